@@ -1,7 +1,5 @@
-"""Explains the answers of a RAG application by rules over its retrieved sources.
-
-The names below are loaded when first used, so that importing the package costs next to nothing.
-"""
+"""This package explains the answers of a RAG application by rules over its retrieved sources. The
+names below are imported when first used, which keeps the import of the package cheap."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

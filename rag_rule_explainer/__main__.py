@@ -1,4 +1,4 @@
-"""``python -m rag_rule_explainer`` is ``rag-rules``."""
+"""This module runs the command line ``rag-rules`` for ``python -m rag_rule_explainer``."""
 
 from .cli.entry import main
 

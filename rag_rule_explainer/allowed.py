@@ -1,8 +1,6 @@
-"""Checks values of settings and parameters, and names that users misspelt.
-
-A string such as "no" is true, a string is a sequence of letters, and True is a number: nobody who writes
-one of these means what Python would take it for.
-"""
+"""This module checks the values of settings and parameters, and suggests the name that a user
+misspelt. Python itself accepts mistakes: "no" is true, a string is a sequence of letters, and True is
+a number."""
 
 import dataclasses
 import inspect
@@ -18,62 +16,65 @@ Collecting = TypeVar("Collecting", bound=Callable[..., Any])
 Options = TypeVar("Options")
 
 
-def told(given: object) -> str:
-    """Returns a value as errors show it, however long it is."""
+def brief(given: object) -> str:
+    """Returns the ``repr`` of a value for an error message, shortened to 200 characters."""
     return shortened(repr(given), _LONGEST)
 
 
 def checked_flag(name: str, given: Any) -> bool:
-    """Returns True or False. Raises InvalidInput for anything else, such as "no"."""
+    """Returns the value if it is True or False. Raises InvalidInput for anything else, such as "no"."""
     if type(given) is not bool:
-        raise InvalidInput(f"{name} is {told(given)}; give True or False")
+        raise InvalidInput(f"{name} is {brief(given)}; give True or False")
     return given
 
 
 def checked_whole(name: str, given: Any, least: int, most: int | None = None) -> int:
-    """Returns a whole number. Raises InvalidInput for one below ``least`` or above ``most``, and for
-    anything else."""
+    """Returns the value if it is a whole number from ``least`` to ``most``. Raises InvalidInput
+    otherwise."""
     if type(given) is not int or given < least or (most is not None and given > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most:,}"
-        raise InvalidInput(f"{name} is {told(given)}; give a whole number, {bounds}")
+        raise InvalidInput(f"{name} is {brief(given)}; give a whole number, {bounds}")
     return given
 
 
 def checked_function(name: str, given: Any, what: str) -> Any:
-    """Returns a function. Raises InvalidInput, with ``what`` to give, for what cannot be called."""
+    """Returns the value if it can be called. Raises InvalidInput otherwise; the message asks for
+    ``what``."""
     if not callable(given):
-        raise InvalidInput(f"{name} is {told(given)}; give {what}")
+        raise InvalidInput(f"{name} is {brief(given)}; give {what}")
     return given
 
 
 def checked_list(name: str, given: Any, what: str) -> tuple[Any, ...]:
-    """Returns the items of a list, a tuple, a set or a generator. Raises InvalidInput, with ``what`` it
-    is to be a list of, for one string, a mapping, and what has no items."""
+    """Returns the items of a list, a tuple, a set or a generator as a tuple. Raises InvalidInput for a
+    string, a mapping and anything else; the message asks for a list of ``what``."""
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
-        raise InvalidInput(f"{name} is {told(cast('object', given))}; give a list of {what}")
+        raise InvalidInput(f"{name} is {brief(cast('object', given))}; give a list of {what}")
     return tuple(cast("Iterable[Any]", given))
 
 
 def checked_text(name: str, given: Any, what: str = "a str") -> str:
-    """Returns a text. Raises InvalidInput, with ``what`` to give, for anything else, or a blank one."""
+    """Returns the value if it is a str that is not blank. Raises InvalidInput otherwise; the message asks
+    for ``what``."""
     if not isinstance(given, str):
-        raise InvalidInput(f"{name} is {told(given)}; give {what}")
+        raise InvalidInput(f"{name} is {brief(given)}; give {what}")
     if not given.strip():
         raise InvalidInput(f"{name} is empty; give {what}")
     return given
 
 
 def named_function(function: object) -> str:
-    """Returns what errors call a function."""
+    """Returns the name of a function for error messages."""
     name = getattr(function, "__qualname__", None) or type(function).__name__
     return "a lambda" if name.endswith("<lambda>") else name
 
 
 def takes(function: Callable[..., Any], arguments: int) -> bool:
-    """Returns False iff it is known that a function cannot be called with so many arguments."""
+    """Returns False iff the function certainly cannot be called with this number of positional
+    arguments."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # some built-in ones do not say
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return True
     try:
         signature.bind(*range(arguments))
@@ -83,14 +84,14 @@ def takes(function: Callable[..., Any], arguments: int) -> bool:
 
 
 def unknown_name(given: str, what: str, known: Iterable[str]) -> str:
-    """Returns what is said of a name that is none of the known ones: the nearest of them, then all."""
+    """Returns the sentence that names an unknown name, the nearest known name, and all known names."""
     names = sorted(set(known))
     return f"{given!r} is not a {what}; {did_you_mean(given, names)}known are {', '.join(names)}"
 
 
 def check_no_others(given: Iterable[str], function: Callable[..., object]) -> None:
-    """Raises InvalidInput for keywords that a function collects and takes none of, with the nearest one
-    that it takes."""
+    """Raises InvalidInput if ``given``, the surplus keywords of a call of ``function``, is not empty.
+    The message names the nearest keyword that the function has."""
     for name in given:
         raise InvalidInput(
             unknown_name(name, f"keyword of {named_function(function)}", keywords_of(function)[1:])
@@ -101,25 +102,28 @@ _OF_LIMITS = "max_"
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Returns a question that names the nearest known name; nothing where none is near."""
+    """Returns "did you mean ...?" with the nearest known name, or an empty text if no known name is
+    near."""
     names = list(known)
     if given.startswith(_OF_LIMITS) and "limits" in names:
-        # On the command line each limit has an option of its own, such as --max-replays.
+        # The command line has options such as --max-replays, which in Python are fields of ``limits``.
         return "did you mean 'limits'? "
     near = get_close_matches(given, names, n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}? " if near else ""
 
 
 def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
-    """Returns the names that a function can be given arguments by, without those that it collects."""
+    """Returns the names of the parameters that can be given by keyword, without ``self`` and
+    ``**fields``."""
     kinds = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     return tuple(each.name for each in parameters if each.kind in kinds and each.name != "self")
 
 
 def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
-    """Returns a decorator for a function that collects ``**fields``: its signature then names every field
-    of the dataclass ``options`` with its default, and with its type in the TypedDict ``fields``."""
+    """Returns a decorator for a function with ``**fields``. The decorated function's signature names
+    every field of the dataclass ``options`` with its default, and with its type from the TypedDict
+    ``fields``."""
 
     def shown(function: Collecting) -> Collecting:
         signature = inspect.signature(function)
@@ -134,16 +138,16 @@ def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
             for each in dataclasses.fields(options)
             if each.name not in signature.parameters
         ]
-        told = signature.replace(parameters=[*parameters, *named, collected])
-        function.__signature__ = told  # pyright: ignore[reportFunctionMemberAccess] -- how inspect is told
+        shown_signature = signature.replace(parameters=[*parameters, *named, collected])
+        function.__signature__ = shown_signature  # pyright: ignore[reportFunctionMemberAccess] -- inspect reads this attribute
         return function
 
     return shown
 
 
 def taken(options: type[Options], given: Mapping[str, Any], explainer: Callable[..., object]) -> Options:
-    """Returns the options of these fields, of a call of an explainer. Raises InvalidInput for a name that
-    is no field."""
+    """Returns ``options`` made from the keywords of a call. Raises InvalidInput for a name that is no
+    field. The message says so if the name is a setting of ``explainer``."""
     known = [each.name for each in dataclasses.fields(cast("Any", options))]
     for name in given:
         if name in known:

@@ -1,10 +1,12 @@
-"""Which texts say nearly the same: by the share of their word shingles that they have in common.
+"""This module finds groups of texts that say nearly the same.
 
-A text becomes words (compatibility forms and case made one; a character of a script without spaces is a
-word), words become shingles of three in a row, and two texts are alike by the Jaccard index of the sets.
-Texts are tied where a chain of pairs leads from one to the other, each pair at least as alike as asked
-for: these groups are the only ones that depend neither on the order of texts nor on which came first.
-What a chain costs is told: how alike the two are that are least so.
+A text is split into words after normalisation (NFKC) and case folding; in scripts without spaces, each
+character is a word. Every three consecutive words are a shingle. The similarity of two texts is the
+Jaccard index of their sets of shingles.
+
+Texts are tied if a chain of pairs connects them and each pair is at least as similar as the threshold.
+These groups do not depend on the order of the texts. A ``Tie`` also states the similarity of its two
+least similar texts, because a chain can connect texts that are less similar than the threshold.
 """
 
 import re
@@ -16,20 +18,18 @@ from math import ceil, floor
 from unicodedata import normalize
 
 SIMILARITY = 0.9
-"""From which on texts are tied if nothing else is asked for: one word in sixty may differ."""
+"""The default threshold of similarity: in 60 words, one may differ."""
 
 _SHINGLE = 3
 _WORD = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]")
-# A product such as 0.7 * 10 may come out a little above the whole number that it is.
+# Floating-point products such as 0.7 * 10 can be slightly above the exact whole number.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """Near-duplicates, which are retained or left out together: their ids, in order.
-
-    ``similarity``: of the two that are least alike; 1 where all have the same shingles.
-    """
+    """A ``Tie`` holds the ids of near-duplicates, in order, which are retained or omitted together.
+    ``similarity``: the similarity of the two least similar texts, from 0 to 1."""
 
     sources: tuple[str, ...]
     similarity: float
@@ -42,16 +42,14 @@ class Tie:
 
     @property
     def shared(self) -> str:
-        """Returns the similarity as text, rounded down: 0.999 is not all."""
+        """Returns the similarity as text, rounded down: 0.999 is "at least 99 %", only 1 is "all"."""
         return "all" if self.similarity == 1 else f"at least {floor(self.similarity * 100 + _ROUNDING)} %"
 
 
 def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ...]:
-    """Returns the ties among texts by id, those of identical ones included, in the order of their first
-    ids.
-
-    Exact: a pair is only left out of the comparison where it cannot be alike enough.
-    """
+    """Returns the ties among ``texts``, a mapping of ids to texts, in the order of their first ids.
+    Identical texts are always tied. The result is exact: a pair is skipped only if it cannot reach
+    ``threshold``."""
     same = defaultdict[frozenset[tuple[str, ...]], list[str]](list)
     for identity, text in texts.items():
         same[_shingles(text)].append(identity)
@@ -68,12 +66,12 @@ def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ..
 
 
 def by_source(ties: Iterable[Tie]) -> dict[str, Tie]:
-    """Returns the tie of each source that has one."""
+    """Returns a mapping of each tied source's id to its tie."""
     return {identity: tie for tie in ties for identity in tie.sources}
 
 
 def splits(tied: Mapping[str, Tie], ids: Iterable[str]) -> bool:
-    """Returns whether these are some, but not all, of the sources of a tie."""
+    """Returns True iff ``ids`` contains some, but not all, sources of a tie."""
     counts = Counter(tied[identity].sources for identity in set(ids) if identity in tied)
     return any(count < len(sources) for sources, count in counts.items())
 
@@ -87,9 +85,10 @@ def _shingles(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def _groups(sets: Sequence[frozenset[int]], threshold: float) -> list[list[int]]:
-    """Returns the connected parts of the graph of those that are alike enough, as places.
+    """Returns the connected components of the graph of sufficiently similar sets, as lists of positions.
 
-    Two such sets share one of the rarest in each, of which there are as many as may differ and one more.
+    Only pairs that share a rare shingle are compared. Two sufficiently similar sets must share one of
+    their k rarest shingles, where k is one more than the number of shingles that may differ.
     """
     group = list(range(len(sets)))
     members = [[n] for n in group]
@@ -116,9 +115,9 @@ def _alike(one: Set[int], other: Set[int]) -> float:
 
 
 def _lowest(sets: Sequence[frozenset[int]]) -> float:
-    """Returns the similarity of the two that are least alike."""
+    """Returns the similarity of the two least similar sets."""
     bit = {shingle: place for place, shingle in enumerate(frozenset[int]().union(*sets))}
-    # As integers: a thousand variants of one text are half a million pairs.
+    # Sets become integers for speed: a thousand variants of one text make half a million pairs.
     masks = [sum(1 << bit[shingle] for shingle in shingles) for shingles in sets]
     pairs = combinations(masks, 2)
     return min(((a & b).bit_count() / (a | b).bit_count() for a, b in pairs), default=1.0)

@@ -1,84 +1,84 @@
-"""Every error this package raises on purpose.
+"""This module defines every error that the package raises on purpose.
 
     RagRuleError
-    ├── InvalidInput (ValueError)       something given to the package cannot be used as it is
-    │   └── TooManySources              an exact search over so many sources could never finish
+    ├── InvalidInput (ValueError)       a value given to the package cannot be used
+    │   └── TooManySources              an exact search over so many sources cannot finish
     ├── MissingExtra (ImportError)      an optional dependency is not installed
-    ├── BaselineFailed                  the application failed on the very question to be explained
-    ├── ConditionFalse                  the condition is not true of the answer to be explained
+    ├── BaselineFailed                  the application failed on all sources, before any replay
+    ├── ConditionFalse                  the answer to be explained does not meet the condition
     ├── AnswerNotRepeatable             the predicate disagrees with itself on the same sources
     ├── NoSourcesCaptured               the application's retrieval could not be seen
     ├── StoreFailed                     the store of paid answers cannot be used
-    │   └── ApplicationChanged          its answers were given by an application that asked otherwise
-    └── UntrueReplay                    a replay showed the model something else than it was to show
-        ├── ReplayMissedGate            it was answered without the sources it was given
-        ├── SourceLeak                  a source that was left out reached the model all the same
-        ├── StateShared                 the application keeps state that carries over from run to run
-        ├── SourcesReordered            the application shows sources in an order of its own
-        ├── UnseenSourcesNeeded         sources that no model saw steer what it is shown, or the answer
-        └── UnknownQuery                it asked a query that the baseline never asked
+    │   └── ApplicationChanged          its answers come from an application that sent other requests
+    └── UntrueReplay                    a replay did not show the model the intended sources
+        ├── ReplayMissedGate            the replay never requested its sources
+        ├── SourceLeak                  an omitted source reached the model
+        ├── StateShared                 the application passes state from run to run
+        ├── SourcesReordered            the application reorders the sources
+        ├── UnseenSourcesNeeded         sources that the model was not shown influence the answer
+        └── UnknownQuery                a replay ran a query that the baseline did not
 
-Each message gives the value that is wrong and a way out. What an application raises inside a replay
-is not here: it becomes an UNKNOWN verdict with its reason. No message shows a key that looks like one.
+Each message names the wrong value and a way out. An error that an application raises inside a replay is
+not listed here: it becomes an UNKNOWN verdict with a reason. Texts that look like keys are masked.
 """
 
 from .printable import shortened, without_secrets
 
 
 class RagRuleError(Exception):
-    """The root of the tree: ``except RagRuleError`` catches what this package raises on purpose.
+    """This class is the root of the error tree: ``except RagRuleError`` catches every error that this
+    package raises on purpose."""
 
-    Its message may repeat that of a provider; what looks like a key in it is masked.
-    """
-
-    def __init__(self, *told: object) -> None:
-        super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in told))
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(
+            *(without_secrets(each) if isinstance(each, str) else each for each in arguments)
+        )
 
 
 class InvalidInput(RagRuleError, ValueError):
-    """Something given to the package cannot be used; the message names it and says what to do."""
+    """This error says that a value given to the package cannot be used; the message names the value and a
+    valid one."""
 
 
 class TooManySources(InvalidInput):
-    """An exact search was asked for over more sources than it could ever finish with."""
+    """This error says that an exact search over so many sources cannot finish."""
 
 
 class MissingExtra(RagRuleError, ImportError):
-    """An optional dependency is missing; the message names the extra that installs it."""
+    """This error says that an optional dependency is missing; the message names the extra that installs
+    it."""
 
     @classmethod
     def naming(cls, extra: str, what: str) -> "MissingExtra":
-        """Returns the error for *what*, which the optional dependencies *extra* bring."""
+        """Returns the error that says that ``what`` needs the optional dependencies ``extra``."""
         return cls(f"{what} needs: pip install 'rag-rule-explainer[{extra}]'")
 
 
 class BaselineFailed(RagRuleError):
-    """The application raised on all its sources, so there is no answer to explain."""
+    """This error says that the application raised when it ran on all sources, so there is no answer to
+    explain."""
 
 
 class ConditionFalse(RagRuleError):
-    """The condition is not true of the baseline's answer, and ``false_condition="error"`` was set.
+    """This error says that the baseline's answer does not meet the condition, under
+    ``false_condition="error"``. ``finding``: the finding in words; without that setting it is a
+    warning of the explanation."""
 
-    ``told``: what was seen, which is a warning of the explanation otherwise.
-    """
-
-    def __init__(self, told: str) -> None:
-        self.told = told
+    def __init__(self, finding: str) -> None:
+        self.finding = finding
         super().__init__(
-            f"{told}. Nothing else was asked. Give a condition that the answer meets, or pass "
+            f"{finding}. Nothing else was asked. Give a condition that the answer meets, or pass "
             "false_condition='warn' (--yes) to look for its rules all the same"
         )
 
     def __reduce__(self) -> tuple[type["ConditionFalse"], tuple[str]]:
-        return type(self), (self.told,)
+        return type(self), (self.finding,)
 
 
 class AnswerNotRepeatable(RagRuleError):
-    """The same sources were replayed once more and the predicate's verdict was another one.
-
-    ``answers`` holds the two answers, the baseline's first. ``about_wording``: the condition compares
-    answers as a whole, so that another wording is another answer.
-    """
+    """This error says that a second replay of the same sources got another verdict. ``answers``: the
+    texts of the baseline's and of the repeated answer. ``about_wording``: True iff the condition
+    compares whole answers, so that different wording alone changes the verdict."""
 
     def __init__(
         self,
@@ -109,36 +109,36 @@ _VOTES = "Put several answers to the vote with noise=Noise(samples=9) (--samples
 
 
 class NoSourcesCaptured(RagRuleError):
-    """The baseline ran, but nothing it retrieved could be seen; no guess is made."""
+    """This error says that the baseline ran, but that its retrieval could not be observed."""
 
 
 class StoreFailed(RagRuleError):
-    """The store of paid answers cannot be used; the message names it and says what to do."""
+    """This error says that the store of paid answers cannot be used; the message names the store and a
+    way out."""
 
 
 class ApplicationChanged(StoreFailed):
-    """The store's answers to this question were given by an application that sent its models another
-    request."""
+    """This error says that the stored answers come from an application that sent its models other
+    requests."""
 
 
 class UntrueReplay(RagRuleError):
-    """A replay showed the model something else than it was to show, so no rule could be trusted."""
+    """This error says that a replay did not show the model the intended sources, so rules would be
+    untrue."""
 
 
 class ReplayMissedGate(UntrueReplay):
-    """A replay never asked for the sources it was to be given, so its answer says nothing."""
+    """This error says that a replay never requested the sources that it was given."""
 
 
 class SourceLeak(UntrueReplay):
-    """The text of a source that was left out reached the model in a replay."""
+    """This error says that the text of an omitted source reached the model in a replay."""
 
 
 class StateShared(UntrueReplay):
-    """The application keeps state of its own that would carry over from run to run.
-
-    ``seen``: what gave it away. ``ways_out``: what to do about it, in sentences; the message ends with
-    it.
-    """
+    """This error says that the application keeps state that one run would pass on to the next.
+    ``seen``: the observation that proves it. ``ways_out``: sentences on what to do, which end the
+    message."""
 
     WAYS_OUT = (
         "Give each run a session id or a memory of its own, or pass a function that makes the "
@@ -158,10 +158,12 @@ class StateShared(UntrueReplay):
 
 
 class SourcesReordered(UntrueReplay):
-    """A replay was to show its sources in one order, and its model was shown them in another: no rule
-    about orders could be trusted. Rules about which sources are retained are not affected.
+    """This error says that the application showed its model the sources in another order than the
+    replay's.
 
-    ``wanted``, ``shown``: the ids in either order.
+    Rules about orders could not be trusted then; rules about retained and omitted sources are not
+    affected. ``wanted``, ``shown``: the ids in the replay's order and in the order that the model was
+    shown.
     """
 
     def __init__(self, wanted: tuple[str, ...], shown: tuple[str, ...], where: str) -> None:
@@ -179,9 +181,11 @@ class SourcesReordered(UntrueReplay):
 
 
 class UnseenSourcesNeeded(UntrueReplay):
-    """Without the sources that no model saw, the application goes another way than the baseline, or makes
-    another answer of the same replies."""
+    """This error says that the application depends on sources that its model was not shown. Without
+    those sources, it behaves differently from the baseline or makes another answer of the same
+    replies."""
 
 
 class UnknownQuery(UntrueReplay):
-    """A replay asked a query that the baseline never asked, under ``on_new_query="error"``."""
+    """This error says that a replay ran a query that the baseline did not, under
+    ``on_new_query="error"``."""

@@ -1,4 +1,5 @@
-"""Explainer: the one place where sources, miners, replays, predicates and findings meet."""
+"""This module contains ``Explainer``, which connects sources, miners, replays, predicates and
+findings."""
 
 from collections.abc import AsyncGenerator, Generator, Iterable
 from dataclasses import replace
@@ -29,23 +30,24 @@ if TYPE_CHECKING:
     from .session.session import Session
     from .session.updates import Update
 
-Kind: TypeAlias = RuleKind | Literal["retention", "omission"]
+RuleKindLike: TypeAlias = RuleKind | Literal["retention", "omission"]
 
 
 class Explainer:
-    """Explains answers of one application by rules.
+    """This class explains the answers of one application by rules.
 
-    ``replay``: runs the application on a question and the sources it is given, sync or async, and returns
-    a str or an Answer. ``predicate``: the condition of retention rules. ``omission_predicate``: that of
-    omission rules; by default the negation of ``predicate``. Settings as a whole (``settings``), field by
-    field, or both; see ``Settings``. All that one explainer has in flight at a time, over threads and
-    loops together, is bounded by ``concurrency``; all that several have, by a ``limiter`` that they
-    share. ``progress``: told of every call; True for a ``ProgressBar`` that all who say so share.
+    ``replay``: a sync or async function that runs the application on a question and a sequence of
+    sources, and returns a str or an Answer. ``predicate``: the condition of retention rules.
+    ``omission_predicate``: the condition of omission rules; by default the negation of ``predicate``.
+    ``settings``: a ``Settings``; single fields may also be given as keywords and take precedence.
+    ``concurrency`` is the most replays that this explainer has in flight, over all threads and loops.
+    Explainers that are given the same ``limiter`` share its bound. ``progress``: receives a report of
+    every call; True stands for one ``ProgressBar`` that is shared by all explainers.
 
-    Where the process has loaded OpenTelemetry, every explanation is one span, "rag_rule_explanation", and
-    every replay one inside it, "rag_rule_replay", with the explanation's id, the ids retained, and the
-    verdict as attributes; what OpenInference and LangSmith trace in a replay is marked so too.
-    ``trace_replays=False`` silences all of them in replays.
+    If the process has loaded OpenTelemetry, every explanation is one span, "rag_rule_explanation". Every
+    replay is a span inside it, "rag_rule_replay", with the explanation's id, the retained ids and the
+    verdict as attributes. Traces that OpenInference and LangSmith make in a replay carry the same marks.
+    ``trace_replays=False`` switches all tracing off in replays.
 
     Raises InvalidInput for settings or predicates that cannot be used.
     """
@@ -71,7 +73,7 @@ class Explainer:
         self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
         self.progress = as_progress(progress)
         self._trace_replays = checked_flag("trace_replays", trace_replays)
-        # The engine and its event loop are loaded when first needed, not on import.
+        # The engine and its event loop are imported here, which keeps the import of the package cheap.
         from .probing.limiter import Limiter
 
         if not isinstance(limiter, (Limiter, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -86,18 +88,19 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Explanation":
-        """Returns every minimal rule of the answer to ``question``, blocking until it is known.
+        """Returns every minimal rule of the answer to ``question``; blocks until the search has ended.
 
-        ``sources``: what was retrieved, in the order shown. ``baseline``: the answer on all of them, from
-        a log; the application is asked where it is not given. If it answers otherwise now, that is the
-        first of the explanation's warnings. ``pinned``: ids of sources that are always retained and in no
-        rule. ``progress``: told of this call, beside the explainer's own.
+        ``sources``: the retrieved sources, in the order shown. ``baseline``: a logged answer on all
+        sources; without it, the application is run once. If the application now answers differently from
+        the log, the first warning of the explanation says so. ``pinned``: ids of sources that are always
+        retained and are in no rule. ``progress``: receives reports of this call, in addition to the
+        explainer's own.
 
-        A sync ``replay`` runs in ``concurrency`` threads, an async one on one private loop that lives as
-        long as the process, both in a copy of the caller's context. May be called inside a running loop.
-        Ctrl-C ends the search and returns what was proved until then; a second one aborts. Before there
-        is an answer to explain it raises KeyboardInterrupt. SIGINT is handled here meanwhile, in the main
-        thread: by asking whatever handled it before, which is put back in the end.
+        A sync ``replay`` runs in ``concurrency`` threads, an async one on a private loop that lives as
+        long as the process. Both run in a copy of the caller's context. The method may be called inside a
+        running loop. Ctrl-C ends the search and returns the rules found so far; a second Ctrl-C aborts.
+        Before there is an answer to explain, Ctrl-C raises KeyboardInterrupt. In the main thread, the
+        SIGINT handler is replaced during the call and then restored.
 
         Raises InvalidInput (bad or too many sources), BaselineFailed, AnswerNotRepeatable.
         """
@@ -114,7 +117,8 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Explanation":
-        """Returns the same on the caller's own loop; a sync ``replay`` still runs in threads."""
+        """Returns the same as ``explain``, on the caller's own loop; a sync ``replay`` still runs in
+        threads."""
         session = self._session(question, sources, baseline, fields)
         return await session.explanation()
 
@@ -126,17 +130,18 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Generator[Update | Explanation, None, None]":
-        """Returns the findings of ``explain`` as they become known, each an ``Update``; its explanation
+        """Returns a generator of the findings of ``explain``, each an ``Update``, and of the explanation
         last.
 
-        A rule of a sampled search is told as soon as it held where it was tried, *unverified*, and once
-        more when it is *tested* or *proved*; one of an exact search when it is known to be minimal; those
-        of a grouped one grow smaller. What was told and turns out to break, or to be too large, is told
-        again, as ``withdrawn``. When the explanation comes, what stands is what it reports.
+        A sampled search first yields a rule as *unverified*, and again once it is *tested* or *proved*.
+        An exact search yields a rule when it is known to be minimal; a grouped search yields ever smaller
+        rules. A rule that later breaks, or is found not to be minimal, is yielded again as ``withdrawn``.
+        When the explanation comes, the rules not withdrawn are exactly the rules that it reports.
 
-        Nothing new is asked before the next update is asked for. Closing the generator, as leaving its
-        loop does, ends the search as Ctrl-C does: what is in flight is awaited. ``contextlib.closing``
-        does it for sure. Raises what ``explain`` raises: bad input at once, the rest when it is iterated.
+        Replays start only while the caller waits for the next update. To close the generator, as leaving
+        a loop over it does, ends the search like Ctrl-C: replays in flight are awaited.
+        ``contextlib.closing`` guarantees the closing. Raises the errors of ``explain``: for bad input at
+        once, others during iteration.
         """
         from .session.streaming import stream_of
 
@@ -150,8 +155,8 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "AsyncGenerator[Update | Explanation, None]":
-        """Returns the same on the caller's own loop, for ``async for``; ``contextlib.aclosing`` closes it
-        for sure."""
+        """Returns the same as ``stream``, for ``async for`` on the caller's loop.
+        ``contextlib.aclosing`` guarantees that the generator is closed."""
         from .session.streaming import astream_of
 
         return astream_of(self._session(question, sources, baseline, fields))
@@ -160,7 +165,7 @@ class Explainer:
     def verify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
@@ -168,14 +173,14 @@ class Explainer:
     ) -> "Verification":
         """Returns whether one rule holds: "whenever the sources of these ids are retained" (or omitted).
 
-        It is tried on its own subset first, and ends with the first subset that breaks it. Up to 8 other
-        sources, or as many as ``limits.replays`` allows for, all 2^(n-|S|) subsets are tried, and the
-        rule is *proved*; above that random ones, and the finding states what that guarantees. ``miner``
-        "exact" always tries all, "sampled" or ``Sampled(...)`` says which guarantee. ``rules`` is not
-        looked at. Whether a smaller rule inside it holds as well is not looked for. An id stands for all
-        that are tied to it.
+        The rule's own subset is tried first, and the trial ends at the first subset that breaks the rule.
+        With up to 8 other sources, or as many as ``limits.replays`` allows, all 2^(n-|S|) subsets are
+        tried, and the rule is *proved*. With more, random subsets are tried, and the finding states the
+        guarantee. ``miner="exact"`` always tries all; ``Sampled(...)`` sets the guarantee. The setting
+        ``rules`` is ignored. Smaller rules inside this rule are not searched for. The id of a tied source
+        stands for all sources tied to it.
 
-        The rest is as for ``explain``. Raises InvalidInput for an id that is no source's as well.
+        Everything else is as for ``explain``. Raises InvalidInput also for an id that no source has.
         """
         from .probing.loop import run_blocking
 
@@ -187,13 +192,13 @@ class Explainer:
     async def averify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         question: str,
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Verification":
-        """Returns the same on the caller's own loop."""
+        """Returns the same as ``verify``, on the caller's own loop."""
         rule = antecedent, kind
         session = self._session(question, sources, baseline, fields, rule)
         return _verified(session, await session.explanation())
@@ -202,15 +207,16 @@ class Explainer:
     def estimate(
         self, question: str, sources: Iterable[SourceLike], **fields: Unpack[EstimateFields]
     ) -> "Estimate":
-        """Returns what explaining the answer to ``question`` would take at best, typically and at worst.
+        """Returns the lowest, typical and highest cost of explaining the answer to ``question``.
 
-        Asks nothing and nobody; what a judge would be asked is told as well. ``prompt``: what a model
-        would be sent with all sources, where that is known; else the question and the sources' texts are
-        counted. ``spent_tokens``: what was spent to find the sources; ``notes``: what else there is to
-        say of them; ``shape``: what else models are asked in each run. Raises InvalidInput as ``explain``
-        does.
+        Nothing is sent to the application, a model or a judge; the estimate includes the requests to a
+        judge. ``prompt``: the text that a model is sent with all sources, if known; otherwise the
+        question and the sources' texts are counted. ``spent_tokens``: the tokens already spent to find
+        the sources. ``notes``: remarks about the sources, which the estimate repeats. ``shape``: the
+        other requests to models in each run. Raises InvalidInput like ``explain``.
         """
-        from .estimate.estimate import Material, estimated
+        from .estimate.estimate import estimated
+        from .estimate.outlay import Material
 
         options = taken(EstimateOptions, fields, Explainer)
         _check_question(question)
@@ -226,16 +232,16 @@ class Explainer:
         sources: Iterable[SourceLike],
         baseline: Baseline | Answer | str | None,
         fields: CallFields,
-        rule: tuple[Iterable[str], Kind] | None = None,
+        rule: tuple[Iterable[str], RuleKindLike] | None = None,
     ) -> "Session":
-        """``rule``: the only one that is looked at."""
+        """Returns the session of one call. ``rule``: a rule to verify; None to search for rules."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 
         self.limiter.check_free()
         options = taken(CallOptions, fields, Explainer)
         replay = self._replay(options.replay)
-        # An application that ran had an input, whatever its question is.
+        # A recorded run has its input, so that its question may be empty.
         _check_question(question, may_be_empty=isinstance(baseline, Baseline))
         if not isinstance(baseline, (Baseline, type(None))):
             baseline = Baseline(logged_answer(baseline), logged=True)
@@ -246,7 +252,7 @@ class Explainer:
         else:
             settings = replace(settings, rules=as_kind(rule[1]).value)
             plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
-        told = (self.progress, as_progress(options.progress))
+        listeners = (self.progress, as_progress(options.progress))
         return Session(
             question=plain_text(question),
             sources=source_set,
@@ -256,7 +262,7 @@ class Explainer:
             predicates={kind: self.predicates[kind] for kind in settings.kinds},
             settings=settings,
             plan=plan,
-            progress=tuple(each for each in told if each is not None),
+            progress=tuple(each for each in listeners if each is not None),
             trace=TracedExplanation(replays=self._trace_replays, follows_threads=True),
         )
 

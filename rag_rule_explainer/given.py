@@ -1,8 +1,6 @@
-"""What callers give as a source, taken apart by its shape: a text, a dict, or a framework's document.
-
-No framework is imported for it: LangChain's documents have a ``page_content``, LlamaIndex's nodes a
-``get_content``, and a node with a score has its node inside.
-"""
+"""This module reads what a caller gives as a source: a text, a dict, or a framework's document. No
+framework is imported: a LangChain document is recognised by ``page_content``, a LlamaIndex node by
+``get_content``, and a node with a score by the ``node`` that it contains."""
 
 import re
 from collections import Counter
@@ -14,23 +12,24 @@ from .errors import InvalidInput
 
 _TEXT_KEYS = ("text", "page_content", "content")
 ID_KEYS = ("id", "id_", "node_id", "doc_id")
-"""Keys, and names of attributes, that hold an id."""
+"""Dict keys and attribute names that hold an id, the preferred first."""
 NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
-"""Keys of metadata that name a document, the best first."""
+"""Metadata keys that name a document, the preferred first."""
 _MADE_UP = re.compile(r"(?:lc_)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
 class FrameworkDocument(Protocol):
-    """A document of LangChain, or a node of LlamaIndex, with or without its score."""
+    """This protocol matches a LangChain document and a LlamaIndex node, with or without its score."""
 
     @property
     def metadata(self) -> Any:
-        """Returns what is known of it beside its text."""
+        """Returns the metadata of the document."""
         ...
 
 
 class Given(NamedTuple):
-    """What was found in it. ``id``: None where it has none, or only one that a framework made up."""
+    """A ``Given`` holds the parts of one given source. ``id``: None if there is no id, or only a
+    generated one."""
 
     text: Any
     id: Any
@@ -38,7 +37,7 @@ class Given(NamedTuple):
 
 
 def given_parts(given: object) -> Given | None:
-    """Returns what a text, a dict or a document holds; None for anything else."""
+    """Returns the parts of a text, a dict or a document; None for any other object."""
     if isinstance(given, str):
         return Given(given, None, {})
     if isinstance(given, Mapping):
@@ -53,13 +52,13 @@ def given_parts(given: object) -> Given | None:
 
 
 def names(given: Sequence[Given]) -> list[Any]:
-    """Returns a name for each: its id, else what its metadata names it, if no other is named so, else D
-    and its place."""
-    told = [_named_by(each.metadata) if each.id is None else None for each in given]
-    used = Counter([*told, *(each.id for each in given if isinstance(each.id, str))])
+    """Returns a unique name for each source. The name is the source's id; else a name from its
+    metadata, if that is unique; else "D" and its position."""
+    metadata_names = [_named_by(each.metadata) if each.id is None else None for each in given]
+    used = Counter([*metadata_names, *(each.id for each in given if isinstance(each.id, str))])
     return [
         each.id if each.id is not None else name if name and used[name] == 1 else f"D{place}"
-        for place, (each, name) in enumerate(zip(given, told, strict=True), start=1)
+        for place, (each, name) in enumerate(zip(given, metadata_names, strict=True), start=1)
     ]
 
 
@@ -87,24 +86,25 @@ def _first(get: Callable[[str], Any], keys: Iterable[str]) -> Any:
 
 
 def is_made_up(identity: object) -> bool:
-    """Returns True iff an id is a UUID, which tells a reader nothing; LangChain puts "lc_" before one."""
+    """Returns True iff an id is a generated UUID, with or without LangChain's prefix "lc_"."""
     return isinstance(identity, str) and _MADE_UP.fullmatch(identity) is not None
 
 
 def _named_by(metadata: Mapping[str, Any]) -> str | None:
-    told = (metadata.get(key) for key in NAMING_METADATA)
-    return next((each for each in told if isinstance(each, str) and each.strip()), None)
+    values = (metadata.get(key) for key in NAMING_METADATA)
+    return next((each for each in values if isinstance(each, str) and each.strip()), None)
 
 
 def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
-    """Returns what is said of ids that no source has: the nearest of them, then all, but not too many."""
+    """Returns the sentence that names unknown ids, the nearest known id, and up to 20 known ids."""
     shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
     named = ", ".join(map(repr, names))
     return f"{named}, which is no source; {did_you_mean(names[0], ids)}the sources are {shown}"
 
 
 def named_ids(given: Iterable[str]) -> tuple[str, ...]:
-    """Returns the ids that a rule names. Raises InvalidInput for what are none."""
+    """Returns the ids that a rule names, as a tuple. Raises InvalidInput unless they are a collection of
+    str."""
     if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         listed = tuple(given)
         if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -113,8 +113,8 @@ def named_ids(given: Iterable[str]) -> tuple[str, ...]:
 
 
 def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
-    """Returns the ids that are pinned. Raises InvalidInput for what are none of these, and for all of
-    them."""
+    """Returns the ids of the pinned sources. Raises InvalidInput for an id that is not in ``ids``, or if
+    all are pinned."""
     if isinstance(given, str):
         raise InvalidInput(f"pinned is the string {given!r}; pass a list of ids")
     if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more

@@ -1,4 +1,4 @@
-"""What JSON can say of values that come from anywhere."""
+"""This module converts arbitrary values to values that JSON can represent."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -14,16 +14,14 @@ _DEEPEST, _MOST_ITEMS, _LARGEST = 32, 10_000, 2**63
 
 
 def as_json(value: Any) -> JsonValue:
-    """Returns the value as JSON can say it; anything else by its type's name, never by running its code.
-
-    What is nested deeper than 32 levels, or comes after 10,000 containers, is named by its type as well;
-    of one container, 10,000 items are said.
-    """
+    """Returns the value in JSON's types. An object of another type becomes its type's name; none of
+    its code is run. Containers below 32 levels, and containers after the first 10,000, are replaced by
+    their type's name. Of each container, the first 10,000 items are kept."""
     return _said(value, _DEEPEST, iter(range(_MOST_ITEMS)))
 
 
 def json_object(mapping: Mapping[Any, Any]) -> dict[str, JsonValue]:
-    """Returns the mapping as JSON can say it; see ``as_json``."""
+    """Returns the mapping in JSON's types; see ``as_json``."""
     return cast("dict[str, JsonValue]", as_json(mapping))
 
 
@@ -56,12 +54,12 @@ def _key(key: object) -> str:
 
 
 def encodable(text: str) -> str:
-    """Returns the text with lone surrogates, which no encoding can write, as replacement characters."""
+    """Returns the text with lone surrogates, which no encoding can write, replaced by "?"."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def recorded(answer: Answer) -> Answer:
-    """Returns the answer as an explanation keeps it: what JSON can say."""
+    """Returns the answer with every field in JSON's types, as explanations store it."""
     if answer.value is None and answer.usage is None and not (answer.note or answer.finish_reason):
         return answer if answer.text.isascii() else replace(answer, text=encodable(answer.text))
     return replace(
@@ -76,7 +74,7 @@ def recorded(answer: Answer) -> Answer:
 
 
 def recorded_judgement(judgement: Judgement) -> Judgement:
-    """Returns the judgement with a reason that JSON can say."""
+    """Returns the judgement with a reason that can be written to JSON."""
     if judgement.reason.isascii():
         return judgement
     return replace(judgement, reason=encodable(judgement.reason))

@@ -1,12 +1,12 @@
-"""Subsets of units as bit masks, and families of subsets as bit sets.
+"""This module represents subsets of units as bit masks, and families of subsets as bit sets.
 
-A *mask* is an int below ``1 << size``. The **last** unit is the lowest bit: plain counting then goes
-through subsets in the order in which consecutive prompts share their longest prefix, and a subset
-of a mask is always a smaller number, so counting up meets every subset before its supersets.
+A *mask* is an int below ``1 << size``. The **last** unit is the lowest bit. Counting up then visits
+subsets so that consecutive prompts share the longest possible prefix. A proper subset of a mask is always
+a smaller number, so counting up visits every subset before its supersets.
 
 A *family* of masks over at most ``FAMILY_LIMIT`` units is one int of ``2**size`` bits: bit ``m`` says
-whether mask ``m`` is in it. Closing a family upwards or counting one costs ``size`` operations on
-such ints instead of a loop over masks.
+whether mask ``m`` is in it. To close a family upwards takes ``size`` operations on such ints instead of a
+loop over masks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,17 +16,17 @@ from typing import NewType, TypeAlias, TypeVar, cast
 
 Mask = int
 Subset = NewType("Subset", int)
-"""The mask of what is retained: what is asked about, and has a verdict."""
+"""The mask of the retained units: the subset that is replayed and gets a verdict."""
 Antecedent = NewType("Antecedent", int)
-"""The mask of the units that a rule names; ``RuleKind`` leads from it to subsets and back."""
+"""The mask of the units that a rule names; ``RuleKind`` converts between antecedents and subsets."""
 Family = int
 Order: TypeAlias = tuple[int, ...]
-"""Some units in an order that matters, by their positions."""
+"""The positions of some units, in an order that matters."""
 
 AnyMask = TypeVar("AnyMask", bound=int)
 
 FAMILY_LIMIT = 20
-"""Most units for which families are used: 2**20 bits are 128 KiB."""
+"""The largest number of units for which families are used: 2**20 bits are 128 KiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Lattice:
         return (1 << self.size) - 1
 
     def bit(self, unit: int) -> Mask:
-        """The mask of the one unit at position ``unit`` (0 is the first)."""
+        """Returns the mask that contains only the unit at position ``unit`` (0 is the first)."""
         return 1 << (self.size - 1 - unit)
 
     def mask(self, units: Iterable[int]) -> Mask:
@@ -53,7 +53,7 @@ class Lattice:
         return tuple(unit for unit in range(self.size) if mask & self.bit(unit))
 
     def complement(self, mask: Mask) -> Mask:
-        """Everything that is not in ``mask``."""
+        """Returns the mask of all units that are not in ``mask``."""
         return self.full ^ mask
 
     def one_more(self, mask: AnyMask) -> Iterator[AnyMask]:
@@ -80,12 +80,12 @@ class Lattice:
 
 
 def subset_count(subsets: int) -> str:
-    """Returns a number of subsets, all of so many units, as text: "256", "2^48"."""
+    """Returns a number of subsets as text: "256", or a power of two such as "2^48" for large numbers."""
     return str(subsets) if subsets <= 1 << FAMILY_LIMIT else f"2^{subsets.bit_length() - 1}"
 
 
 def bits(mask: Mask) -> Iterator[Mask]:
-    """Yields the single bits of a mask, lowest first."""
+    """Yields the single bits of a mask, the lowest first."""
     while mask:
         low = mask & -mask
         yield low
@@ -93,12 +93,13 @@ def bits(mask: Mask) -> Iterator[Mask]:
 
 
 def smallest_first(mask: Mask) -> tuple[int, int]:
-    """Returns a sort key: fewer units first, and among equals the one with the earlier units."""
+    """Returns a sort key: masks with fewer units first; among equally many, masks with earlier units
+    first."""
     return mask.bit_count(), -mask
 
 
 def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
-    """Returns the members that contain no other member, smallest first."""
+    """Returns the masks that contain no other of the masks, smallest first."""
     found: list[AnyMask] = []
     for mask in sorted(set(masks), key=smallest_first):
         if not any(smaller & mask == smaller for smaller in found):
@@ -107,7 +108,7 @@ def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
 
 
 def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
-    """Returns the members that no other member contains, in no particular order."""
+    """Returns the masks that no other of the masks contains, in no particular order."""
     if size <= FAMILY_LIMIT:
         return cast("tuple[AnyMask, ...]", tuple(members(_uncovered(family(masks, size), size))))
     found: list[AnyMask] = []
@@ -118,7 +119,7 @@ def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
 
 
 def family(masks: Iterable[Mask], size: int) -> Family:
-    """Returns the masks as one bit set; ``size`` is at most FAMILY_LIMIT."""
+    """Returns the family (bit set) of the masks; ``size`` is at most FAMILY_LIMIT."""
     members = bytearray(-(-(1 << size) // 8))
     for mask in masks:
         members[mask >> 3] |= 1 << (mask & 7)
@@ -126,21 +127,21 @@ def family(masks: Iterable[Mask], size: int) -> Family:
 
 
 def members(group: Family) -> Iterator[Mask]:
-    """Yields the masks in a family, in counting order."""
+    """Yields the masks of a family, in counting order."""
     for index, byte in enumerate(group.to_bytes(-(-group.bit_length() // 8), "little")):
         for bit in bits(byte):
             yield index * 8 + bit.bit_length() - 1
 
 
 def up_closure(group: Family, size: int) -> Family:
-    """Returns every mask that contains a member."""
+    """Returns the family of every mask that contains a member of ``group``."""
     for unit in range(size):
         group |= (group & without_unit(unit, size)) << (1 << unit)
     return group
 
 
 def down_closure(group: Family, size: int) -> Family:
-    """Returns every mask that a member contains."""
+    """Returns the family of every mask that is contained in a member of ``group``."""
     for unit in range(size):
         group |= (group >> (1 << unit)) & without_unit(unit, size)
     return group
@@ -148,7 +149,7 @@ def down_closure(group: Family, size: int) -> Family:
 
 @lru_cache(maxsize=512)
 def without_unit(bit_index: int, size: int) -> Family:
-    """Returns the masks whose bit ``bit_index`` is 0."""
+    """Returns the family of all masks whose bit ``bit_index`` is 0."""
     run = 1 << bit_index
     pattern, width = (1 << run) - 1, 2 * run
     while width < 1 << size:
@@ -158,7 +159,7 @@ def without_unit(bit_index: int, size: int) -> Family:
 
 
 def _uncovered(group: Family, size: int) -> Family:
-    # A member is covered iff it with one more unit lies below some member.
+    # A member is covered iff some member contains it together with one more unit.
     below, covered = down_closure(group, size), 0
     for unit in range(size):
         covered |= (below >> (1 << unit)) & without_unit(unit, size)

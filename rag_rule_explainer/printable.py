@@ -1,42 +1,44 @@
-"""Makes text from outside safe to print: no control sequences, nothing that reorders the line, no id that
-reads like a sentence, and no secret in what an error says."""
+"""This module makes text from outside safe to print. Control sequences and marks that reverse the
+reading direction become visible escapes, ids that read like sentences are quoted, and secrets in error
+messages are masked."""
 
 import re
 import unicodedata
 from functools import lru_cache
 
 _KEPT = frozenset(" \u200c\u200d")
-"""The zero-width joiners shape Persian, Indic and emoji text and can do no harm to a terminal."""
+"""Characters that are not escaped: the zero-width joiners shape Persian, Indic and emoji text and cannot
+harm a terminal."""
 
 _MOST_READ = 10**15
-"""From here on a number is its magnitude."""
+"""Numbers from here on are printed as a power of two."""
 
 _PLAIN = frozenset("-_./:#@+~%=&?!$*")
-"""What an id may have beside letters and digits, and still be told from the words around it."""
+"""The marks that an unquoted id may contain beside letters and digits."""
 
 _MASK = "***"
-_NAMED_SO = (
+_KEY_NAMES = (
     r"(?:(?:api|subscription|access)[ _-]?key(?:[ _-]?id)?|(?:access|auth|refresh|session|id)[ _-]?token"
     r"|client[ _-]?secret|secret(?:[ _-]?access)?(?:[ _-]?key)?|pass(?:word|wd|phrase)|pwd)"
 )
-_TOLD = r"(?=[\w.~+/=*-]{0,300}?[\d*])[\w.~+/=*-]{8,}"
-"""A word that looks like a key, not like one of a language: it has a digit, or is masked in part."""
+_KEY = r"(?=[\w.~+/=*-]{0,300}?[\d*])[\w.~+/=*-]{8,}"
+"""The pattern of a word that looks like a key: it has a digit, or is partly masked."""
 _SECRETS = tuple(
     (re.compile(pattern, flags), shown)
     for pattern, flags, shown in (
-        # user:password@ of a url; a password may itself hold an @.
+        # user:password@ of a URL; a password may itself contain an @.
         (r"(://[^\s:/@\"'<>]{0,100}):[^\s\"'<>]{1,300}@", 0, rf"\1:{_MASK}@"),
-        # Keys that their beginning gives away: OpenAI, Anthropic and their like, Google, AWS, and others.
+        # Keys with a known prefix: OpenAI, Anthropic, Google, AWS, and others.
         (r"(?<![A-Za-z0-9])(sk-)(?:(?=[\w*-]{0,300}?[\d*])[\w*-]{6,}|[\w*-]{20,})", 0, rf"\1{_MASK}"),
         (r"\b(AIza|ya29\.|gsk_|hf_|xai-|pplx-|r8_|gh[pousr]_|xox[abprs]-)[\w.-]{10,}", 0, rf"\1{_MASK}"),
         (r"\b(A[KS]IA|A[GIR][DPO]A|ANPA)[A-Z0-9]{12,}\b", 0, rf"\1{_MASK}"),
         (r"\b(eyJ)[\w-]{5,}\.[\w-]{5,}(?:\.[\w-]*)?", 0, rf"\1{_MASK}"),
-        # What its name gives away.
-        (rf"\b((?:Bearer|Basic)\s{{1,5}})(?:{_TOLD}|[\w.~+/=*-]{{20,}})", re.I, rf"\1{_MASK}"),
+        # Values after a name such as "Bearer" or "token=".
+        (rf"\b((?:Bearer|Basic)\s{{1,5}})(?:{_KEY}|[\w.~+/=*-]{{20,}})", re.I, rf"\1{_MASK}"),
         (r"([?&](?:key|token|sig|signature|code|auth)=)[^\s&\"'<>]+", re.I, rf"\1{_MASK}"),
-        (rf"({_NAMED_SO}[\"']?\s{{0,3}}=\s{{0,3}}[\"']?)[^\s\"'&,;)\]}}]+", re.I, rf"\1{_MASK}"),
+        (rf"({_KEY_NAMES}[\"']?\s{{0,3}}=\s{{0,3}}[\"']?)[^\s\"'&,;)\]}}]+", re.I, rf"\1{_MASK}"),
         (
-            rf"({_NAMED_SO}(?:\s\w{{1,20}}){{0,3}}[\"']?\s?:\s{{0,3}}[\"']?){_TOLD}",
+            rf"({_KEY_NAMES}(?:\s\w{{1,20}}){{0,3}}[\"']?\s?:\s{{0,3}}[\"']?){_KEY}",
             re.I,
             rf"\1{_MASK}",
         ),
@@ -45,11 +47,9 @@ _SECRETS = tuple(
 
 
 def without_secrets(text: str) -> str:
-    """Returns the text with what looks like a key, a token or a password shown as ``***``, for what
-    errors say.
-
-    Providers repeat a key that they refuse, and libraries the url that they failed to reach.
-    """
+    """Returns the text with everything that looks like a key, token or password replaced by ``***``.
+    Error messages need it: providers repeat a rejected key, and libraries repeat a URL with its
+    password."""
     for pattern, shown in _SECRETS:
         text = pattern.sub(shown, text)
     return text
@@ -57,11 +57,8 @@ def without_secrets(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def plain_id(identity: str) -> str:
-    """Returns an id as it stands within a line: as it is, or quoted where it may be taken for words of
-    that line.
-
-    Only letters, digits and the marks of file names and urls stand as they are.
-    """
+    """Returns an id for use within a sentence: quoted if it could be read as words of the sentence.
+    Ids of letters, digits and the usual marks of file names and URLs are not quoted."""
     if identity and all(character.isalnum() or character in _PLAIN for character in identity):
         return printable(identity)
     escaped = identity.replace("\\", "\\\\").replace('"', '\\"')
@@ -69,24 +66,22 @@ def plain_id(identity: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Returns the text on one line, with every control, format and unassigned character shown as an
-    escape.
-
-    Newlines and tabs become spaces. What is left cannot move the cursor, colour the terminal, or
-    turn the reading direction around.
-    """
+    """Returns the text on one line, with control, format and unassigned characters shown as escapes.
+    Newlines and tabs become spaces. The result cannot move the cursor, colour the terminal, or reverse
+    the reading direction."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_shown, text))
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most ``limit`` characters, the last one an ellipsis where something was cut."""
+    """Returns at most ``limit`` characters of the text; a cut text ends with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def amount(number: float, decimals: int = 0) -> str:
-    """With separators of thousands, "1,024"; as a power of two where nobody would read the digits."""
+    """Returns a number with thousands separators, "1,024"; from 10^15 on as a power of two, "about
+    2^50"."""
     if number < _MOST_READ:
         return f"{number:,.{decimals}f}"
     return f"about 2^{int(number).bit_length() - 1}"

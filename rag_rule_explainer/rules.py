@@ -1,9 +1,6 @@
-"""What a rule is, at the level of masks.
-
-Retention rule S: the condition holds on every T ⊇ S.  Omission rule S: it holds on every T with
-T ∩ S = ∅. The two kinds differ in one projection, ``RuleKind.flip``, and nowhere else in the
-package (paper, section on rule definitions).
-"""
+"""This module defines rules and claims over masks. Retention rule S: the condition holds on every T ⊇
+S. Omission rule S: the condition holds on every T with T ∩ S = ∅. The two kinds differ in one
+projection, ``RuleKind.flip``, and nowhere else in the package (paper, section on rule definitions)."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -13,38 +10,36 @@ from .errors import InvalidInput
 from .lattice import Antecedent, Lattice, Mask, Subset
 
 ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
-"""What a claim rests on: every applicable subset; a share of all of them; random ones, with a stated
-guarantee; majority votes; only the sources that were kept; nothing yet."""
+"""The evidence of a claim: all applicable subsets (proved), a share of all applicable subsets
+(confident), random subsets with a stated guarantee (tested), majority votes (voted), only subsets of the
+sources that a search kept (relative), or incomplete evidence (unverified)."""
 
 
 class RuleKind(str, Enum):
-    """Retention ("whenever S is retained …") or omission ("whenever S is omitted …")."""
+    """This enum has the two kinds of rule: "whenever S is retained …" and "whenever S is omitted …"."""
 
     RETENTION = "retention"
     OMISSION = "omission"
 
-    # Enum hashes by name in Python code; kinds are looked up a few times per probe.
+    # Enum.__hash__ runs Python code; kinds are looked up several times per probe.
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns the projection between antecedents and concrete subsets, as the mask to XOR with.
-
-        A concrete subset is what is retained when just S is retained (S itself), or just S omitted (all
-        but S). XOR is its own inverse: it leads from either to the other.
-        """
+        """Returns the mask that converts an antecedent S to its own subset by XOR, and back. The own
+        subset of a retention rule is S itself; that of an omission rule is everything except S."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
-        """Returns the concrete subset of an antecedent."""
+        """Returns the subset on which just this antecedent is retained (or omitted)."""
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:
-        """Returns the antecedent of a concrete subset."""
+        """Returns the antecedent whose own subset is ``subset``."""
         return Antecedent(subset ^ self.flip(lattice))
 
 
 def as_kind(given: RuleKind | str) -> RuleKind:
-    """Returns the kind that is meant. Raises InvalidInput for anything else."""
+    """Returns the kind of this name. Raises InvalidInput for any other name."""
     try:
         return RuleKind(given)
     except ValueError as error:
@@ -53,25 +48,27 @@ def as_kind(given: RuleKind | str) -> RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """This class represents an antecedent of one kind; ``antecedent`` is a mask of units."""
+    """A ``Rule`` is an antecedent, a mask of units, with its kind."""
 
     kind: RuleKind
     antecedent: Antecedent
 
     def subsumes(self, other: "Rule") -> bool:
-        """Returns True iff every unit this rule names is named by ``other`` of the same kind."""
+        """Returns True iff ``other`` is of the same kind and names at least the units that this rule
+        names."""
         return self.kind is other.kind and self.antecedent & ~other.antecedent == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a miner can say about an antecedent now.
+    """A ``Claim`` holds what a miner can state about an antecedent now.
 
-    ``draws``: random subsets tried, with replacement; 0 where nothing was drawn. ``sampling``: how
-    they were drawn and what that guarantees, in words; empty for exact miners. ``kept``: the units that
-    a *relative* claim is about, its antecedent among them; all others were in no antecedent that it
-    rests on. 0 where it is relative to groups of units, none of which was divided. ``tried``: where all
-    others were in each, the smallest ones that it rests on; then it is only true of these.
+    ``draws``: random subsets tried, with replacement; 0 if none were drawn. ``sampling``: how they were
+    drawn and what that guarantees, in words; empty for exact miners. ``kept``: for a *relative* claim,
+    the units that it is about, including its antecedent; other units were in no antecedent that was
+    tried. ``kept`` is 0 if the claim is relative to undivided groups of units. ``tried``: set if every
+    tried antecedent also contained other units: the smallest tried antecedents, of which alone the claim
+    is true.
     """
 
     kind: RuleKind
@@ -84,10 +81,10 @@ class Claim:
 
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
-        """Returns the antecedents whose own subsets must hold, or there is nothing to claim."""
+        """Returns the antecedents whose own subsets must hold for the claim to be made."""
         return self.tried or (self.antecedent,)
 
     @property
     def rule(self) -> Rule:
-        """Returns the rule that is claimed."""
+        """Returns the claimed rule."""
         return Rule(self.kind, self.antecedent)

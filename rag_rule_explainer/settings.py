@@ -1,4 +1,4 @@
-"""How to mine: everything about an explanation that is neither a live object nor the question."""
+"""This module defines ``Settings``: all options of an explanation that are plain values."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -22,11 +22,11 @@ Rules: TypeAlias = Literal["retention", "omission", "both"]
 MinerName: TypeAlias = Literal["auto", "exact", "exhaustive", "sampled", "grouped"]
 
 DEFAULT_TIMEOUT = 300.0
-"""Seconds that a replay may take."""
+"""The default of the most seconds that one replay may take."""
 
 
 class SettingsFields(TypedDict, total=False):
-    """The fields of Settings as keywords."""
+    """This TypedDict has the fields of Settings, for functions that take them as keywords."""
 
     rules: Rules
     miner: MinerName | Sampled
@@ -53,38 +53,38 @@ class SettingsFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Frozen and picklable.
+    """This frozen, picklable class holds the settings of an explanation.
 
     ``rules``: "retention", "omission" or "both". ``miner``: "exact" (the paper's Mono or Dual),
-    "exhaustive" (all 2^n), "sampled" or ``Sampled(...)`` (each rule tested on random subsets, for any
-    number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources that it
-    keeps) or "auto". ``granularity``: keys of the sources' metadata, the coarsest first, such as
-    ("domain", "document"): rules are mined over the groups that these make, and only groups that rules
-    name are divided, down to single sources; it takes the grouped miner. ``partition``: rules are mined
-    exactly and separately per batch of sources: at most so many, those with the same value under this key
-    of their metadata, or ``Partition(by, others)``; rules over several batches are not looked for.
-    ``merge_duplicates``: sources
-    with nearly the same text are tied into one unit, which is retained or left out as a whole and counts
-    as one source; pinned ones are left alone. True ties texts that share 90 % of their word shingles, a
-    float those that share so much; identical texts always are. ``minimal=False`` reports all
-    valid rules, not just the minimal ones; not when sampled or grouped. ``noise``: votes and confidence,
-    where answers vary. ``limits``: caps on spending.
-    ``prices``: of tokens, by model. ``concurrency``: most replays in flight. ``timeout``: seconds one
-    replay may take, or None. ``retries``: of replays that fail in a way that may pass, and of a baseline
-    that is not the user's own run, as a number or as ``Retries``. ``speculate``: the share of its probes
-    that an exact search may waste on guesses made for idle slots, e.g. 0.1; 0 probes nothing that is not
-    needed. Once so much is known to be wasted nothing more is guessed, but of what was guessed by then
-    more may turn out to be. ``lockstep``: probes go out and are told in rounds, so that which ones are
-    made depends on nothing but verdicts. ``seed``: of whatever is drawn. ``check_repeatable``: replay the
-    full set once more before mining. ``reuse_answers=False``: an arrangement wanted by both kinds is
-    replayed for each (less memory), but where samples are put to the vote, which both kinds share.
-    ``answer_without_sources``: the answer to the empty set, instead of asking the application, e.g.
-    "N/A". ``accept_finish_reasons``: of replies that count as answers, beside those known to mean whole
-    ones: "length" for all that were cut off at a length limit, or the word of a model that nobody knows.
+    "exhaustive" (all 2^n subsets), "sampled" or ``Sampled(...)`` (each rule is tested on random subsets,
+    for any number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources
+    that it keeps) or "auto". ``granularity``: metadata keys of the sources, the coarsest first, such as
+    ("domain", "document"). The grouped miner then starts with the groups that the first key makes, and
+    divides only groups that rules name, down to single sources. ``partition``: mines each batch of
+    sources exactly and separately; rules over several batches are not searched for. It is the most
+    sources in a batch, the metadata key that a batch has in common, or ``Partition(by, others)``.
+    ``merge_duplicates``: ties sources with nearly the same text into one unit, which is retained or
+    omitted as a whole; pinned sources are never tied. True ties texts that share 90 % of their word
+    shingles, a float sets this share; identical texts are then tied, too.
 
-    ``store``: where every paid answer and judgement is kept, and looked for before anything is paid.
+    ``minimal=False`` reports all valid rules instead of the minimal ones; not possible with the sampled
+    and the grouped miner. ``noise``: votes and confidence, for answers that vary. ``limits``: upper
+    bounds on spending. ``prices``: prices of tokens, by model. ``concurrency``: the most replays in
+    flight. ``timeout``: the most seconds of one replay, or None. ``retries``: retries of replays with a
+    temporary failure, as a number or as ``Retries``; they also apply to a baseline that the package runs.
+    ``speculate``: the share of probes that an exact search may waste to keep idle slots busy, such as
+    0.1; with 0, only needed subsets are probed. Speculation stops once this share is known to be wasted;
+    probes already in flight may exceed it. ``lockstep``: probes run in rounds, so that the choice of
+    probes depends on verdicts only, not on timing. ``seed``: the seed of all random draws.
+    ``check_repeatable``: replays the full set once more before mining.
 
-    Raises InvalidInput for a value outside of these.
+    ``reuse_answers=False``: an arrangement that both kinds need is replayed for each kind, which saves
+    memory; samples for votes are still shared. ``answer_without_sources``: the answer to the empty set,
+    such as "N/A", used instead of a replay. ``accept_finish_reasons``: further finish reasons with which
+    a reply counts as an answer: "length" for all replies cut off at a length limit, or the exact word of
+    a model. ``store``: keeps every paid answer and judgement, and is searched before anything is paid.
+
+    Raises InvalidInput for a value that a field does not allow.
     """
 
     rules: Rules = "both"
@@ -155,7 +155,7 @@ class Settings:
 
     @property
     def divides(self) -> bool:
-        """Returns whether groups of sources are mined and divided."""
+        """Returns True iff groups of sources are mined and then divided."""
         return self.miner == "grouped" or bool(self.granularity)
 
     def _check_merging(self) -> None:
@@ -168,8 +168,7 @@ class Settings:
 
     @property
     def tied_from(self) -> float | None:
-        """Returns how much texts must have in common for their sources to be tied; None where none
-        are."""
+        """Returns the share of word shingles from which on texts are tied; None if no texts are tied."""
         return SIMILARITY if self.merge_duplicates is True else self.merge_duplicates or None
 
     def _check_sampling(self) -> None:
@@ -199,7 +198,7 @@ class Settings:
 
     @property
     def batching(self) -> Partition | None:
-        """Returns how sources are mined in batches, where they are."""
+        """Returns how sources are divided into batches; None if they are mined together."""
         return Partition.of(self.partition)
 
     @classmethod
@@ -209,11 +208,9 @@ class Settings:
         overrides: SettingsFields,
         beside: Callable[..., object] | None = None,
     ) -> "Settings":
-        """Returns settings with some fields replaced.
-
-        ``beside``: the function that was called with these fields, and what else it takes. Raises
-        InvalidInput for a name that is no field.
-        """
+        """Returns settings with some fields replaced. ``beside``: the function that was called with
+        these fields; error messages also suggest its other keywords. Raises InvalidInput for a name
+        that is no field."""
         if not isinstance(settings, (cls, type(None))):
             raise InvalidInput(f"settings is {type(settings).__name__}; give Settings(...)")
         known = {known.name for known in fields(cls)}
@@ -224,31 +221,32 @@ class Settings:
         return replace(settings or cls(), **cast("dict[str, Any]", overrides))
 
     def accepting(self, *, length: bool) -> "Settings":
-        """Returns these settings; with ``length``, replies cut off at a length limit count as well."""
+        """Returns these settings; with ``length=True``, replies cut off at a length limit also count as
+        answers."""
         if not length or "length" in self.accept_finish_reasons:
             return self
         return replace(self, accept_finish_reasons=(*self.accept_finish_reasons, "length"))
 
     @property
     def kinds(self) -> tuple[RuleKind, ...]:
-        """Returns the kinds of rule that are mined."""
+        """Returns the kinds of rule to mine."""
         return tuple(RuleKind) if self.rules == "both" else (RuleKind(self.rules),)
 
     @property
     def sampling(self) -> Sampled | None:
-        """Returns how rules are sampled, where the miner that was asked for samples."""
+        """Returns how rules are sampled; None if the miner does not sample."""
         if isinstance(self.miner, Sampled):
             return self.miner
         return Sampled() if self.miner == "sampled" else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the fields, nested ones as dicts too."""
-        told = asdict(replace(self, store=None))
-        return {**told, "store": None if self.store is None else self.store.as_dict()}
+        """Returns the fields as a dict, nested dataclasses as dicts, too."""
+        values = asdict(replace(self, store=None))
+        return {**values, "store": None if self.store is None else self.store.as_dict()}
 
 
 showing_settings = showing(Settings, SettingsFields)
-"""Shows them in the signature of a function that collects ``**fields``."""
+"""Decorator that lists all settings in the signature of a function with ``**fields``."""
 
 
 def _positive(name: str, seconds: float | None) -> None:

@@ -1,4 +1,4 @@
-"""Sources, and the only way from a mask to what the application is shown."""
+"""This module defines sources, sets of sources, and the arrangement of sources that a mask stands for."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,22 +6,21 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
 
-from .allowed import told
+from .allowed import brief
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
 from .given import FrameworkDocument, Given, given_parts, named_ids, names, no_source, pinned_ids
 from .lattice import Lattice, Mask, Order, Subset
 
 MOST_SOURCES = 10_000
-"""That are read back: each is a bit, and a file of a million could take all memory."""
+"""The most sources that are read from a file; each source is a bit, so that more could exhaust the
+memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One retrieved text under an id that is unique within its set.
-
-    ``metadata`` is carried along and never compared: two sources are the same when id and text are.
-    """
+    """A ``Source`` is one retrieved text under an id that is unique within its set. ``metadata`` is
+    never compared: two sources are equal iff their ids and texts are."""
 
     id: str
     text: str
@@ -31,10 +30,10 @@ class Source:
     def __post_init__(self) -> None:
         for name, value in (("id", self.id), ("text", self.text)):
             if not isinstance(value, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-                raise InvalidInput(f"the {name} of a source is {told(value)}; give a str")
+                raise InvalidInput(f"the {name} of a source is {brief(value)}; give a str")
         if not isinstance(self.metadata, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"the metadata of source {self.id!r} is {told(self.metadata)}; give a dict, or nothing"
+                f"the metadata of source {self.id!r} is {brief(self.metadata)}; give a dict, or nothing"
             )
         if not self.id.strip():
             raise InvalidInput(
@@ -46,29 +45,30 @@ class Source:
 
     @property
     def passage(self) -> str:
-        """Returns the text under its title, where ``metadata`` has one: what a reader is shown."""
+        """Returns the text, below its title if ``metadata`` has one, as it is shown to a reader."""
         title = self.metadata.get("title")
         return f"{title}\n{self.text}" if isinstance(title, str) and title.strip() else self.text
 
 
 def _digest(identity: str, text: str) -> str:
-    # The id's length keeps ("ab", "c") and ("a", "bc") apart.
+    # The length prefix distinguishes ("ab", "c") from ("a", "bc").
     content = f"{len(identity)}:{identity}{text}"
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 SourceLike: TypeAlias = Source | str | Mapping[str, Any] | FrameworkDocument
-"""What callers may give as a source."""
+"""The types that callers may give as a source."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceSet:
-    """This class represents the retrieved sources in the order in which the application shows them to its
+    """A ``SourceSet`` holds the retrieved sources in the order in which the application shows them to its
     model.
 
-    ``pinned``: the ids of those that every arrangement retains (the paper's c, the context that is not
-    up for explanation). They are no units, so no rule can name them. ``ties``: of the others, those that
-    every arrangement retains or leaves out together: one unit each.
+    ``pinned``: the ids of the sources that every arrangement retains (the paper's c, the context that is
+    not up for explanation). Pinned sources belong to no unit, so no rule can name them. ``ties``: the
+    near-duplicates that every arrangement retains or omits together; each tie is one unit. ``by_bit``:
+    each source with the bit of its unit.
     """
 
     sources: tuple[Source, ...]
@@ -104,19 +104,21 @@ class SourceSet:
         pinned: Iterable[str] = (),
         tied_from: float | None = None,
     ) -> "SourceSet":
-        """Returns the sources as a set. Texts, dicts with a "text" or a "page_content", and documents of
-        LangChain or LlamaIndex are taken as they are; what has no name is D1, D2, … by its place.
-        ``tied_from``: texts at least so alike are tied, if any are to be.
+        """Returns the set of these sources.
 
-        Raises InvalidInput for no sources at all, an empty id, an id used twice, a pinned id that is
-        none of theirs, or nothing left to explain by.
+        Texts, dicts with a "text" or a "page_content", and documents of LangChain or LlamaIndex are
+        accepted. A source without a name is called D1, D2, … by its position. ``tied_from``: the
+        similarity from which on texts are tied; None ties none.
+
+        Raises InvalidInput for no sources at all, an empty id, an id used twice, an unknown pinned id, or
+        no unpinned source.
         """
         if isinstance(sources, (str, bytes)):
             raise InvalidInput("sources is one string; pass a list with a Source for each document")
         if not isinstance(sources, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"sources is {sources!r}; pass a list with a Source for each document")
         if isinstance(sources, (Mapping, set, frozenset)):
-            # Of the one, only the keys would be taken; the other has no order to name sources by.
+            # A mapping would be read as its keys only, and a set has no order by which sources are named.
             kind = type(cast("object", sources)).__name__
             raise InvalidInput(
                 f"sources is a {kind}; pass a list with a source for each document, such as "
@@ -133,8 +135,7 @@ class SourceSet:
 
     @property
     def units(self) -> tuple[tuple[Source, ...], ...]:
-        """Returns what the bits stand for, in order: the sources that rules may name, each alone or with
-        those that are tied to it."""
+        """Returns the units in the order of the bits: each is one source, or several tied sources."""
         together = dict[Mask, tuple[Source, ...]]()
         for bit, source in self.by_bit:
             if source.id not in self.pinned:
@@ -154,19 +155,17 @@ class SourceSet:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Returns the ids, in order."""
+        """Returns the ids of all sources, in order."""
         return tuple(source.id for source in self.sources)
 
     @property
     def _pin(self) -> Mask:
-        """Returns a bit beyond those of all units, which every arrangement has."""
+        """Returns the bit that stands for all pinned sources: the first bit above those of the units."""
         return 1 << self.lattice.size
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
-        """Returns the mask of the units that these are of; any id of a unit stands for it.
-
-        Raises InvalidInput for anything else.
-        """
+        """Returns the mask of the units of these ids; any id of a tied source stands for its unit.
+        Raises InvalidInput for an unknown or a pinned id."""
         named, bit_of = named_ids(ids), {source.id: bit for bit, source in self.by_bit}
         unknown = [each for each in named if each not in bit_of]
         if unknown:
@@ -180,11 +179,9 @@ class SourceSet:
         return sum({bit_of[each] for each in named})
 
     def batches(self, by: int | str) -> tuple[Mask, ...]:
-        """Returns the units in batches: of at most so many, in order and as evenly as can be, or by this
-        key.
-
-        Raises InvalidInput for a key that none of them has.
-        """
+        """Returns the masks of batches of units. A number makes batches of at most so many units, in
+        order and as equal in size as possible; a str groups units by that metadata key. Raises
+        InvalidInput for a key that no source has."""
         if isinstance(by, str):
             return self.partition(by, "partition")
         size, count = self.lattice.size, -(-self.lattice.size // by)
@@ -192,16 +189,16 @@ class SourceSet:
         return tuple(self.lattice.mask(range(*pair)) for pair in pairwise(ends))
 
     def partition(self, key: str, setting: str = "granularity") -> tuple[Mask, ...]:
-        """Returns the units by what their metadata has under this key, in the order in which that first
-        occurs; one without it is a group of its own. What is tied belongs where the first of its sources
-        does.
+        """Returns the masks of the groups of units that have the same value under this metadata key.
 
-        Raises InvalidInput for a key that none of them has, with the ``setting`` that names it.
+        Groups are in the order of their first units; a unit without the key is a group of its own. For a
+        tied unit, the first source's metadata counts. Raises InvalidInput for a key that no source has;
+        the message names ``setting``.
         """
         groups: dict[str, Mask] = {}
         free = [unit[0] for unit in self.units]
         for place, source in enumerate(free):
-            # Values need not be hashable, nor may 1 and "1" be one document.
+            # repr makes unhashable values usable as keys and keeps 1 and "1" apart.
             name = repr(source.metadata[key]) if key in source.metadata else f"of {source.id!r} alone"
             groups[name] = groups.get(name, 0) | self.lattice.bit(place)
         known = sorted({str(name) for source in free for name in source.metadata})
@@ -217,13 +214,13 @@ class SourceSet:
         return tuple([source.id for bit, source in self.by_bit if mask & bit])
 
     def reordered(self, shown: Iterable[Source], order: Order) -> Iterator[Source]:
-        """These sources, with those of the units in this order and what is pinned where it is."""
+        """Returns these sources with the units in ``order``; pinned sources stay at their positions."""
         units = self.units
         others = (source for place in order for source in units[place])
         return (source if source.id in self.pinned else next(others) for source in shown)
 
     def tied_in(self, mask: Mask) -> tuple[tuple[str, ...], ...]:
-        """Returns the ids of those units in a mask that are more than one source."""
+        """Returns, for each unit in the mask that has several sources, the ids of these sources."""
         ids = frozenset(self.ids_of(mask)) if self.ties else ()
         return tuple([tie.sources for tie in self.ties if tie.sources[0] in ids])
 
@@ -254,21 +251,17 @@ def _named(given: Sequence[object]) -> tuple[Source, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Arrangement:
-    """This class represents the ordered sources that one replay puts before the application.
-
-    Memory and store know arrangements by ``key`` (ids and content, in order), never by mask: a mask
-    means nothing outside its own source set.
-    """
+    """An ``Arrangement`` is the ordered sequence of sources that one replay shows to the application.
+    Caches and stores identify arrangements by ``key`` (ids and contents, in order), not by mask: a
+    mask is only meaningful within its own source set."""
 
     sources: tuple[Source, ...]
 
     @classmethod
     def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
-        """Returns the arrangement of a mask: its sources and the pinned ones, in the order of the set.
-
-        Of an order other than that, the same with its units in that order: what is pinned keeps its place
-        among them, and the sources of a unit follow each other.
-        """
+        """Returns the sources of a mask, and the pinned sources, in the order of the set. For an
+        ``Order``, the units are in that order: pinned sources keep their positions, and the sources of
+        one unit stay together."""
         if not isinstance(key, int):
             recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
             is_recorded = list(key) == sorted(key)
@@ -280,10 +273,10 @@ class Arrangement:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Equal exactly for arrangements that show the same ids and texts in the same order."""
+        """Returns a key that is equal iff the ids and texts shown, and their order, are equal."""
         return tuple([source.fingerprint for source in self.sources])
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Returns the ids shown, in order."""
+        """Returns the ids of the sources shown, in order."""
         return tuple([source.id for source in self.sources])

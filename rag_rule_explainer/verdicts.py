@@ -1,17 +1,17 @@
-"""What comes back from a replay, and what a predicate says about it."""
+"""This module defines answers of an application, and verdicts of predicates about them."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from typing import Any, cast
 
-from .allowed import told
+from .allowed import brief
 from .errors import InvalidInput
 from .sources import Source
 
 
 class Verdict(str, Enum):
-    """Kleene's three values. UNKNOWN neither proves a rule nor rules one out."""
+    """This enum has Kleene's three truth values. UNKNOWN neither proves nor refutes a rule."""
 
     HOLDS = "holds"
     BREAKS = "breaks"
@@ -19,7 +19,7 @@ class Verdict(str, Enum):
 
     @classmethod
     def of(cls, truth: bool) -> "Verdict":
-        """HOLDS for True, BREAKS for False."""
+        """Returns HOLDS for True, BREAKS for False."""
         return cls.HOLDS if truth else cls.BREAKS
 
     def __invert__(self) -> "Verdict":
@@ -27,13 +27,13 @@ class Verdict(str, Enum):
             return self
         return Verdict.BREAKS if self is Verdict.HOLDS else Verdict.HOLDS
 
-    # Enum hashes by name in Python code; verdicts are looked up a few times per probe.
+    # Enum.__hash__ runs Python code; verdicts are looked up several times per probe.
     __hash__ = str.__hash__
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """This class represents a verdict and, where one was given, its reason in words."""
+    """A ``Judgement`` holds a verdict and its reason in words, which may be empty."""
 
     verdict: Verdict
     reason: str = ""
@@ -44,18 +44,18 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """This class holds what the application answered.
+    """An ``Answer`` holds one answer of the application.
 
-    Compared with a str it is its text: ``answer == "20 days"``, ``"20" in answer``,
-    ``answer in {"20 days"}`` and ``str(answer)``.
+    It compares with a str by its text: ``answer == "20 days"``, ``"20" in answer``, ``answer in {"20
+    days"}`` and ``str(answer)``.
 
-    ``text`` is judged; ``value`` is its structured output where it has one; ``usage`` counts tokens by
-    kind, e.g. ``{"input_tokens": 812, "output_tokens": 9}``; ``finish_reason`` is the model's own word
-    for why it stopped, and an answer whose word means that it is not whole is not judged; ``note`` says
-    what a reader of the probe should know about how it came about.
-    ``models``: the same counts by the model's name, where more is known than their sum.
-    ``delivered``: ids of the sources that retrieval handed to the application for it. ``seen``: ids of
-    those whose text was recognised in what the model was sent. Both None where nobody watched.
+    ``text``: the text that predicates judge. ``value``: the structured output, or None. ``usage``: token
+    counts by kind, such as ``{"input_tokens": 812, "output_tokens": 9}``. ``finish_reason``: the model's
+    own word for why it stopped; an answer whose word means that it is incomplete is not judged. ``note``:
+    a remark for readers of the probe. ``models``: token counts by kind for each model's name, or None.
+    ``delivered``: the ids of the sources that the retriever returned to the application. ``seen``: the
+    ids of the sources whose text was found in the request to the model. Both are None if the run was not
+    recorded.
     """
 
     text: str
@@ -74,7 +74,7 @@ class Answer:
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in _FIELDS_OF_AN_ANSWER)
 
-    # A text that is equal to it has the same hash, so that it is found in a set of texts.
+    # The hash is the text's, because an answer equals its text and must be found in a set of texts.
     def __hash__(self) -> int:
         return hash(self.text)
 
@@ -88,11 +88,9 @@ class Answer:
 
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":
-        """Returns an Answer as it is, a plain string as one. Raises InvalidInput for anything else.
-
-        The text is a str and nothing more: of a subclass, such as LangChain's messages have, no store
-        could tell what it adds.
-        """
+        """Returns an Answer unchanged, and an Answer made from a str. Raises InvalidInput for anything
+        else. A subclass of str, such as LangChain's, becomes a plain str, because a store could not
+        keep what the subclass adds."""
         if isinstance(given, str):
             return cls(plain_text(given))
         if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -104,7 +102,7 @@ class Answer:
             counts: object = getattr(given, name)
             if counts is not None and not isinstance(counts, Mapping):
                 raise InvalidInput(
-                    f"the {name} of an Answer is {told(counts)}; give a dict of counts, or None"
+                    f"the {name} of an Answer is {brief(counts)}; give a dict of counts, or None"
                 )
         if type(given.text) is not str:
             given = replace(given, text=plain_text(given.text))
@@ -117,7 +115,7 @@ class Answer:
 
 
 def logged_answer(given: Answer | str) -> Answer:
-    """Returns a logged answer. Raises InvalidInput for one without a text: nothing says what it was."""
+    """Returns a logged answer as an Answer. Raises InvalidInput if it has neither text nor value."""
     answer = Answer.of(given)
     if not answer.text.strip() and answer.value is None:
         raise InvalidInput("the baseline is empty; give the text of the logged answer, or leave it out")
@@ -128,11 +126,12 @@ _FIELDS_OF_AN_ANSWER = tuple(each.name for each in fields(Answer))
 
 
 _OF_TEXT = ("content", "text", "response", "answer", "output", "result")
-"""Under which names frameworks and people keep the text of an answer."""
+"""The names under which frameworks and applications keep the text of an answer."""
 
 
 def _where_it_may_be(given: Any) -> str:
-    """Returns what to give in place of what is no answer, where that can be told."""
+    """Returns a hint for an error message: where the text of a wrong answer may be found; may be
+    empty."""
     if given is None:
         return ": there is a branch without a return"
     if isinstance(given, (Iterator, AsyncIterator)):
@@ -145,22 +144,23 @@ def _where_it_may_be(given: Any) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Returns the text as a str, whatever its subclass adds. Runs no code of the subclass."""
+    """Returns the text as a plain str, without running code of a subclass of str."""
     return str.__str__(text)
 
 
 def counts_in(usage: Mapping[str, Any] | None) -> dict[str, int]:
-    """The counts, without what some clients report beside them: details, nested or absent."""
+    """Returns the int counts only; some clients add nested details or None."""
     return {kind: count for kind, count in (usage or {}).items() if type(count) is int}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """This class holds what a predicate judges: an answer, the baseline's, and the sources it was given.
+    """A ``Case`` holds what a predicate judges: an answer, the baseline's answer, and the sources
+    retained.
 
-    ``kept`` are the sources shown, in order; ``sources`` all of which they are a choice, empty where
-    nobody says. Compared with a str, a case is the text of its answer: ``case == "20 days"``,
-    ``"20" in case``, ``case in {"20 days"}`` and ``str(case)``.
+    ``kept``: the sources shown, in order. ``sources``: all sources from which ``kept`` was selected;
+    empty if unknown. A case compares with a str by the text of its answer: ``case == "20 days"``, ``"20"
+    in case``, ``case in {"20 days"}`` and ``str(case)``.
     """
 
     question: str

@@ -1,3 +1,3 @@
-"""The version, in one place; hatchling reads it from here."""
+"""This module holds the version, which hatchling reads from here."""
 
 __version__ = "0.1.0"

@@ -105,7 +105,7 @@ def test_or_it_ends_there() -> None:
     with pytest.raises(ConditionFalse, match="Nothing else was asked") as told:
         Explainer(replay, predicate=contains("30"), false_condition="error").explain("?", SOURCES)
     assert replay.asked == 1
-    assert pickle.loads(pickle.dumps(told.value)).told == told.value.told  # noqa: S301 -- our own
+    assert pickle.loads(pickle.dumps(told.value)).finding == told.value.finding  # noqa: S301 -- our own
     assert (
         not Explainer(Days(), predicate=contains("20"), false_condition="error")
         .explain("?", SOURCES)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rag_rule_explainer import BaselineFailed, InvalidInput
 from rag_rule_explainer.predicates import JudgeFailed
 from rag_rule_explainer.printable import amount, plain_id, printable, shortened, without_secrets
-from rag_rule_explainer.probing.judging import described
+from rag_rule_explainer.probing.judging import error_text
 from rag_rule_explainer.probing.replaying import UnusableReply
 from rag_rule_explainer.probing.reply import Reply
 
@@ -168,7 +168,7 @@ class TestSecrets:
         said = "failed: Incorrect API key provided: sk-abcdef123456"
         for error in (BaselineFailed(said), InvalidInput(said), UnusableReply(said), JudgeFailed(said)):
             assert "abcdef" not in str(error)
-        assert "abcdef" not in described(ValueError(said))
+        assert "abcdef" not in error_text(ValueError(said))
         assert "abcdef" not in Reply(None, cause=UnusableReply(said)).error
         assert "abcdef" not in str(pickle.loads(pickle.dumps(BaselineFailed(said))))  # noqa: S301
 

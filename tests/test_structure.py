@@ -62,17 +62,9 @@ OPEN_FILES = {
     "llama_index_rag_rule_explainer/watching.py": 383,
     "rag_rule_explainer/instrumentation/fidelity.py": 431,
     "rag_rule_explainer/instrumentation/recording/recorder.py": 403,
-    "rag_rule_explainer/instrumentation/requests/leftovers.py": 314,
     "rag_rule_explainer/instrumentation/runs.py": 305,
-    "rag_rule_explainer/instrumentation/searches/intercepted_call.py": 344,
-    "rag_rule_explainer/instrumentation/shared_state/counting.py": 349,
-    "rag_rule_explainer/instrumentation/shared_state/holdings.py": 317,
 }
 """Files that are longer still, and how long: these numbers only ever become smaller."""
-OPEN_FUNCTIONS = {
-    "rag_rule_explainer/estimate/estimate.py _course": 41,
-    "rag_rule_explainer/instrumentation/searches/gates.py gated_function": 43,
-}
 COMMANDS = ("benchmark_models", "robustness", "judge_check")
 """Typer commands: a parameter is an option."""
 
@@ -118,7 +110,7 @@ def test_no_file_is_long() -> None:
 
 
 def test_no_function_is_long() -> None:
-    check({name: lines_of(node) for name, node in functions()}, MOST_IN_A_FUNCTION, OPEN_FUNCTIONS)
+    check({name: lines_of(node) for name, node in functions()}, MOST_IN_A_FUNCTION, {})
 
 
 def test_no_function_takes_much() -> None:
@@ -133,10 +125,9 @@ TWINS = (
 )
 """Frameworks, databases and tracers: what does the same for two of them has the same name."""
 OPEN_NAMES = frozenset(
-    """Anything Asked AsyncOnlyError CONSTANT Case Conversations FAILED Found Held INTERCEPTIONS
-    ItemOf Kind Made Marks Outside Part Place Reading Reply Retrieved STORE Watch Written
-    arguments as_found at_once changed copied described gate identify named place_of plain
-    remember state_of texts_in told watched_by""".split()  # noqa: SIM905 -- one a line would be longer than the tests
+    """Asked AsyncOnlyError CONSTANT Case FAILED Found Held INTERCEPTIONS ItemOf Outside Reply
+    Retrieved STORE Watch Written arguments as_found copied gate identify place_of plain
+    texts_in told watched_by""".split()  # noqa: SIM905 -- one a line would be longer than the tests
 )
 """Of the kit and the integrations; this list only ever becomes shorter."""
 

@@ -1,4 +1,4 @@
-"""A judge measured against labels: how often what it says is so, and how often it sees what is so."""
+"""This room measures a judge's verdicts against labels: its precision and its recall."""
 
 from .checking import check_judge
 from .figures import Share

@@ -1,4 +1,4 @@
-"""``check_judge``: where labels, a predicate and its judge meet."""
+"""This module provides ``check_judge``, which compares a predicate's verdicts with labels."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .trial import CheckProgress, JudgeTrial, TrialItem
 
 PredicateOf: TypeAlias = Callable[[LabelledCase], PredicateLike]
-"""The predicate for one case: ``lambda case: consistent_with(case.truth)``."""
+"""A function that returns the predicate for one case: ``lambda case: consistent_with(case.truth)``."""
 
 
 def check_judge(
@@ -30,22 +30,24 @@ def check_judge(
     settings: Settings | None = None,
     progress: "CheckProgress | None" = None,
 ) -> JudgeCheck:
-    """Returns how far the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*), blocking.
+    """Returns how far the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*); blocks.
 
-    ``predicate``: the condition that the labels are about, or ``predicate_of``: that of each case, where
-    each has a truth or a reference of its own. Any predicate will do: one with a judge, one on the
-    wording, a function. ``settings``: ``concurrency``, ``timeout`` and ``retries`` are those of requests
-    to a judge, ``limits`` on what it spends, ``prices``, and the ``store`` in which its judgements are
-    looked for and kept; all else is about mining. ``progress``: told how many of how many are judged.
+    ``predicate``: the condition that the labels are about; or ``predicate_of``: returns that of each
+    case, if each has a truth or a reference of its own. Any predicate will do: one with a judge, one on
+    the wording, a function. ``settings``: ``concurrency``, ``timeout`` and ``retries`` apply to requests
+    to a judge, ``limits`` to its spending; ``prices``, and the ``store`` in which its judgements are
+    kept, are used too. All other settings are ignored. ``progress``: called with the number of judged
+    cases, and of all cases.
 
-    Identical cases are judged once and counted each time, each in a request of its own. Where the
-    predicate's ``batch`` allows more, those on the same question (and truth, and reference) go to the
-    judge together, in as few requests as can be, and there is a warning. A case without a verdict is
-    UNKNOWN: it is counted apart, neither right nor wrong. A limit or Ctrl-C leaves the rest UNKNOWN.
+    Identical cases are judged once, each in a request of its own, and counted each time. If the
+    predicate's ``batch`` allows it, cases with the same question (and truth, and reference) go to the
+    judge together, in as few requests as possible, with a warning. A case without a verdict is UNKNOWN:
+    it counts neither as right nor as wrong. After a limit or Ctrl-C, the remaining cases are UNKNOWN.
 
-    Raises InvalidInput for no cases, an id that two of them have, and unless there is one predicate.
+    Raises InvalidInput for no cases, for two cases with the same id, and unless exactly one of
+    ``predicate`` and ``predicate_of`` is given.
     """
-    from ..probing.loop import run_blocking  # late: it brings an event loop along
+    from ..probing.loop import run_blocking  # late: it loads asyncio
     from .trial import JudgeTrial
 
     listed = checked_list("cases", cases, "LabelledCase(question, answer, label)")
@@ -89,7 +91,7 @@ def _predicates(
     made: list[Predicate] = []
     for name, case in zip(_names(cases), cases, strict=True):
         try:
-            made.append(as_predicate(predicate_of(case)))  # pyright: ignore[reportOptionalCall] -- one of them is there
+            made.append(as_predicate(predicate_of(case)))  # pyright: ignore[reportOptionalCall] -- checked above
         except RagRuleError as error:
             raise InvalidInput(f"predicate_of, on {name}: {error}") from error
     return made
@@ -137,8 +139,8 @@ def _result(
 
 
 def _outcome(name: str, case: LabelledCase, judgement: Judgement) -> CaseOutcome:
-    told = (encodable(each) for each in (judgement.reason, case.question, Answer.of(case.answer).text))
-    return CaseOutcome(encodable(name), case.label, judgement.verdict, *told)
+    texts = (encodable(each) for each in (judgement.reason, case.question, Answer.of(case.answer).text))
+    return CaseOutcome(encodable(name), case.label, judgement.verdict, *texts)
 
 
 def _condition(predicates: Sequence[Predicate]) -> str:

@@ -1,19 +1,19 @@
-"""Shares of what was counted, and the interval in which the true share lies."""
+"""This module computes shares, with the interval in which the true share lies."""
 
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
 CONFIDENCE = 0.95
-"""How often an interval is to hold the true share."""
+"""The share of intervals that contain the true share."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """``count`` of ``of``, with the Wilson score interval from ``low`` to ``high``.
+    """A Share is ``count`` of ``of``, with the Wilson score interval from ``low`` to ``high``.
 
-    The interval is a 95 % one for cases that were drawn independently. Of nothing there is no share:
-    then ``value``, ``low`` and ``high`` are None, and ``undefined`` says of what there was nothing.
+    It is a 95 % interval for cases that were drawn independently. If ``of`` is 0, ``value``, ``low`` and
+    ``high`` are None, and ``undefined`` gives the reason.
     """
 
     count: int
@@ -26,12 +26,12 @@ class Share:
     def __str__(self) -> str:
         if self.value is None or self.low is None or self.high is None:
             return f"undefined: {self.undefined}"
-        interval = f"{CONFIDENCE:.0%} interval {_told(self.low)} to {_told(self.high)}"
-        return f"{_told(self.value)} ({self.count:,} of {self.of:,}; {interval})"
+        interval = f"{CONFIDENCE:.0%} interval {_rounded(self.low)} to {_rounded(self.high)}"
+        return f"{_rounded(self.value)} ({self.count:,} of {self.of:,}; {interval})"
 
 
 def share(count: int, of: int, nothing: str) -> Share:
-    """Returns the share; ``nothing``: what is said where it is one of nothing."""
+    """Returns the share; ``nothing``: the reason to give if ``of`` is 0."""
     if not of:
         return Share(0, 0, None, None, None, nothing)
     low, high = wilson(count, of)
@@ -39,24 +39,23 @@ def share(count: int, of: int, nothing: str) -> Share:
 
 
 def wilson(count: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Returns the score interval (Wilson, 1927): every share that so many of so many do not speak
-    against.
+    """Returns the score interval (Wilson, 1927): all shares that do not contradict ``count`` of ``of``.
 
-    ``of`` is above 0, and may be an effective number. Never leaves [0, 1], and is no single point where
-    all or none were counted.
+    ``of`` is above 0, and may be an effective number. The interval stays within [0, 1], and is not a
+    single point even if ``count`` is 0 or ``of``.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     observed, weight = count / of, z * z / of
     centre = (observed + weight / 2) / (1 + weight)
     half = z * sqrt(observed * (1 - observed) / of + weight / (4 * of)) / (1 + weight)
-    # At the ends it is exact, and rounding is not.
+    # The ends are exactly 0 and 1, which rounding would miss.
     low = 0.0 if count == 0 else centre - half
     high = 1.0 if count == of else centre + half
     return low, high
 
 
-def _told(value: float) -> str:
-    """With three decimals, of which none makes all of almost all."""
+def _rounded(value: float) -> str:
+    """Returns the value with three decimals, but never 1 for less than 1, nor 0 for more than 0."""
     if 0 < value < 0.0005:
         return "<0.001"
     return ">0.999" if 0.9995 <= value < 1 else f"{value:.3f}"

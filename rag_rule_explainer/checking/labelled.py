@@ -1,8 +1,8 @@
-"""A case of which somebody says whether the condition holds on it."""
+"""This module defines a case with a label: whether the condition holds on it."""
 
 from dataclasses import dataclass
 
-from ..allowed import checked_list, told
+from ..allowed import brief, checked_list
 from ..errors import InvalidInput
 from ..sources import Source
 from ..verdicts import Answer, Case
@@ -10,16 +10,15 @@ from ..verdicts import Answer, Case
 
 @dataclass(frozen=True, slots=True)
 class LabelledCase:
-    """This class represents an answer, and a label: True where the condition holds on it, False where it
-    does not.
+    """A LabelledCase is an answer with a label: True if the condition holds on it, False if it does not.
 
-    ``truth``: the answer that is known to be right, and ``reference``: what a criterion refers to, where
-    each case has its own. ``baseline``: what ``same_answer`` compares with. ``sources``, and ``kept``,
-    those of them that were shown (by default all): what ``cites`` and ``mentions_source`` look at.
-    ``id``: what the case is called; by default "case" and its number.
+    ``truth``: the answer that is known to be right, and ``reference``: the text that a criterion refers
+    to, if each case has its own. ``baseline``: the answer that ``same_answer`` compares with.
+    ``sources``, and ``kept``, those that were shown (all by default): used by ``cites`` and
+    ``mentions_source``. ``id``: the name of the case; "case" and its number by default.
 
-    Raises InvalidInput for a question that is empty, for a label that is neither True nor False, and for
-    what is no text, or no list of sources.
+    Raises InvalidInput for an empty question, a label that is neither True nor False, and values of a
+    wrong type.
     """
 
     question: str
@@ -33,7 +32,7 @@ class LabelledCase:
     id: str = ""
 
     def __post_init__(self) -> None:
-        # Users pass more than is declared: the string "false" would be taken for a yes.
+        # Users pass other types than declared: the string "false" would count as true.
         if type(self.label) is not bool:
             raise InvalidInput(f"the label is {self.label!r}; give True or False")
         for name in ("question", "id"):
@@ -47,7 +46,7 @@ class LabelledCase:
         for name in ("truth", "reference"):
             if not isinstance(getattr(self, name), (str, type(None))):
                 raise InvalidInput(
-                    f"the {name} of a case is {told(getattr(self, name))}; give a str, or leave it out"
+                    f"the {name} of a case is {brief(getattr(self, name))}; give a str, or leave it out"
                 )
         object.__setattr__(self, "sources", _listed("sources", self.sources))
         if self.kept is not None:
@@ -55,7 +54,7 @@ class LabelledCase:
 
     @property
     def case(self) -> Case:
-        """Returns what a predicate judges."""
+        """The case as a predicate judges it."""
         baseline = Answer.of("" if self.baseline is None else self.baseline)
         kept = self.sources if self.kept is None else self.kept
         return Case(self.question, baseline, Answer.of(self.answer), kept, self.sources)
@@ -64,5 +63,5 @@ class LabelledCase:
 def _listed(name: str, given: object) -> tuple[Source, ...]:
     listed = checked_list(f"{name} of a case", given, "Source(id, text)")
     if not all(isinstance(each, Source) for each in listed):
-        raise InvalidInput(f"{name} of a case is {told(given)}; give a list of Source(id, text)")
+        raise InvalidInput(f"{name} of a case is {brief(given)}; give a list of Source(id, text)")
     return listed

@@ -1,4 +1,4 @@
-"""What a judge came to. Pydantic, because it leaves the process."""
+"""This module defines the result of a check; it uses pydantic, because the result leaves the process."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .text import SHOWN, check_lines
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """One case: what its label says and what the judge says, with the judge's reason."""
+    """A CaseOutcome is one case with its label, its verdict and the judge's reason."""
 
     id: str
     label: bool
@@ -25,19 +25,19 @@ class CaseOutcome:
 
 
 class JudgeCheck(BaseModel):
-    """How a judge's verdicts agree with labels (paper, *LLM-as-a-judge*).
+    """A JudgeCheck states how a judge's verdicts agree with labels (paper, *LLM-as-a-judge*).
 
     ``tp``, ``fp``, ``tn``, ``fn``: cases that are labelled true and hold, labelled false and hold,
-    labelled false and break, labelled true and break. ``unknown``: cases without a verdict, in none of
-    these and in none of the figures; they are the ``undecided``. ``precision``: of those that hold, the
-    share labelled true; ``recall``: of those labelled true, the share that holds;
-    ``false_positive_rate``: of those labelled false, the share that holds. ``disagreements``: the fp and
-    fn, in the order of the cases.
+    labelled false and break, labelled true and break. ``unknown``: cases without a verdict, which are in
+    none of the other figures; they are listed as ``undecided``. ``precision``: the share labelled true
+    among the cases that hold; ``recall``: the share that holds among those labelled true;
+    ``false_positive_rate``: the share that holds among those labelled false. ``disagreements``: the fp
+    and fn, in the order of the cases.
 
-    ``condition``: what was judged. ``cases``: how many there are, ``distinct``: how many of these had to
-    be judged, because the others repeat them. ``judge_requests``, ``tokens``, ``cost``: what the judge
-    took; no cost without prices. ``stop_reason``: why not all were judged; empty where all were.
-    ``warnings``: what is to be read first.
+    ``condition``: the predicate as text. ``cases``: their number; ``distinct``: the number of cases that
+    had to be judged, without repetitions. ``judge_requests``, ``tokens``, ``cost``: the judge's; ``cost``
+    is None without prices. ``stop_reason``: why not all were judged; empty if all were. ``warnings``: to
+    be read before the figures.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -63,12 +63,13 @@ class JudgeCheck(BaseModel):
     warnings: tuple[str, ...] = ()
 
     def lines(self, show: int = SHOWN) -> Iterator[str]:
-        """It as text; ``show``: how many disagreements are shown, and how many undecided cases."""
+        """Returns the check as text; ``show``: the largest number of disagreements, and of undecided
+        cases, to show."""
         return check_lines(self, show)
 
     def __repr__(self) -> str:
-        told = f"{self.tp} tp, {self.fp} fp, {self.tn} tn, {self.fn} fn, {self.unknown} unknown"
-        return f"<JudgeCheck of {shortened(self.condition, 60)!r}: {told}>"
+        figures = f"{self.tp} tp, {self.fp} fp, {self.tn} tn, {self.fn} fn, {self.unknown} unknown"
+        return f"<JudgeCheck of {shortened(self.condition, 60)!r}: {figures}>"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

@@ -1,4 +1,4 @@
-"""A judge's check as text. Whatever comes from outside goes through ``printable``."""
+"""This module renders a judge's check as text. All foreign text goes through ``printable``."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from .result import CaseOutcome, JudgeCheck
 
 SHOWN = 10
-"""Cases of one sort that are shown where nobody says how many."""
+"""The default number of cases to show of each kind."""
 
 _WORDS = {Verdict.HOLDS: "judged true", Verdict.BREAKS: "judged false", Verdict.UNKNOWN: "no verdict"}
 
 
 def check_lines(check: "JudgeCheck", show: int) -> Iterator[str]:
-    """Yields what is to be read first, the figures, and the first cases that are in question."""
+    """Yields the lines of a check: warnings, figures, and the first disagreements and undecided cases."""
     for warning in check.warnings:
         yield _line(f"WARNING: {warning}")
     yield _line(f"condition: {check.condition}")

@@ -1,4 +1,4 @@
-"""Labelled cases -> judgements: each distinct one once, several in a request where a judge allows it."""
+"""This module judges labelled cases: each distinct one once, in batches if the judge allows it."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -29,13 +29,12 @@ if TYPE_CHECKING:  # a check without a store loads no SQLAlchemy
 NOT_JUDGED = Judgement(Verdict.UNKNOWN, "not judged")
 
 CheckProgress: TypeAlias = Callable[[int, int], object]
-"""Is told how many cases have been judged, and of how many."""
+"""A function that is called with the number of judged cases, and of all cases."""
 
 
 @dataclass(slots=True, eq=False)
 class TrialItem:
-    """This class represents a case to judge, and the places of all cases that are the same to the
-    predicate."""
+    """A TrialItem is a case to judge, with the places of all cases that are equal for the predicate."""
 
     judging: Judging
     case: Case
@@ -45,10 +44,8 @@ class TrialItem:
 
 @dataclass(slots=True, eq=False)
 class JudgeTrial:
-    """This class represents the judging of labelled cases. For one event loop, and to be run once.
-
-    ``budget`` says afterwards what was spent, ``stop_reason`` why not everything was judged.
-    """
+    """A JudgeTrial judges labelled cases. For one event loop; it runs once. ``budget`` has the counts
+    afterwards; ``stop_reason`` says why not all cases were judged."""
 
     settings: Settings
     progress: CheckProgress | None = None
@@ -66,14 +63,12 @@ class JudgeTrial:
 
     @property
     def stop_reason(self) -> str:
-        """Returns why not everything was judged; empty where everything was."""
+        """The reason why not all cases were judged; empty if all were."""
         return self._stopper.reason
 
     async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[TrialItem]:
-        """Returns every distinct case, judged; UNKNOWN where there was a stop.
-
-        Raises errors of this package, such as InvalidInput for a predicate that returns no truth.
-        """
+        """Returns every distinct case with its judgement; UNKNOWN after a stop. Raises RagRuleError, such
+        as InvalidInput for a predicate that returns no truth value."""
         settings, listed = self.settings, tuple(cases)
         store = None if settings.store is None else await threads.shared().run(settings.store.open)
         items = _distinct(listed, store)
@@ -92,7 +87,7 @@ class JudgeTrial:
         return items
 
     def interrupt(self) -> None:
-        """Asks for nothing more; what is in flight is still awaited."""
+        """Stops the trial; judgements in flight are still awaited."""
         self._stopper.stop(INTERRUPTED)
 
     async def _judge_in_a_slot(self, item: TrialItem) -> None:
@@ -117,14 +112,16 @@ class JudgeTrial:
             except StoreFailed as failed:
                 self._stopper.stop(f"the store failed: {failed}")
             except RagRuleError as error:
-                # Raised once nobody is at it any more: others may be paid for by now, and stored.
+                # The error is raised at the end: other judgements may be paid for, and must be stored
+                # first.
                 self._error = self._error or error
                 self._stopper.stop(str(error))
         return Judgement(Verdict.UNKNOWN, self.stop_reason)
 
 
 def _distinct(listed: Sequence[tuple[Predicate, Case]], store: "Opened | None") -> list[TrialItem]:
-    """One item for each predicate and memo key, in order; what is never remembered has its own."""
+    """Returns one item for each predicate and memo key, in order; a case without a memo key has an item
+    of its own."""
     predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
     judging_of = dict(zip(predicates, judgings(predicates, store), strict=True))
     items: list[TrialItem] = []
@@ -134,7 +131,7 @@ def _distinct(listed: Sequence[tuple[Predicate, Case]], store: "Opened | None") 
         try:
             key = judging.base.memo_key(case)
         except Exception:
-            key = None  # whoever judges it says what is wrong
+            key = None  # ``Judging.judge`` reports the error
         known = None if key is None else keyed.get((predicate, key))
         if known is not None:
             known.places.append(place)

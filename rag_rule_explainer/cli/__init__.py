@@ -1,4 +1,4 @@
-"""The command ``rag-rules``."""
+"""This package contains the command line ``rag-rules``."""
 
 from .entry import main
 

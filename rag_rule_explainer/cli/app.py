@@ -1,4 +1,4 @@
-"""The commands."""
+"""This module registers the commands of ``rag-rules``."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -25,7 +25,7 @@ from .verify import verify
 
 
 class _Commands(TyperGroup):
-    """This class tells of Ctrl-C, which Typer would end with its code alone."""
+    """This group of commands reports Ctrl-C, for which Typer would only set the exit code."""
 
     @override
     def invoke(self, ctx: Any) -> Any:
@@ -50,7 +50,7 @@ _USUAL = Assumptions()
 
 @app.command("demo")
 def _demo() -> None:
-    """Explain two stories, offline: one document that spoils an answer, and a pair that does."""
+    """Explain two wrong answers offline: one document causes the first, a pair the second."""
     demo()
 
 
@@ -72,8 +72,8 @@ def _explain(request: SearchRequest, search: SearchOptions) -> None:
     Exit codes:
       0    explained, whether or not there are rules
       2    bad input; a model or application that fails; a condition not met
-      130  interrupted; what was found until then is printed
-    """  # noqa: D301 -- it keeps the lines that follow it as they are
+      130  interrupted; the rules found so far are printed
+    """  # noqa: D301 -- \b keeps the lines that follow as they are
     explain(request, search.settings(free=request.is_free))
 
 
@@ -86,10 +86,10 @@ class _Assumed:
 @app.command("estimate")
 @grouped
 def _estimate(request: SearchRequest, search: SearchOptions, assumed: _Assumed) -> None:
-    """Say what explaining would cost at best, typically and at worst, before anything is spent.
+    """Estimate the lowest, typical and highest cost of an explanation, before anything is spent.
 
-    Takes what explain takes. With --app, the application retrieves once, and no model is shown what it
-    found. No model is asked, nor a judge; --model says whose --price is taken.
+    The options are those of explain. With --app, the application retrieves once, but no model is called
+    with the sources. No judge is called. --model selects the --price to use.
     """
     assuming = Assumptions(assumed.answer_tokens, assumed.seconds_per_replay, request.asking.model)
     estimate(request, search.settings(), assuming)

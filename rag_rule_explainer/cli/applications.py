@@ -1,4 +1,4 @@
-"""An application of the user's own, named as ``module:object``."""
+"""This module loads the user's application, which is named as ``module:object``."""
 
 import importlib
 import json
@@ -12,7 +12,7 @@ from typing import Any
 from ..allowed import did_you_mean
 from ..errors import BaselineFailed, InvalidInput
 from ..predicates import Predicate
-from ..probing.judging import described
+from ..probing.judging import error_text
 from ..progress.report import Progress
 from ..settings import Settings
 from .frameworks import Integration
@@ -20,10 +20,8 @@ from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
-    """What ``module:object`` names, imported as from the current folder.
-
-    Raises InvalidInput where there is no such thing, or importing it fails.
-    """
+    """Returns the object that ``module:object`` names; the module is imported as from the current
+    folder. Raises InvalidInput if there is no such object, or if the import fails."""
     module_name, colon, path = name.partition(":")
     if not (module_name and colon and path):
         raise InvalidInput(f"--app {name!r} names no application; write module:object, such as app:chain")
@@ -43,7 +41,7 @@ def load_application(name: str) -> Any:
             raise InvalidInput(f"--app: there is no module {missing!r}; is this its folder?") from error
         raise InvalidInput(f"--app: {module_name} imports {missing!r}, which is not installed") from error
     except (Exception, SystemExit) as error:
-        raise InvalidInput(f"--app: importing {module_name} failed: {described(error)}") from error
+        raise InvalidInput(f"--app: importing {module_name} failed: {error_text(error)}") from error
     for attribute in path.split("."):
         if not hasattr(found, attribute):
             near = did_you_mean(attribute, dir(found))
@@ -62,7 +60,8 @@ def application_explainer(
     predicates: tuple[Predicate, Predicate | None],
     progress: Progress | None,
 ) -> Any:
-    """The RuleExplainer for an application. Raises InvalidInput for what is none."""
+    """Returns the RuleExplainer of an application. Raises InvalidInput for an object that is no
+    application."""
     predicate, omission = predicates
     bound = request.recording.replay_bound
     return integration.explainer(
@@ -83,22 +82,22 @@ def application_explainer(
 _WANTS_KEYS = re.compile(
     r"string indices|'str' object|\bdict\b|\bmapping\b|KeyError|InvalidUpdateError", re.IGNORECASE
 )
-"""What Python, LangChain and LangGraph say where a str is taken for a dict."""
+"""The pattern of errors by Python, LangChain and LangGraph when a str is used as a dict."""
 
 
 @contextmanager
-def input_key_told(request: SearchRequest) -> Generator[None, None, None]:
-    """Has an application that fails on a question, and looks as if it wanted a dict, say how to give it
-    one."""
+def advice_on_input_key(request: SearchRequest) -> Generator[None, None, None]:
+    """Adds advice on how to pass a dict to the error of an application that was given the question as a
+    str."""
     try:
         yield
     except BaselineFailed as error:
-        subject, told = request.subject, str(error)
+        subject, message = request.subject, str(error)
         is_str = subject.input is None and subject.input_key is None
-        if error.__cause__ is None or not is_str or not _WANTS_KEYS.search(told):
+        if error.__cause__ is None or not is_str or not _WANTS_KEYS.search(message):
             raise
         raise BaselineFailed(
-            f"{told}. It was given the question as a str; if it takes a dict, name the key of the "
+            f"{message}. It was given the question as a str; if it takes a dict, name the key of the "
             "question, such as --input-key question, or give the whole --input as JSON"
         ) from error.__cause__
 
@@ -106,7 +105,7 @@ def input_key_told(request: SearchRequest) -> Generator[None, None, None]:
 def application_input(
     integration: Integration, request: SearchRequest, question: str | None
 ) -> tuple[Any, str]:
-    """What the application is given, and the question in it."""
+    """Returns the application's input, and the question in it."""
     if request.subject.input is not None:
         try:
             given = json.loads(request.subject.input)

@@ -1,4 +1,4 @@
-"""Predicates as they are written on a command line."""
+"""This module parses predicates as they are written on a command line."""
 
 import re
 from collections.abc import Callable
@@ -34,8 +34,8 @@ _JUDGEABLE = ("judged", "consistent-with", "same-answer")
 
 @dataclass(frozen=True, slots=True)
 class JudgedConditions:
-    """The judge that was named, the file's text it is to refer to, how many opinions it gives on an
-    answer, and on how many answers at once."""
+    """A ``JudgedConditions`` holds a judge and how it judges. ``reference``: the text of the file that
+    criteria refer to. ``samples``: the opinions per answer. ``batch``: the answers per request."""
 
     judge: Judge
     reference: str | None = None
@@ -43,7 +43,7 @@ class JudgedConditions:
     batch: int = 1
 
     def predicate(self, name: str, text: str) -> Predicate:
-        """That of the name, decided by the judge."""
+        """Returns the predicate of this name, decided by the judge."""
         samples, batch = self.samples, self.batch
         if name == "judged":
             return judged(text, self.judge, self.reference, judge_samples=samples, batch=batch)
@@ -54,12 +54,12 @@ class JudgedConditions:
 
 
 def needs_judge(written: str | None) -> bool:
-    """True for judged:TEXT, which nobody else can decide."""
+    """Returns True for ``judged:TEXT``, which only a judge can decide."""
     return written is not None and _named(written) == "judged"
 
 
 def may_be_judged(written: str | None) -> bool:
-    """True for predicates that a judge has a say in where there is one."""
+    """Returns True for a predicate that a judge can decide, alone or together with the wording."""
     return written is not None and _named(written) in _JUDGEABLE
 
 
@@ -75,7 +75,7 @@ def _overlap(overlap: str) -> float:
     try:
         share = float(overlap)
         same_answer(overlap=share)
-    except ValueError as error:  # InvalidInput is one
+    except ValueError as error:  # InvalidInput is a ValueError
         raise InvalidInput(
             f"the overlap {overlap!r} is no share of words, such as 0.8; write {SYNTAX}"
         ) from error
@@ -92,7 +92,8 @@ def _one_of(texts: str) -> Predicate:
 
 
 def _json_path(written: str) -> Predicate:
-    """PATH, or PATH=VALUE: a path may hold a = itself, so the shortest one that is a path is taken."""
+    """Returns the predicate of PATH or PATH=VALUE. A path may contain "=", so the shortest beginning
+    that is a valid path is the path."""
     for place, character in enumerate(written):
         if character == "=" and _is_path(written[:place]):
             return json_path(written[:place], equals=_value(written[place + 1 :]))
@@ -138,7 +139,7 @@ _QUOTES = "'\""
 
 
 def _near(written: str, name: str) -> str:
-    """A question that names what is likely meant; nothing where nothing is."""
+    """Returns a question that names the predicate probably meant; empty if there is none."""
     named, _, text = re.sub(r"[=\s]+", "=", written, count=1).partition("=")
     if named in _WITH_TEXT or named == "judged":
         return f"did you mean '{named}:{text.strip(_QUOTES) or 'TEXT'}'? "
@@ -146,10 +147,8 @@ def _near(written: str, name: str) -> str:
 
 
 def parsed(written: str, judged_conditions: JudgedConditions | None = None) -> Predicate:
-    """The predicate that is written. Raises InvalidInput, with the syntax, for anything else.
-
-    ``judged_conditions``: decides what it can.
-    """
+    """Returns the predicate as written. Raises InvalidInput, with the syntax, if it cannot be parsed.
+    ``judged_conditions``: the judge for the predicates that a judge can decide; None without a judge."""
     if written.startswith("not:"):
         return negated(parsed(written.removeprefix("not:"), judged_conditions))
     name, colon, text = written.partition(":")

@@ -1,4 +1,4 @@
-"""``rag-rules demo``: the paper's two stories, through a real chain and a real retriever."""
+"""This module runs ``rag-rules demo``: the paper's two stories with a real chain and a real retriever."""
 
 from collections.abc import Iterator
 
@@ -27,7 +27,7 @@ and on your own documents, without any code:
 
 
 def demo() -> None:
-    """Explains both stories and prints them. Raises MissingExtra without LangChain."""
+    """Explains both stories and prints the explanations. Raises MissingExtra without LangChain."""
     for number, story in enumerate(STORIES, start=1):
         print_lines(_story(number, story))
     print_lines(_YOUR_OWN.splitlines())
@@ -35,7 +35,7 @@ def demo() -> None:
 
 def _story(number: int, story: Story) -> Iterator[Text]:
     try:
-        from langchain_core.documents import Document  # late: the demo alone needs LangChain
+        from langchain_core.documents import Document  # imported late: only the demo needs LangChain
         from langchain_rag_rule_explainer import RuleExplainer, lexical_chain
     except ImportError as error:
         raise MissingExtra.naming("langchain,bm25", "the demo's chain") from error

@@ -1,4 +1,4 @@
-"""``rag-rules diff``: two explanations, read from files. All of it is untrusted input."""
+"""This module runs ``rag-rules diff`` on two files with explanations, which are untrusted."""
 
 from contextlib import suppress
 from json import dumps
@@ -18,7 +18,8 @@ from .options import After, BeforeFile, FailOnOption, IdOfOption, Json
 from .terminal import print_json, print_lines
 
 MOST_BYTES = 1 << 28
-"""What a file may hold; one with 4,096 probes of long answers stays far below."""
+"""The most bytes that a file may have; an explanation with 4,096 probes of long answers is far
+smaller."""
 
 _EXPECTED = "give a file that rag-rules explain --json printed"
 _CODES = {False: 0, True: 1, None: 3}
@@ -31,30 +32,30 @@ def print_diff(
     id_of: IdOfOption = None,
     json: Json = False,
 ) -> None:
-    """Compare two explanations that explain --json printed: what became of A's rules in B.
+    """Compare the rules of two explanations, A and B, that explain --json printed.
 
-    Exit code 0: nothing of what --fail-on asks for; 1: something; 2: bad input;
-    3: it cannot be told, because a search was stopped, a subset has no verdict,
-    or one side did not mine the same rules.
+    Exit code 0: no change of the kind that --fail-on names; 1: such a change; 2: bad input;
+    3: undecided, because a search was stopped, a subset has no verdict,
+    or one side did not mine the same kinds of rules.
     """
     before, after = load_explanation(a), load_explanation(b)
     comparison = compared(before, after, id_of=None if id_of is None else _by(id_of))
-    # A reader that has gone away ends the output; the exit code is for somebody else.
+    # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
         _show(comparison, as_json=json)
     raise typer.Exit(_CODES[comparison.fails(fail_on)])
 
 
 def load_explanation(path: Path) -> Explanation:
-    """The explanation in a file. Raises InvalidInput where it cannot be read or is none."""
+    """Returns the explanation in a file. Raises InvalidInput if the file cannot be read or holds none."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {path}; {_EXPECTED}") from error
     except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or error
-        raise InvalidInput(f"{path} cannot be read: {told}; {_EXPECTED}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInput(f"{path} cannot be read: {reason}; {_EXPECTED}") from error
     if len(content) > MOST_BYTES:
         raise InvalidInput(f"{path} is larger than {MOST_BYTES >> 20} MiB; {_EXPECTED}")
     try:
@@ -76,7 +77,8 @@ def _complaint(error: ValidationError) -> str:
 
 
 def _by(key: str) -> IdOf:
-    """What a source is known by, as written on the command line."""
+    """Returns the function that gives a source's identity: its id, its text, or a value of its
+    metadata."""
 
     def identity(source: SourceRecord) -> str:
         if key in {"id", "text"}:
@@ -92,7 +94,7 @@ def _by(key: str) -> IdOf:
 
 def _show(comparison: Comparison, *, as_json: bool) -> None:
     if as_json:
-        # In ASCII: every encoding can write it, and no control character reaches a terminal.
+        # ASCII can be written in every encoding, and control characters become escapes.
         print_json(dumps(comparison.model_dump(mode="json"), indent=2))
     else:
         print_lines(str(comparison).splitlines())

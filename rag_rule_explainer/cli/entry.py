@@ -1,4 +1,4 @@
-"""How ``rag-rules`` is entered, and how any error ends: one line, exit code 2."""
+"""This module is the entry point of ``rag-rules``: every error becomes one line, with exit code 2."""
 
 import re
 import sys
@@ -22,22 +22,23 @@ _ADVICE = (
     (re.compile(r"unexpected extra argument\S* \(\S+\.json\)"), _INTO_A_FILE),
     (re.compile(r"No such option: (--out|--output|--output-file|--format|-o)\b"), _INTO_A_FILE),
 )
-"""What is to be done instead of what many try first, where an answer is asked about."""
+"""The advice for options that users often try, by a pattern of the error message."""
 _ASKING = ("explain", "estimate", "verify")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules``; exits with 0, 2 for bad input, 130 after an interrupt, or as ``diff``
-    and ``verify`` say."""
+    """Runs ``rag-rules``. Exits with 0, with 2 for bad input, with 130 after an interrupt, or with the
+    code of the command."""
     try:
-        # By its own name also under "python -m", for which no shell completes anything.
+        # Under "python -m" too, help texts must name the command ``rag-rules``, for which there is
+        # completion.
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
         sys.exit(2)
     except TyperException as error:
         command = _command_of(error)
-        say(f"rag-rules: {_told(error)}{_advice(error, command)} See {command} --help.")
+        say(f"rag-rules: {_message(error)}{_advice(error, command)} See {command} --help.")
         sys.exit(2)
     except (KeyboardInterrupt, Abort):
         say("rag-rules: interrupted")
@@ -45,13 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-@cache  # made of the signatures of all commands, which takes longer than most of what a command does
+@cache  # building it from the signatures of all commands takes longer than most commands
 def _command() -> Callable[..., Any]:
     return get_command(app)
 
 
 def _command_of(error: TyperException) -> str:
-    """The command that was given what it does not take."""
+    """Returns the path of the command that was given a wrong option or argument."""
     context: Any = getattr(error, "ctx", None)
     return getattr(context, "command_path", None) or _NAME
 
@@ -59,11 +60,11 @@ def _command_of(error: TyperException) -> str:
 def _advice(error: TyperException, command: str) -> str:
     if not command.endswith(_ASKING):
         return ""
-    told = _told(error)
-    return next((f" {advice}" for tried, advice in _ADVICE if tried.search(told)), "")
+    message = _message(error)
+    return next((f" {advice}" for tried, advice in _ADVICE if tried.search(message)), "")
 
 
-def _told(error: TyperException) -> str:
+def _message(error: TyperException) -> str:
     written = getattr(error, "format_message", None)
-    told = str(written() if callable(written) else error).replace("Value error, ", "").rstrip(".")
-    return told if told.endswith("?") else f"{told}."
+    message = str(written() if callable(written) else error).replace("Value error, ", "").rstrip(".")
+    return message if message.endswith("?") else f"{message}."

@@ -1,4 +1,4 @@
-"""``rag-rules explain``: one question, sources or an application, and the rules of the answer."""
+"""This module runs ``rag-rules explain`` and ``rag-rules estimate``."""
 
 import json
 import sys
@@ -27,50 +27,53 @@ from ..session.planning import choose, choose_to_verify
 from ..settings import Settings
 from ..sources import Source, SourceSet
 from .applications import (
+    advice_on_input_key,
     application_explainer,
     application_input,
-    input_key_told,
     load_application,
 )
 from .conditions import parsed
 from .frameworks import Integration
 from .incidents import Incident, load_incident
-from .models import UnaskedJudge, chat_model_replay, endpoint, offline_replay, unanswered
+from .models import NamedJudge, chat_model_replay, endpoint, offline_replay, unanswered
 from .options import ASK_ABOVE
 from .requests import SearchRequest
 from .sources import load
-from .terminal import exits_told, print_json, print_lines, say, stdout_kept
+from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
-"""The ids in a rule, and its kind."""
+"""The ids of the sources in a rule, and its kind."""
 Predicates: TypeAlias = tuple[Predicate, Predicate | None]
-"""The condition of retention rules, and that of omission rules where it is one of its own."""
+"""The condition of retention rules, and that of omission rules; None if that is the negation."""
 
 
 def explain(request: SearchRequest, settings: Settings) -> None:
-    """Explains and prints. Exits with 130 after an interrupt, having printed what was proved."""
-    explanation = _asked_of_a_true_condition(request, settings)
+    """Explains the answer and prints the explanation. After an interrupt, the exit code is 130."""
+    explanation = _explained_once_confirmed(request, settings)
     show(explanation, as_json=request.json)
-    said_of(explanation, settings)
+    print_notes(explanation, settings)
 
 
-def _asked_of_a_true_condition(request: SearchRequest, settings: Settings) -> Explanation:
-    """The explanation; where the condition is not true of the answer, only after a yes."""
+def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Explanation:
+    """Returns the explanation. If the condition is not true of the answer, the user is asked whether to
+    continue."""
     if request.asking.yes:
-        return asked_for(request, settings)
+        return explained_or_verified(request, settings)
     try:
-        return asked_for(request, replace(settings, false_condition="error"))
+        return explained_or_verified(request, replace(settings, false_condition="error"))
     except ConditionFalse as false:
-        if not _is_asked():
+        if not _is_interactive():
             raise
-        say(false.told)
+        say(false.finding)
         if not typer.confirm("Look for rules all the same?", err=True):
             raise InvalidInput("nothing else was asked; give another --predicate") from false
-        return asked_for(request, settings)
+        return explained_or_verified(request, settings)
 
 
-def asked_for(request: SearchRequest, settings: Settings, rule: NamedRule | None = None) -> Any:
-    """What comes of asking the explainer: an Explanation, or the Verification of a rule."""
+def explained_or_verified(
+    request: SearchRequest, settings: Settings, rule: NamedRule | None = None
+) -> Any:
+    """Returns the explanation of the requested answer; with ``rule``, the verification of that rule."""
     predicates = _predicates(request, request.condition.judge.judge())
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
     of_kind = _of_application if request.subject.app is not None else _of_sources
@@ -78,8 +81,8 @@ def asked_for(request: SearchRequest, settings: Settings, rule: NamedRule | None
         return of_kind(request, settings, predicates, incident, rule)
 
 
-def said_of(explanation: Explanation, settings: Settings) -> None:
-    """What is said beside the result. Exits with 130 after an interrupt."""
+def print_notes(explanation: Explanation, settings: Settings) -> None:
+    """Prints the notes that accompany a result. Exits with 130 after an interrupt."""
     if settings.store is not None:
         counts = explanation.counts
         say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
@@ -137,7 +140,8 @@ def _of_sources(
 def _replay_of(
     request: SearchRequest, settings: Settings, source_set: SourceSet, rule: NamedRule | None
 ) -> Replay:
-    """The model that is asked, once it is agreed what that may cost; the reader where there is none."""
+    """Returns the replay by the named model, after the user has agreed to its cost; else by the offline
+    reader."""
     if rule is None:
         plan = choose(settings, source_set)
     else:
@@ -147,15 +151,16 @@ def _replay_of(
         return offline_replay
     replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
     replays = plan.worst_case(source_set.lattice.size)
-    # A cap counts retries too.
+    # The cap on replays includes retries.
     retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
     _agree_on_cost(replays, retries, yes=asking.yes)
     return replay
 
 
 def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) -> None:
-    """Prints what explaining would take. Asks no model that is shown anything, and no judge."""
-    judge = None if request.condition.judge_model is None else UnaskedJudge(request.condition.judge_model)
+    """Prints the estimated cost of an explanation. No judge and no model that answers from sources is
+    called."""
+    judge = None if request.condition.judge_model is None else NamedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
     pinned = _pinned(request, incident)
@@ -168,7 +173,7 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) 
         )
         estimated = explainer.estimate(question, sources, pinned=pinned, assuming=assuming)
     else:
-        with stdout_kept(), exits_told(), input_key_told(request):
+        with stdout_kept(), exits_as_errors(), advice_on_input_key(request):
             integration, application, given, documents = _application(request, incident)
             explainer = application_explainer(
                 integration, application, request, settings, predicates, None
@@ -183,7 +188,8 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) 
 def _application(
     request: SearchRequest, incident: Incident | None
 ) -> tuple[Integration, Any, Any, list[Source] | None]:
-    """What explains it, the application, its input, and the documents to serve it, if they are given."""
+    """Returns the integration, the application, its input, and the documents to serve; None if none are
+    given."""
     if request.subject.app is None:
         raise InvalidInput("there is no application; name one with --app")
     asked = request.subject.question or (incident.question if incident else None)
@@ -219,9 +225,9 @@ def _of_application(
     integration, application, given, documents = _application(request, incident)
     is_capped = not request.asking.yes and settings.limits.replays is None
     if is_capped:
-        # How much it retrieves is not known yet, and every replay may cost.
+        # The number of sources is not known before retrieval, and every replay may cost money.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
-    with ProgressBar(keep=False) as bar, exits_told(), input_key_told(request):
+    with ProgressBar(keep=False) as bar, exits_as_errors(), advice_on_input_key(request):
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
         if is_capped:
             say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
@@ -241,7 +247,7 @@ def _question(request: SearchRequest, incident: Incident | None) -> str:
 
 
 def _check_named(predicates: Predicates, sources: SourceSet) -> None:
-    """Raises InvalidInput for a condition on a source that there is none of."""
+    """Raises InvalidInput for a condition on a source that does not exist."""
     for name in (name for each in predicates for name in sources_named_in(each)):
         if name not in sources.ids:
             raise InvalidInput(f"the condition names {no_source([name], sources.ids)}")
@@ -256,14 +262,14 @@ def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
     say(f"at most {amount(replays)} replays of the model{more}")
     if yes or replays <= ASK_ABOVE:
         return
-    if not _is_asked():
+    if not _is_interactive():
         raise InvalidInput(f"more than {ASK_ABOVE} replays need a yes; pass --yes to agree in a script")
     if not typer.confirm("Go on?", err=True):
         raise InvalidInput("nothing was asked; pass fewer sources, a smaller --top-k, or --max-replays")
 
 
 def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
-    """A store without a namespace is given one that says all that answers to sources depend on."""
+    """Returns the settings; a store without a namespace gets one that names the model and its options."""
     store, asking = settings.store, request.asking
     if store is None or store.namespace is not None:
         return settings
@@ -275,15 +281,15 @@ def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
     return replace(settings, store=replace(store, namespace=namespace))
 
 
-def _is_asked() -> bool:
-    """True iff somebody sits at a terminal."""
+def _is_interactive() -> bool:
+    """Returns True iff standard input is a terminal."""
     return bool(sys.stdin and sys.stdin.isatty())
 
 
 def show(explanation: Explanation, *, as_json: bool) -> None:
-    """Prints it on stdout."""
+    """Prints the explanation on stdout."""
     if as_json:
-        # In ASCII: every encoding can write it, and no control character reaches a terminal.
+        # ASCII can be written in every encoding, and control characters become escapes.
         print_json(json.dumps(explanation.model_dump(mode="json"), indent=2))
     else:
         print_lines(lines(explanation))

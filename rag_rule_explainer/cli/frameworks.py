@@ -1,4 +1,5 @@
-"""Which integration explains an application: that of its framework, else that for functions of none."""
+"""This module chooses the integration for an application: by its framework, else that for plain
+functions."""
 
 import inspect
 import sys
@@ -14,13 +15,14 @@ from ..instrumentation.registered import frameworks, integrations
 
 
 class Integration:
-    """What the command line uses of an integration. ``name``: that of its extra as well."""
+    """This class gives the command line access to one integration. ``name``: its name, and that of its
+    extra."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._installed = _package_of(name)
         try:
-            # Late: optional, and a second to import.
+            # imported late: optional, and the import takes about a second
             self._package = import_module(self._installed)
             self._reading = import_module(f"{self._installed}.reading")
         except ImportError as error:
@@ -28,11 +30,13 @@ class Integration:
 
     @classmethod
     def of(cls, application: Any, chosen: str | None) -> "Integration":
-        """Returns the one that was chosen, else that of what the application is built with."""
+        """Returns the integration named ``chosen``; without a name, that of the application's
+        framework."""
         return cls(chosen or _name_of(_found_for(application)))
 
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
-        """Returns a ``RuleExplainer``. Raises InvalidInput for what is no application of this kind."""
+        """Returns a ``RuleExplainer`` of the application. Raises InvalidInput for an object of another
+        kind."""
         kind = type(cast("object", application)).__name__
         built_with = _built_with(application)
         if built_with not in {None, self._installed}:
@@ -48,7 +52,7 @@ class Integration:
         return self._package.RuleExplainer(application, **parameters)
 
     def question_in(self, given: Any) -> str:
-        """Returns the question in an input."""
+        """Returns the question in an application's input."""
         return self._reading.question_in(given)
 
 
@@ -67,9 +71,10 @@ def _name_of(package: str) -> str:
 
 
 def _found_for(application: Any) -> str:
-    """The package of the integration: by the application's class; a function's by the integration that
-    its module uses, else by the framework; where that is not one, by what it makes if it takes nothing;
-    else that for functions of no framework."""
+    """Returns the package of the integration that fits the application. The class of the application
+    decides. For a function, its module decides by the one integration, or else the one framework, that it
+    imports. Without such an import, the result of a function without parameters decides. Any other
+    function has the integration for plain functions."""
     found = _built_with(application)
     if found is not None:
         return found
@@ -99,23 +104,24 @@ def _built_with(application: Any) -> str | None:
 
 
 def _made_with(function: Any) -> str | None:
-    """Returns what is built by a function that takes nothing; None for any other."""
+    """Returns the integration for the result of a function without parameters; None for any other
+    function."""
     try:
         needs = inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some built-in ones do not say
+    except (TypeError, ValueError):  # some built-in functions have no signature
         return None
-    with suppress(Exception):  # which explaining will tell
+    with suppress(Exception):  # the explanation will report the error
         return None if needs else _built_with(function())
     return None
 
 
 def _of_framework(root: str) -> str | None:
-    """The package of an integration, given that of its framework, or its own."""
+    """Returns the package of an integration, by the name of its framework or its own name."""
     return root if root in integrations().values() else frameworks().get(root)
 
 
 def _used_by(module: ModuleType) -> Iterator[str]:
-    """The packages that what stands in a module comes from."""
+    """Yields the packages from which the objects in a module come."""
     for value in list(vars(module).values()):
         if isinstance(value, ModuleType):
             yield _root_of(value.__name__)

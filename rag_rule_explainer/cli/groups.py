@@ -1,8 +1,6 @@
-"""Commands that take their options in groups: a dataclass, each field of which is an option or a group.
-
-What commands have in common is said once, and reaches them as one value that has been checked. A group
-with a ``PANEL`` has its options under that heading in the help.
-"""
+"""This module groups the options of commands: each field of a dataclass is an option or another group.
+Commands thus share options, and receive them as one validated value. The options of a group with a
+``PANEL`` have that heading in the help."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -16,10 +14,8 @@ from typer.models import OptionInfo
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer is to see it: in place of each parameter that is a dataclass, its fields.
-
-    These are annotated as typer's parameters are. No two of them may have one name.
-    """
+    """Returns the command for typer: each parameter that is a dataclass is replaced by the options of
+    its fields. The fields have typer's annotations. No two options may have the same name."""
 
     @wraps(command)
     def flat(**given: Any) -> None:
@@ -41,19 +37,20 @@ def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
 
 
 def _shown(hint: Any, panel: str | None) -> Any:
-    """The annotation of an option as the help is to have it; the option may stand elsewhere as well."""
+    """Returns the annotation of an option with its heading in the help; the option itself is not
+    changed."""
     kind, *written = get_args(hint) or (hint,)
     if not (written and isinstance(option := written[0], OptionInfo)):
         return hint
     placed = copy(option)
     placed.rich_help_panel = panel
     if kind is bool:
-        placed.metavar = " "  # a flag takes no value, and would be said to take a <bool>
+        placed.metavar = " "  # the help would show <bool>, but a flag takes no value
     return Annotated[kind, placed]
 
 
 def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """What it takes, made of the options given."""
+    """Returns the arguments of ``taker``, made from the values of the options."""
     return {
         parameter.name: hint(**_filled(hint, given)) if _is_group(hint) else given[parameter.name]
         for parameter, hint in _parameters(taker)
@@ -61,7 +58,7 @@ def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(taker: Callable[..., Any]) -> Iterator[tuple[Parameter, Any]]:
-    # Before Python 3.11, get_type_hints wraps what has None as its default in another Optional.
+    # Before Python 3.11, get_type_hints makes a parameter with the default None Optional.
     for parameter in inspect.signature(taker, eval_str=True).parameters.values():
         yield parameter, parameter.annotation
 

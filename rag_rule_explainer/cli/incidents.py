@@ -1,4 +1,5 @@
-"""A logged incident: the answer somebody got, and what else the log has of it. All of it is untrusted."""
+"""This module reads a logged incident: an answer, and what the log has of its question and documents.
+The file is untrusted."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ _EXPECTED = (
 
 
 class LoggedDocument(BaseModel):
-    """A document as logs have it; other fields are ignored."""
+    """This model reads a document as logs write it; it ignores other fields."""
 
     model_config = ConfigDict(strict=True)
 
@@ -26,14 +27,14 @@ class LoggedDocument(BaseModel):
     metadata: dict[str, JsonValue] = {}
 
     def source(self, place: int) -> Source:
-        """As a source, named after its place where it has no id."""
+        """Returns the document as a source; without an id, it is named "D" and its position."""
         metadata: dict[str, Any] = {**self.metadata, **({"title": self.title} if self.title else {})}
         identity = f"D{place}" if self.id is None else self.id
         return Source(identity, self.text, metadata)
 
 
 class Incident(BaseModel):
-    """What is known of an answer that was given some time ago."""
+    """This model reads a logged answer with its question and documents."""
 
     model_config = ConfigDict(strict=True)
 
@@ -43,7 +44,7 @@ class Incident(BaseModel):
     pinned: list[str] = []
 
     def sources(self) -> SourceSet | None:
-        """The documents that were logged, if any."""
+        """Returns the logged documents as sources; None if none were logged."""
         if self.documents is None:
             return None
         return SourceSet.of(
@@ -52,7 +53,7 @@ class Incident(BaseModel):
 
 
 def load_incident(path: Path) -> Incident:
-    """The incident in a file. Raises InvalidInput where it cannot be read or is none."""
+    """Returns the incident in a file. Raises InvalidInput if the file cannot be read or holds none."""
     text = read_text(path, _EXPECTED)
     if not text.strip():
         raise InvalidInput(f"{path} is empty; {_EXPECTED}")

@@ -1,4 +1,5 @@
-"""``rag-rules judge-check``: the verdicts of a predicate against labels from a file."""
+"""This module runs ``rag-rules judge-check``: it compares a predicate's verdicts with labels from a
+file."""
 
 import json as json_module
 from contextlib import suppress
@@ -34,7 +35,7 @@ from .searching import check_priced, parsed_prices, parsed_store
 from .terminal import counted, print_json, print_lines, unstyled
 
 EACH_ITS_OWN = "consistent-with"
-"""Without a text, the answer is compared with the truth of its own line."""
+"""The predicate that, without a text, compares each answer with the truth of its own line."""
 
 _NEEDED = {
     EACH_ITS_OWN: {
@@ -44,7 +45,7 @@ _NEEDED = {
     "cites": {"sources": "which cites looks for; add them as a list of {id, text}"},
     "mentions": {"sources": "which mentions looks for; add them as a list of {id, text}"},
 }
-"""By the predicate's name: what every line must have, and why."""
+"""The fields that every line must have, with the reason, by the predicate's name."""
 
 _USUAL_RETRIES = Retries()
 _SYNTAX = SYNTAX.replace(f"{EACH_ITS_OWN}:TEXT", f"{EACH_ITS_OWN}[:TEXT]")
@@ -97,9 +98,9 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
     Prints precision, recall and false positive rate, each with a 95 % interval.
 
-    Exit code 0: every answer has a verdict, whatever the figures are;
-    2: bad input; 3: some answers have no verdict and are in no figure,
-    because the judge was unsure of them, failed on them, or was stopped.
+    Exit code 0: every answer has a verdict; 2: bad input;
+    3: some answers have no verdict and are in no figure, because the judge
+    was unsure, failed, or was stopped.
     """
     check_priced(max_cost, price)
     settings = Settings(
@@ -112,7 +113,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     )
     options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference, judge_batch)
     check = _checked(labels, predicate, options, settings)
-    # A reader that has gone away ends the output; the exit code is for somebody else.
+    # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
         _show(check, show, as_json=json)
     raise typer.Exit(130 if check.stop_reason == INTERRUPTED else 3 if check.unknown else 0)
@@ -122,7 +123,7 @@ def _checked(labels: Path, written: str, options: JudgeOptions, settings: Settin
     options.check((written,))
     cases = load_labels(labels, _needed(written))
     judged_conditions = options.judged_conditions(options.judge())
-    _predicate(written, judged_conditions, cases[0])  # what no line can be judged by is no line's fault
+    _predicate(written, judged_conditions, cases[0])  # its errors are not a line's fault
     with counted("answers judged") as progress:
         return check_judge(
             cases,
@@ -138,7 +139,7 @@ def _needed(written: str) -> dict[str, str]:
 
 
 def _predicate(written: str, judged_conditions: JudgedConditions | None, case: LabelledCase) -> Predicate:
-    """As written, with what its line brings along."""
+    """Returns the predicate for one line, with the truth and the reference of this line."""
     if written.removeprefix("not:") == EACH_ITS_OWN:
         written = f"{written}:{case.truth}"
     if judged_conditions is not None and case.reference is not None:
@@ -148,7 +149,7 @@ def _predicate(written: str, judged_conditions: JudgedConditions | None, case: L
 
 def _show(check: JudgeCheck, show: int, *, as_json: bool) -> None:
     if as_json:
-        # In ASCII: every encoding can write it, and no control character reaches a terminal.
+        # ASCII can be written in every encoding, and control characters become escapes.
         print_json(json_module.dumps(check.model_dump(mode="json"), indent=2))
     else:
         print_lines(check.lines(show))

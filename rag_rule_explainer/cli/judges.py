@@ -1,4 +1,4 @@
-"""The judge that the options name."""
+"""This module makes the judge from the options of the command line."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .sources import read_text
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """The options about a judge, as they were given."""
+    """This class holds the options about a judge, unchecked."""
 
     model: str | None = None
     base_url: str | None = None
@@ -23,7 +23,7 @@ class JudgeOptions:
     batch: int = ALONE
 
     def check(self, written: Iterable[str | None]) -> None:
-        """Raises InvalidInput for options that nothing in these predicates has a use for."""
+        """Raises InvalidInput for options about a judge that these predicates do not use."""
         predicates = tuple(written)
         options = {
             "--judge-base-url": self.base_url is not None,
@@ -43,11 +43,13 @@ class JudgeOptions:
             raise InvalidInput("--reference goes with judged:TEXT only; leave it out")
 
     def judge(self) -> Judge | None:
-        """The judge that was named. Raises InvalidInput, and MissingExtra."""
+        """Returns the judge; None without --judge-model. Raises InvalidInput without a key,
+        MissingExtra."""
         return None if self.model is None else chat_model_judge(self.model, self.base_url)
 
     def judged_conditions(self, judge: Judge | None) -> JudgedConditions | None:
-        """That judge, with what it goes by. Raises InvalidInput for a reference that cannot be read."""
+        """Returns the judge with its options; None without a judge. Raises InvalidInput for an unreadable
+        reference."""
         if judge is None:
             return None
         expected = "give --reference a text file that the criterion refers to"

@@ -1,4 +1,4 @@
-"""Labelled answers from a JSONL file. All of it is untrusted input."""
+"""This module reads labelled answers from a JSONL file, which is untrusted."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ EXPECTED = 'give lines like {"question": "...", "answer": "...", "label": true}'
 
 
 class LabelLine(BaseModel):
-    """One line of a file of labels; other fields are ignored."""
+    """This model reads one line of a file of labels; it ignores other fields."""
 
     model_config = ConfigDict(strict=True)
 
@@ -31,12 +31,9 @@ class LabelLine(BaseModel):
 
 
 def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
-    """The labelled answers in a file, each called by its id, else by its line.
-
-    ``needed``: the fields that every line must have for the predicate, and what each is for. Raises
-    InvalidInput where there is no such file, for a line that is none, for a label that is null, and for
-    an id that stands twice.
-    """
+    """Returns the labelled answers in a file; each is named by its id, else by its line. ``needed``:
+    the fields that the predicate needs in every line, each with the reason. Raises InvalidInput if
+    there is no such file, for a malformed line, a label that is null, or an id that occurs twice."""
     cases, unlabelled = half_labelled(path, needed)
     if unlabelled:
         raise InvalidInput(
@@ -48,14 +45,13 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
 
 
 def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledCase], list[str]]:
-    """The same, but for the lines whose label is null, which are told apart, as "line 3".
-
-    Both may be empty. Raises InvalidInput as ``load_labels`` does.
-    """
+    """Returns the labelled answers, and the lines whose label is null, such as "line 3". Both may be
+    empty. Raises InvalidInput like ``load_labels``, except for labels that are null."""
     cases: list[LabelledCase] = []
     unlabelled: list[str] = []
     lines: dict[str, int] = {}
-    # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
+    # Unlike split, splitlines() also splits at U+2028 and similar characters, which JSON texts may
+    # contain.
     for number, line in enumerate(read_text(path, EXPECTED).split("\n"), start=1):
         if not line.strip():
             continue
@@ -81,8 +77,8 @@ def _case(line: str, where: str, number: int, needed: Mapping[str, str]) -> Labe
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         complaint = first["msg"].replace(" at line 1 column ", " at column ")
-        told = shortened(f"{place + ': ' if place else ''}{complaint}", 300)
-        raise InvalidInput(f"{where}: {told}; {EXPECTED}") from error
+        complaint = shortened(f"{place + ': ' if place else ''}{complaint}", 300)
+        raise InvalidInput(f"{where}: {complaint}; {EXPECTED}") from error
     for name in ("id", "question", "truth", "reference"):
         given = getattr(read, name)
         if given is not None and not given.strip():
@@ -126,8 +122,9 @@ def _kept(ids: Iterable[str], sources: tuple[Source, ...]) -> tuple[Source, ...]
     by_id = {source.id: source for source in sources}
     unknown = next((each for each in ids if each not in by_id), None)
     if unknown is not None:
-        told = ", ".join(map(repr, list(by_id)[:20])) or "none"
+        known = ", ".join(map(repr, list(by_id)[:20])) or "none"
         raise InvalidInput(
-            f"kept names {shortened(unknown, 100)!r}, which is no source; give ids of its sources: {told}"
+            f"kept names {shortened(unknown, 100)!r}, which is no source; give ids of its "
+            f"sources: {known}"
         )
     return tuple(by_id[each] for each in dict.fromkeys(ids))

@@ -1,4 +1,4 @@
-"""The options of the commands: their types, and what their help says."""
+"""This module defines the types of the commands' options, and their help texts."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -18,11 +18,11 @@ from .conditions import SYNTAX
 from .terminal import unstyled
 
 ASK_ABOVE = 300
-"""Replays of a paid model that nobody is asked about."""
+"""The most replays of a paid model that are made without the user's confirmation."""
 
 
 def _place(written: str) -> Path:
-    """A path. An empty one, as of a variable that is not set, would be the current folder."""
+    """Returns the path. Raises InvalidInput for an empty one, which would mean the current folder."""
     if not written:
         raise InvalidInput(
             "a path is empty; name a file or a folder (is a variable of the shell not set?)"

@@ -1,4 +1,5 @@
-"""What the command line asks about, and whom: the options that are no settings, in groups."""
+"""This module groups the options of commands that are no settings: the question, the application, the
+judge."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -39,7 +40,7 @@ from .options import (
 
 @dataclass(frozen=True, slots=True)
 class SubjectOptions:
-    """A question, and the sources or the application that answers it."""
+    """These options name a question, and the sources or the application that answers it."""
 
     PANEL: ClassVar = "What is explained"
 
@@ -55,13 +56,13 @@ class SubjectOptions:
 
     @property
     def pinned_ids(self) -> tuple[str, ...]:
-        """The ids of the sources that are always retained."""
+        """Returns the ids of the sources that are always retained."""
         return parsed_ids(self.pinned)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordingOptions:
-    """The run that is explained: a logged one, and how an application is replayed."""
+    """These options say which run is explained, and how an application is replayed."""
 
     PANEL: ClassVar = "Runs of an application"
 
@@ -75,7 +76,7 @@ class RecordingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What rules are about, and who judges it."""
+    """These options define the condition of the rules, and its judge."""
 
     PANEL: ClassVar = "The condition, and who judges it"
 
@@ -89,12 +90,12 @@ class Condition:
 
     @property
     def written(self) -> tuple[str, str | None]:
-        """The predicates, as they were given."""
+        """Returns the predicates as written."""
         return self.predicate, self.omission_predicate
 
     @property
     def judge(self) -> JudgeOptions:
-        """Who decides what is to be judged."""
+        """Returns the options about the judge."""
         return JudgeOptions(
             self.judge_model, self.judge_base_url, self.judge_samples, self.reference, self.judge_batch
         )
@@ -102,7 +103,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class AskingOptions:
-    """The model that reads the sources, and whether it may cost."""
+    """These options name the model that reads the sources, and say whether it may cost money."""
 
     PANEL: ClassVar = "The model that reads the sources"
 
@@ -115,10 +116,8 @@ class AskingOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What a command is asked for.
-
-    Raises InvalidInput for options that exclude each other.
-    """
+    """A ``SearchRequest`` holds all options of a command, except for settings. Raises InvalidInput for
+    options that exclude each other."""
 
     subject: SubjectOptions
     condition: Condition
@@ -151,10 +150,10 @@ class SearchRequest:
         excluded = of_apps if subject.app is None else of_sources
         for option, value in excluded.items():
             if value is not None:
-                told = "goes with --app only" if subject.app is None else "does not go with --app"
-                raise InvalidInput(f"{option} {told}; leave one of them out")
+                problem = "goes with --app only" if subject.app is None else "does not go with --app"
+                raise InvalidInput(f"{option} {problem}; leave one of them out")
         for option, value in of_models.items():
-            # Otherwise the offline reader would answer, and whoever named an endpoint take it for that.
+            # Otherwise the user would take an answer of the offline reader for one of the endpoint.
             if value is not None and asking.model is None:
                 raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
         if subject.input is not None and subject.input_key is not None:
@@ -165,10 +164,10 @@ class SearchRequest:
 
     @property
     def is_free(self) -> bool:
-        """Whether the offline reader answers, which nobody pays for."""
+        """Returns True iff the offline reader answers, which costs nothing."""
         return self.asking.model is None and self.subject.app is None
 
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
-    """Ids as written: separated by commas, in one option or several."""
+    """Returns the ids in one or several comma-separated lists."""
     return tuple(each.strip() for ids in given or () for each in ids.split(",") if each.strip())

@@ -1,4 +1,4 @@
-"""How to search and what to spend: the options that make the settings, in groups."""
+"""This module groups the options that become settings: how to search, and how much to spend."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ _USUAL_RETRIES = Retries()
 
 @dataclass(frozen=True, slots=True)
 class Testing:
-    """How a rule is tried."""
+    """These options say how a rule is tested."""
 
     PANEL: ClassVar = "How rules are tried"
 
@@ -65,7 +65,8 @@ class Testing:
     sizes: SizesOption = None
 
     def settings(self, more: Mapping[str, Any] | None = None) -> SettingsFields:
-        """``more``: of the statement that a sampled search makes. Raises InvalidInput."""
+        """Returns these options as settings; ``more``: further fields of ``Sampled``. Raises
+        InvalidInput."""
         if self.similarity is not None and not self.merge_duplicates:
             raise InvalidInput("--similarity is about near-duplicates; say --merge-duplicates with it")
         tied = self.merge_duplicates if self.similarity is None else self.similarity
@@ -84,7 +85,7 @@ class Testing:
 
 @dataclass(frozen=True, slots=True)
 class MiningOptions:
-    """How rules are looked for."""
+    """These options say which rules are searched for, and how."""
 
     PANEL: ClassVar = "Which rules, and how they are looked for"
 
@@ -99,7 +100,7 @@ class MiningOptions:
     speculate: Speculate = 0.0
 
     def settings(self) -> SettingsFields:
-        """Raises InvalidInput."""
+        """Returns these options as settings. Raises InvalidInput for a wrong partition."""
         return {
             "rules": self.rules,
             "granularity": parsed_ids(self.granularity),
@@ -109,7 +110,8 @@ class MiningOptions:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """Of what a sampled search says of its rules, and how many it looks for."""
+        """Returns the options of a sampled search: its statement about the rules, and how many it
+        searches for."""
         return {
             "max_rules": self.max_rules,
             "jointly": self.jointly or None,
@@ -130,7 +132,7 @@ class MiningOptions:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What may be spent, how fast, and where it is kept."""
+    """These options limit the spending and the speed, and name the store."""
 
     PANEL: ClassVar = "What may be spent, and where it is kept"
 
@@ -149,8 +151,8 @@ class Spending:
     repeat_check: RepeatCheck = True
 
     def settings(self, *, free: bool) -> SettingsFields:
-        """``free``: replays cost nothing. Raises InvalidInput."""
-        # Then there is no cap below the most that there can be.
+        """Returns these options as settings; ``free``: replays cost nothing. Raises InvalidInput."""
+        # With free replays, the cap is the largest that is allowed.
         cap = self.max_replays or (MOST_REPLAYS if free else None)
         check_priced(self.max_cost, self.price)
         return {
@@ -168,7 +170,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True)
 class VotingOptions:
-    """What is done where answers vary."""
+    """These options say how to treat answers that vary."""
 
     PANEL: ClassVar = "Where answers vary"
 
@@ -177,20 +179,20 @@ class VotingOptions:
     recheck: Recheck = 0
 
     def noise(self, min_confidence: float = 1.0) -> Noise:
-        """Raises InvalidInput."""
+        """Returns these options as ``Noise``. Raises InvalidInput."""
         return Noise(self.samples, self.vote, self.recheck, min_confidence)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialOptions:
-    """How one rule is tried."""
+    """These options say how one rule is tested."""
 
     testing: Testing
     spending: Spending
     voting: VotingOptions
 
     def settings(self, kind: Literal["retention", "omission"], *, free: bool) -> Settings:
-        """``free``: replays cost nothing. Raises InvalidInput."""
+        """Returns the settings; ``free``: replays cost nothing. Raises InvalidInput."""
         return Settings.of(
             Settings(rules=kind, noise=self.voting.noise()),
             {**self.testing.settings(), **self.spending.settings(free=free)},
@@ -199,7 +201,7 @@ class TrialOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """How rules are searched for."""
+    """These options say how rules are searched for."""
 
     testing: Testing
     mining: MiningOptions
@@ -207,7 +209,7 @@ class SearchOptions:
     voting: VotingOptions
 
     def settings(self, *, free: bool = False) -> Settings:
-        """``free``: replays cost nothing. Raises InvalidInput."""
+        """Returns the settings; ``free``: replays cost nothing. Raises InvalidInput."""
         mining = self.mining
         return Settings.of(
             Settings(noise=self.voting.noise(mining.min_confidence)),
@@ -226,13 +228,13 @@ _GIVE_PRICES = (
 
 
 def check_priced(cost: float | None, prices: list[str] | None) -> None:
-    """Raises InvalidInput for a cap on cost where nobody knows what tokens cost."""
+    """Raises InvalidInput for a limit on cost without prices."""
     if cost is not None and not prices:
         raise InvalidInput(f"--max-cost needs the price of tokens; {_GIVE_PRICES}")
 
 
 def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
-    """Prices as written: ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``. Raises InvalidInput."""
+    """Returns the prices written as ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``. Raises InvalidInput."""
     if not given:
         return None
     return dict(map(_parsed_price, given))
@@ -253,15 +255,15 @@ def _parsed_price(written: str) -> tuple[str, Price]:
 
 
 def _store_of(url: str | None, namespace: str | None) -> Store | None:
-    """The store named; one without a namespace is given one later. Raises InvalidInput without a
-    place."""
+    """Returns the store at the URL; a missing namespace is filled in later. Raises InvalidInput without a
+    URL."""
     if url is None or namespace is not None:
         return parsed_store(url, namespace)
     return Store(url)
 
 
 def parsed_store(url: str | None, namespace: str | None) -> Store | None:
-    """The store named. Raises InvalidInput for one option without the other."""
+    """Returns the store at the URL, or None. Raises InvalidInput for only one of the two options."""
     if url is None and namespace is None:
         return None
     if url is None or namespace is None:

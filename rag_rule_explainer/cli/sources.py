@@ -1,4 +1,4 @@
-"""Sources from a JSONL file or a folder of texts. All of it is untrusted input."""
+"""This module reads sources from a JSONL file or a folder of texts, which are untrusted."""
 
 import os.path
 import sys
@@ -33,11 +33,11 @@ _DOCUMENTS = (".csv", ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf",
 
 
 TEXT_ALIASES = AliasChoices("text", "page_content", "content")
-"""What a text is under, the first of them that is there."""
+"""The keys under which a text may be; the first that exists counts."""
 Identity: TypeAlias = Annotated[
     str, BeforeValidator(lambda given: str(given) if type(given) is int else given)
 ]
-"""An id, which logs and tables often have as a number."""
+"""An id; a number, which logs and tables often have, becomes a str."""
 
 
 class SourceLine(BaseModel):
@@ -51,23 +51,21 @@ class SourceLine(BaseModel):
     metadata: dict[str, JsonValue] = {}
 
     def source(self, name: str) -> Source:
-        """Returns it as a source of that name."""
+        """Returns the line as a source of this name."""
         titled = {} if self.title is None else {"title": self.title}
         return Source(name, self.text, {**self.metadata, **titled})
 
 
 def load(path: Path, question: str, top_k: int | None) -> SourceSet:
-    """The sources at ``path``; with ``top_k``, the ones that match the question best, best first.
-
-    Raises InvalidInput where there is no such path, nothing usable in it, or an id is empty or twice
-    there.
-    """
+    """Returns the sources at ``path``; with ``top_k``, only the best matches of the question, best
+    first. Raises InvalidInput if there is no such path, if it holds no sources, or for an id that is
+    empty or occurs twice."""
     written = str(path)
     if written == "-":
         sources = _in_lines(_from_stdin(), "standard input")
     elif written.startswith(("http:/", "https:/")):
         raise InvalidInput(f"{written} is no file; download it first: {_EXPECTED}")
-    elif os.path.isdir(path):  # noqa: PTH112 -- says no where Path.is_dir raises
+    elif os.path.isdir(path):  # noqa: PTH112 -- unlike Path.is_dir, it does not raise
         sources = _from_folder(path)
     else:
         _check_kind(path)
@@ -99,7 +97,7 @@ def _check_kind(path: Path) -> None:
 
 
 def _from_folder(folder: Path) -> list[Source]:
-    """Of all its texts, those in folders inside it as well."""
+    """Returns the text files in a folder and its subfolders as sources."""
     files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
     texts = [file for file in files if file.suffix.lower() in _SUFFIXES]
     unread = _counted([file for file in files if file.suffix.lower() in _DOCUMENTS])
@@ -117,7 +115,7 @@ def _from_folder(folder: Path) -> list[Source]:
 
 
 def _counted(files: Collection[Path]) -> str:
-    """Files by their kind, in words; empty for none."""
+    """Returns the number of files of each suffix in words; empty without files."""
     kinds = Counter(file.suffix.lower() for file in files)
     counts = [f"{count} {kind}" for kind, count in kinds.most_common()]
     return f"{phrase(counts)} file{'s' * (len(files) != 1)}" if counts else ""
@@ -135,9 +133,10 @@ def _from_stdin() -> str:
 
 
 def _in_lines(content: str, where: str) -> list[Source]:
-    """One of each line, under its id, or the name that only its metadata has, or D and its place."""
+    """Returns one source per line, under its id; else a name from its metadata; else "D" and its
+    position."""
     begun = content.lstrip()
-    # A list is a line of JSON as well, and tells where it is wrong as lines do.
+    # A list on one line is a line of JSON as well, and its errors are reported like those of lines.
     parts = _listed(begun, where) if begun.startswith("[") else _by_line(begun and content, where)
     lines = [_line(part, at) for at, part in parts]
     _check_ids({at: line.id for (at, _), line in zip(parts, lines, strict=True)})
@@ -146,7 +145,8 @@ def _in_lines(content: str, where: str) -> list[Source]:
 
 
 def _by_line(content: str, where: str) -> list[tuple[str, str]]:
-    # Not splitlines(): U+2028 and the like end no line of JSON, and stand in texts as they are.
+    # Unlike split, splitlines() also splits at U+2028 and similar characters, which JSON texts may
+    # contain.
     numbered = enumerate(content.split("\n"), start=1)
     lines = [(f"{where}, line {number}", line) for number, line in numbered if line.strip()]
     if len(lines) > 1 and lines[0][1].strip() == "{":
@@ -166,7 +166,8 @@ def _listed(content: str, where: str) -> list[tuple[str, str]]:
 
 
 def _check_ids(ids: Mapping[str, str | None]) -> None:
-    """Raises InvalidInput for an id that two have. ``ids``: by where they stand."""
+    """Raises InvalidInput for an id that occurs twice. ``ids``: each line's id, by the place of the
+    line."""
     seen = dict[str, str]()
     for at, name in ids.items():
         if name is not None and name in seen:
@@ -188,7 +189,7 @@ def _line(line: str, where: str) -> SourceLine:
 
 
 def complaint(error: ValidationError) -> str:
-    """The first thing that is wrong with a record, and where."""
+    """Returns the first error in a record, with its place."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "missing" and first["loc"][-1:] == ("text",) and isinstance(first["input"], dict):
@@ -198,15 +199,16 @@ def complaint(error: ValidationError) -> str:
             f"{inside + ': ' if inside else ''}there is no text: it has {shortened(keys, 200)}; call the "
             "text one of text, page_content, content"
         )
-    told = first["msg"].replace(" at line 1 column ", " at column ")
-    return shortened(f"{place + ': ' if place else ''}{told}", 300)
+    message = first["msg"].replace(" at line 1 column ", " at column ")
+    return shortened(f"{place + ': ' if place else ''}{message}", 300)
 
 
 def read_text(file: Path, expected: str = _EXPECTED) -> str:
-    """A text file. Raises InvalidInput, with what is ``expected``, where it cannot be read."""
+    """Returns the text of a file. Raises InvalidInput, with what is ``expected``, if it cannot be
+    read."""
     try:
         content = file.read_bytes()
-        # As PowerShell and Notepad write it, who say so at its beginning.
+        # PowerShell and Notepad write UTF-16, with a mark at the beginning.
         return content.decode("utf-16" if content[:2] in _UTF_16 else "utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {file}; {expected}") from error

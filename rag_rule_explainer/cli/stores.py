@@ -1,4 +1,5 @@
-"""``rag-rules store``: what is stored, and what is to stay. Texts from a store are untrusted."""
+"""This module runs ``rag-rules store``: it lists, prunes and exports a store. Texts from a store are
+untrusted."""
 
 import json
 from datetime import datetime, timezone
@@ -13,7 +14,7 @@ from .terminal import print_json, print_lines
 if TYPE_CHECKING:
     from ..storing.maintenance import NamespaceInfo, StoreInfo
 
-# The commands import the store themselves: the others are not to wait for SQLAlchemy.
+# The commands import the storing package late: other commands must not load SQLAlchemy.
 
 store = typer.Typer(name="store", help="Look at a store of paid answers, prune it, export it.")
 
@@ -51,7 +52,7 @@ def _export(url: Url, namespace: Namespace = None) -> None:
     from ..storing.maintenance import export
 
     for record in export(url, namespace):
-        # In ASCII: every encoding can write it, and no control character reaches a terminal.
+        # ASCII can be written in every encoding, and control characters become escapes.
         print_json(json.dumps(record))
 
 

@@ -1,8 +1,9 @@
-"""Two stories that are explained without a key, modelled on the examples in the paper.
+"""This module contains two stories, modelled on the examples in the paper, that are explained without a
+key.
 
-The paper is *Rule-Based Explanations for Retrieval-Augmented LLM Systems*; the texts are our own.
-All of it is fiction, written for this project: the studies, clinics, programmes and findings do not
-exist, and nothing here is medical advice.
+The paper is *Rule-Based Explanations for Retrieval-Augmented LLM Systems*; the texts are our own. All of
+it is fiction, written for this project: the studies, clinics, programmes and findings do not exist, and
+nothing here is medical advice.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text of a story's corpus; its id is short enough to be read inside a rule."""
+    """A ``Document`` is one text of a story's corpus; its id is short enough to be read within a rule."""
 
     id: str
     title: str
@@ -20,11 +21,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A question, the documents retrieved for it, and what gives a wrong answer away.
-
-    An answer that contains `symptom` is the wrong one, and the answer on all `documents` does.
-    `corpus` holds `documents` and a few others that a lexical retriever leaves out.
-    """
+    """A ``Story`` holds a question, the documents retrieved for it, and the symptom of a wrong answer.
+    An answer that contains ``symptom`` is wrong, and the answer on all ``documents`` contains it.
+    ``corpus`` holds ``documents`` and a few more that a lexical retriever does not return."""
 
     name: str
     introduction: str
@@ -180,4 +179,4 @@ REHABILITATION: Final = Story(
 )
 
 STORIES: Final[tuple[Story, ...]] = (LONG_COVID, REHABILITATION)
-"""Every story of the demo, in the order it is told."""
+"""The stories of the demo, in the order in which they are printed."""

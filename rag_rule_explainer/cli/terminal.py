@@ -1,4 +1,4 @@
-"""What the commands print: results on stdout, everything else on stderr."""
+"""This module prints: results go to stdout, everything else to stderr."""
 
 import os
 import sys
@@ -10,15 +10,15 @@ from rich.text import Text
 
 from ..errors import BaselineFailed, InvalidInput
 from ..printable import printable
-from ..probing.judging import described
+from ..probing.judging import error_text
 
 
 def print_lines(lines: Iterable[Text | str]) -> None:
-    """Styled on a terminal, plain elsewhere; never wrapped, never read as markup."""
+    """Prints lines with styles on a terminal, and plain otherwise; never wrapped, and without markup."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if callable(reconfigure):
-        reconfigure(errors="backslashreplace")  # not every encoding can say everything
-    # In a notebook too, what a command prints is text on stdout.
+        reconfigure(errors="backslashreplace")  # not every encoding has every character
+    # Even in a notebook, the output of a command is text on stdout.
     console = Console(file=sys.stdout, highlight=False, force_jupyter=False)
     for line in lines:
         with _writing():
@@ -26,26 +26,27 @@ def print_lines(lines: Iterable[Text | str]) -> None:
 
 
 def print_json(json: str) -> None:
-    """JSON that is all ASCII, as it is."""
+    """Prints JSON, which must be ASCII, without changes."""
     with _writing():
         print(json, flush=True)  # noqa: T201 -- Rich takes seconds for what can be megabytes
 
 
 def say(message: str) -> None:
-    """One line on stderr."""
+    """Prints one line on stderr."""
     console = Console(stderr=True, highlight=False, force_jupyter=False)
     console.print(Text(printable(message)), soft_wrap=True)
 
 
 @contextmanager
 def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, None]:
-    """On a terminal, a bar that can be told how many of how many there are; it leaves nothing."""
+    """Yields a function that shows progress, (done, total), as a bar on a terminal; None elsewhere.
+    The bar disappears at the end."""
     if not (sys.stderr and sys.stderr.isatty()):
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    # Late, as most commands need none.
+    # Rich's progress is imported late, because most commands do not need it.
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
@@ -54,11 +55,12 @@ def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, N
 
 @contextmanager
 def _writing() -> Generator[None, None, None]:
-    """Ends the program where nobody reads its output any more; raises InvalidInput on a full disk."""
+    """Ends the program if the reader of the output has gone away. Raises InvalidInput if the disk is
+    full."""
     try:
         yield
     except OSError as error:
-        # What is still buffered would be tried once more at exit, and fail again.
+        # Python would write the buffer again at exit, and fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(1)
@@ -69,24 +71,25 @@ def _writing() -> Generator[None, None, None]:
 
 @contextmanager
 def stdout_kept() -> Generator[None, None, None]:
-    """Inside, what an application prints goes to stderr: stdout is for the result, which may be JSON."""
+    """Redirects the application's prints to stderr, because stdout is for the result, which may be
+    JSON."""
     with redirect_stdout(sys.stderr):
         yield
 
 
 @contextmanager
-def exits_told() -> Generator[None, None, None]:
-    """Raises BaselineFailed where an application ends the program: nobody would be told why."""
+def exits_as_errors() -> Generator[None, None, None]:
+    """Raises BaselineFailed if an application exits the program, which would hide the reason."""
     try:
         yield
     except SystemExit as error:
         raise BaselineFailed(
-            f"the application ended the program ({described(error)}), so there is no answer to "
+            f"the application ended the program ({error_text(error)}), so there is no answer to "
             "explain; "
             "make it return one"
         ) from error
 
 
 def unstyled(text: str) -> str:
-    """Text for a help page, which would take what stands in brackets for a style."""
+    """Returns a text for a help page, where brackets would otherwise be read as styles."""
     return text.replace("[", "\\[")

@@ -1,4 +1,4 @@
-"""``rag-rules verify``: one rule of an answer, and whether it holds."""
+"""This module runs ``rag-rules verify``, which checks one rule of an answer."""
 
 from contextlib import suppress
 
@@ -6,7 +6,7 @@ import typer
 
 from ..errors import InvalidInput
 from ..rules import RuleKind
-from .explain import asked_for, said_of, show
+from .explain import explained_or_verified, print_notes, show
 from .options import KindOption, RuleIds
 from .requests import SearchRequest, parsed_ids
 from .searching import TrialOptions
@@ -16,22 +16,22 @@ _CODES = {True: 0, False: 1, None: 3}
 
 
 def verify(rule: RuleIds, kind: KindOption, request: SearchRequest, trial: TrialOptions) -> None:
-    """Check one rule: whether it holds on all subsets that it speaks about, or where it breaks.
+    """Check whether one rule holds on all subsets that it applies to, and show a witness if it breaks.
 
-    Above 8 other sources it is tested on random ones, and what that guarantees is stated.
+    With more than 8 other sources, the rule is tested on random subsets, and the guarantee is stated.
 
-    Exit code 0: it held; 1: it breaks, and a witness is shown; 2: bad input; 3: undecided, because the
-    search was stopped or a subset has no verdict.
+    Exit code 0: the rule held; 1: it breaks; 2: bad input; 3: undecided, because the search was stopped
+    or a subset has no verdict.
     """
     named = parsed_ids(rule)
     if not named:
         raise InvalidInput("the rule names no source; give ids, such as --rule D2,D4")
     settings = trial.settings(kind, free=request.is_free)
-    verification = asked_for(request, settings, (named, RuleKind(kind)))
-    # A reader that has gone away ends the output; the exit code is for somebody else.
+    verification = explained_or_verified(request, settings, (named, RuleKind(kind)))
+    # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
         if not request.json:
             print_lines([str(verification), ""])
         show(verification.explanation, as_json=request.json)
-    said_of(verification.explanation, settings)
+    print_notes(verification.explanation, settings)
     raise typer.Exit(_CODES[verification.holds])

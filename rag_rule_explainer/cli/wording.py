@@ -1,4 +1,4 @@
-"""Errors of the core in the words of the command line: options for the names of settings."""
+"""This module translates error messages for the command line: names of settings become options."""
 
 import re
 
@@ -48,7 +48,7 @@ _SAID_OTHERWISE = (
 
 
 def as_typed(message: str) -> str:
-    """Returns what an error says, as whoever typed the command has to read it."""
+    """Returns an error message with options in place of the names of settings."""
     begun = _BEGINS.match(message)
     if begun is not None:
         message = _OPTIONS[begun[1]] + message[begun.end() :]

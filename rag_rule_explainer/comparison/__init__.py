@@ -1,4 +1,4 @@
-"""What changed between two explanations: two models, two prompts, two days."""
+"""This package compares two explanations, for example of two models, two prompts or two days."""
 
 from .comparing import diff
 from .comparison import Comparison, FailOn

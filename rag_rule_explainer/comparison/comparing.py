@@ -1,10 +1,10 @@
-"""Holds the rules of two explanations against each other. Costs no replay."""
+"""This module compares the rules of two explanations, without replays."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ..allowed import checked_function, told
+from ..allowed import brief, checked_function
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding
@@ -18,35 +18,35 @@ from .records import Change, What
 from .sides import Side
 
 _STRENGTH = {"proved": 2, "confident": 1, "tested": 1, "voted": 1, "relative": 1, "unverified": 0}
-"""Claims of one strength differ in kind: neither is the weaker."""
+"""The strength of each claim. Claims of equal strength differ in kind, and neither is weaker."""
 
 
 def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Comparison:
-    """Returns what became of the rules of ``a`` in ``b``.
+    """Returns the changes from the rules of ``a`` to those of ``b``.
 
-    A rule is called lost only where ``b`` denies it: a probe breaks it, or an exact search that is
-    complete did not find it. Where ``b`` neither reports nor denies it, it is *perhaps lost*. The same
-    goes for gained ones, the other way round. A rule that names a source which is none of ``b``'s is
-    compared by the sources that are, and marked.
+    A rule is *lost* only if ``b`` denies it: a probe breaks it, or a complete exact search did not find
+    it. If ``b`` neither reports nor denies it, it is *perhaps lost*. Gained rules are defined the other
+    way round. A rule that names a source which ``b`` does not have is compared by its other sources, and
+    marked.
 
-    Sources are the same where ``id_of`` (e.g. ``lambda source: source.metadata["url"]``) says so;
-    without it, where id and text agree, else the id alone (unless it only counts: D1, D2, …), else the
-    text alone. Of a kind that only one side mined, or that the sides mined for different conditions,
-    nothing is compared, and the comparison says so. A condition about the baseline (``same_answer``) is
-    about that of each side; ``answers`` has both.
+    ``id_of``: returns the identity of a source, such as ``lambda source: source.metadata["url"]``.
+    Without it, sources are matched by id and text, then by id alone (unless it only counts: D1, D2, …),
+    then by text alone. A kind that only one side mined, or that both mined for different conditions, is
+    not compared, and the comparison says so. A condition about the baseline (``same_answer``) refers to
+    each side's own baseline; ``answers`` has both.
 
-    Raises InvalidInput where nothing can be compared, or it cannot be told which source is which.
+    Raises InvalidInput if nothing can be compared, or if sources cannot be matched uniquely.
     """
     for side in (a, b):
         if not isinstance(side, Explanation):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"diff compares explanations, and was given a {type(side).__name__}, {told(side)};"
+                f"diff compares explanations, and was given a {type(side).__name__}, {brief(side)};"
                 " give two of class Explanation, such as Explanation.model_validate_json(text) reads"
             )
     if id_of is not None:
         checked_function("id_of", id_of, "a function from a source to what it is known by")
     not_compared = dict(_not_compared(a, b))
-    compared = {kind: told for kind, told in a.predicates.items() if kind not in not_compared}
+    compared = {kind: condition for kind, condition in a.predicates.items() if kind not in not_compared}
     if not compared:
         reasons = "; ".join(f"{kind.value} rules: {why}" for kind, why in not_compared.items())
         raise InvalidInput(f"nothing can be compared ({reasons or 'neither side mined any rules'})")
@@ -67,26 +67,26 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Both sides of one kind."""
+    """A ``_Pair`` holds both sides of one kind."""
 
     a: Side
     b: Side
 
     @property
     def unchanged(self) -> int:
-        """Returns how many rules both sides report alike."""
+        """Returns the number of rules that both sides report equally."""
         both = self.a.rules.keys() & self.b.rules.keys()
-        return sum(_became(self.a.rules[rule], self.b.rules[rule]) is None for rule in both)
+        return sum(_change_in(self.a.rules[rule], self.b.rules[rule]) is None for rule in both)
 
     def changes(self) -> Iterator[Change]:
-        """What differs: rules of A first, then those that B alone has."""
+        """Yields the changes: rules of A first, then the rules that only B has."""
         yield from _missed(self.a, self.b)
         for rule, before in self.a.rules.items():
             after = self.b.rules.get(rule)
-            what = after and _became(before, after)
+            what = after and _change_in(before, after)
             if after and what:
                 yield Change(what, before.kind, (before,), (after,))
-        yield from map(_turned, _missed(self.b, self.a))
+        yield from map(_mirrored, _missed(self.b, self.a))
 
 
 def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -> _Pair:
@@ -99,14 +99,15 @@ def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -
 
 
 def _missed(own: Side, other: Side) -> Iterator[Change]:
-    """Yields what became of the rules of one side that the other does not report, as if it came later."""
+    """Yields the changes of the rules of ``own`` that ``other`` does not report, as if ``other`` came
+    later."""
     for rule, finding in own.rules.items():
         if rule in other.rules:
             continue
         shared = rule & other.units
         within = other.within(shared)
         if within:
-            # It holds there as well, as part of a larger claim, which has its own entry if it is new.
+            # A larger claim covers the rule there; the larger claim has its own entry if it is new.
             yield from _less_certain(finding, within, own, other)
             continue
         broken, why = other.broken(shared), tuple(other.why_missing(rule))
@@ -126,21 +127,21 @@ def _less_certain(finding: Finding, within: tuple[Mask, ...], own: Side, other: 
         yield Change("weakened", own.kind, (finding,), (after,))
 
 
-_TURNED: Mapping[What, What] = {
+_MIRRORED: Mapping[What, What] = {
     "lost": "gained",
     "weakened": "strengthened",
     "perhaps lost": "perhaps gained",
 }
 
 
-def _turned(change: Change) -> Change:
-    """Returns the same, seen from the other side."""
-    what = _TURNED[change.what]
+def _mirrored(change: Change) -> Change:
+    """Returns the change as seen from the other side."""
+    what = _MIRRORED[change.what]
     return Change(what, change.kind, change.after, change.before, change.broken, change.why)
 
 
-def _became(before: Finding, after: Finding) -> What | None:
-    """Returns what became of a rule that both sides report; None where it rests on as much."""
+def _change_in(before: Finding, after: Finding) -> What | None:
+    """Returns the change of a rule that both sides report; None if its evidence is equally strong."""
     first, second = _STRENGTH[before.claim], _STRENGTH[after.claim]
     if first == second and before.claim != after.claim:
         return "changed"
@@ -149,7 +150,7 @@ def _became(before: Finding, after: Finding) -> What | None:
 
 
 def _share(finding: Finding) -> Fraction:
-    """Of the subsets that were tried, those that held."""
+    """Returns the share of the replayed subsets that held."""
     tried = finding.observed + finding.broken
     return Fraction(finding.observed, tried) if tried else Fraction(0)
 

@@ -1,4 +1,4 @@
-"""What a comparison is. Pydantic, because it leaves the process."""
+"""This module defines the result of a comparison, a pydantic model that can be serialised."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
@@ -19,15 +19,15 @@ _PERHAPS: Mapping[FailOn, tuple[What, ...]] = {
     "any": ("perhaps gained", "perhaps lost"),
 }
 _HIDES: Mapping[FailOn, tuple[Letter, ...]] = {"gained": ("B",), "lost": (), "any": ("A", "B")}
-"""The sides whose unreported rules could be such a change."""
+"""For each kind of change, the sides whose unreported rules could be such a change."""
 
 
 class Comparison(BaseModel):
-    """What became of the rules of one explanation, A, in another, B.
+    """A ``Comparison`` holds the changes from the rules of one explanation, A, to those of another, B.
 
-    ``changes``: what differs; ``unchanged``: how many rules do not. ``compared``: the condition of each
-    kind of rule that was compared; ``not_compared``: why another was not. ``unsettled``: where a side
-    may have rules that it does not report. ``warnings``: what is to be read first.
+    ``changes``: the differences. ``unchanged``: the number of equal rules. ``compared``: the condition of
+    each kind that was compared. ``not_compared``: the reason for each other kind. ``unsettled``: the
+    sides that may have more rules than they report. ``warnings``: sentences to be read first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -45,17 +45,19 @@ class Comparison(BaseModel):
 
     @property
     def lost(self) -> tuple[Change, ...]:
-        """Returns the rules of A that are none of B, those among them that larger ones replace."""
+        """Returns the losses: rules of A that are not rules of B, including those that larger rules
+        replace."""
         return tuple(change for change in self.changes if change.is_loss)
 
     @property
     def gained(self) -> tuple[Change, ...]:
-        """Returns the rules of B that are none of A, those among them that replace larger ones."""
+        """Returns the gains: rules of B that are not rules of A, including those that replace larger
+        rules."""
         return tuple(change for change in self.changes if change.is_gain)
 
     @property
     def inconclusive(self) -> tuple[Change, ...]:
-        """Returns what perhaps changed."""
+        """Returns the changes that are not certain."""
         return tuple(change for change in self.changes if not change.is_certain)
 
     @property
@@ -64,12 +66,9 @@ class Comparison(BaseModel):
         return self.fails() is False
 
     def fails(self, on: FailOn = "any") -> bool | None:
-        """Returns whether something was "lost", was "gained", or is different in "any" way; None:
-        perhaps.
-
-        Only what A reports can be lost, so A need not be complete for that. What B does not report yet
-        can be gained. Every difference counts as "any", in what a rule rests on as well.
-        """
+        """Returns True iff there is a certain change of this kind: "lost", "gained" or "any"; None if
+        undecided. Only rules that A reports can be lost, so that A need not be complete. Rules that B
+        has not reported yet may be gained. For "any", every difference counts, also in the evidence."""
         if not isinstance(on, str) or on not in _PERHAPS:  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"fails({on!r}) asks for nothing; give one of {', '.join(_PERHAPS)}")
         certain = [change for change in self.changes if change.is_certain]
@@ -83,8 +82,8 @@ class Comparison(BaseModel):
         return None if perhaps else False
 
     def __repr__(self) -> str:
-        told = shortened(self.questions[0], 60)
-        return f"<Comparison for {told!r}: {len(self.changes)} changes, {self.unchanged} unchanged>"
+        question = shortened(self.questions[0], 60)
+        return f"<Comparison for {question!r}: {len(self.changes)} changes, {self.unchanged} unchanged>"
 
     def __str__(self) -> str:
         return "\n".join(comparison_lines(self))

@@ -1,4 +1,4 @@
-"""Which source of one explanation is which of the other."""
+"""This module matches the sources of two explanations."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,15 +12,15 @@ from .records import Letter, MatchedSource
 
 IdOf: TypeAlias = Callable[[SourceRecord], str]
 SourceKey: TypeAlias = Callable[[SourceRecord, int], object]
-"""What a source at a place is known by; None where that says nothing."""
+"""A function that returns the identity of a source at a position; None if it has no usable identity."""
 
 _WAY_OUT = "give id_of= (--id-of) something that tells them apart"
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """This class represents the sources of both sides, those of A first; ``names``: for each side, by its
-    own ids."""
+    """A ``Matching`` holds the sources of both sides, those of A first. ``names``: for each side, the
+    common name by id."""
 
     sources: tuple[MatchedSource, ...]
     names: Mapping[Letter, Mapping[str, str]] = field(init=False)
@@ -34,11 +34,9 @@ class Matching:
 
 
 def matched(a: Sequence[SourceRecord], b: Sequence[SourceRecord], id_of: IdOf | None) -> Matching:
-    """Returns the sources matched by ``id_of``, or else by id and text, then by id, then by text.
-
-    Ids that say no more than a place (D1, D2, …) match nothing by themselves, and empty texts neither.
-    Raises InvalidInput where two sources have one identity.
-    """
+    """Returns the sources matched by ``id_of``; without it, by id and text, then by id, then by text.
+    Ids that only give a position (D1, D2, …) and empty texts match nothing by themselves. Raises
+    InvalidInput for two sources with one identity."""
     if id_of is None:
         pairs = _paired(a, b)
     else:
@@ -119,8 +117,8 @@ def _key_of(letter: Letter, source: SourceRecord, id_of: IdOf) -> str:
     except InvalidInput:
         raise
     except Exception as error:
-        told = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"id_of fails on source {source.id!r} of {letter}: {told}") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise InvalidInput(f"id_of fails on source {source.id!r} of {letter}: {reason}") from error
     if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users return more
         raise InvalidInput(f"id_of gives {key!r} for source {source.id!r} of {letter}; give a str")
     return key

@@ -1,4 +1,4 @@
-"""The parts of a comparison. A is the explanation before, B the one after."""
+"""This module defines the parts of a comparison of explanation A, the earlier one, with explanation B."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,12 +12,9 @@ Letter = Literal["A", "B"]
 
 @dataclass(frozen=True, slots=True)
 class MatchedSource:
-    """This class represents a source of either side, or of both.
-
-    ``name``: what the comparison calls it: its id in A; for one that B alone has, its id there, marked
-    where A has that id for another. ``a`` and ``b``: its ids; None on a side that does not have it.
-    ``edited``: both sides have it, with different texts.
-    """
+    """A ``MatchedSource`` is a source of one side or of both. ``name``: its name in the comparison:
+    its id in A, or its id in B, marked if A uses that id for another source. ``a`` and ``b``: its ids;
+    None on a side that does not have it. ``edited``: True if both sides have it with different texts."""
 
     name: str
     a: str | None
@@ -27,8 +24,8 @@ class MatchedSource:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """This class represents a probe that shows that a rule is none: what was kept, and what was answered,
-    if that is known."""
+    """A ``Broken`` is a probe that refutes a rule. ``kept``: the retained sources. ``answer``: None if
+    unknown."""
 
     kept: tuple[str, ...]
     answer: str | None
@@ -36,14 +33,14 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference, in the names of the comparison.
+    """A ``Change`` is one difference, in the comparison's names of sources.
 
-    ``lost``: ``before`` is no rule of B, and nothing in B contains it. ``weakened``: it is no rule of B,
-    but the larger rules ``after`` are; or it still is one, and rests on less. ``gained`` and
-    ``strengthened``: the same, the other way round. ``changed``: the same rule rests on something else.
-    ``perhaps …``: the other side does not report the rule, but cannot deny it either. ``broken``: a probe
-    of the side without the rule that shows it. ``why``: what else is to be said: why it is not known, or
-    which of its sources are none of that side's, or pinned there.
+    ``lost``: ``before`` is not a rule of B, and no rule of B contains it. ``weakened``: it is not a rule
+    of B, but the larger rules ``after`` are; or it is still a rule with weaker evidence. ``gained`` and
+    ``strengthened``: the same from B to A. ``changed``: the same rule has another kind of evidence.
+    ``perhaps …``: the other side neither reports nor denies the rule. ``broken``: a probe that refutes
+    the rule on the side without it. ``why``: further remarks: why the change is uncertain, or which
+    sources the other side does not have or has pinned.
     """
 
     what: What
@@ -55,29 +52,30 @@ class Change:
 
     @property
     def is_loss(self) -> bool:
-        """Returns True iff a rule of A is none of B."""
+        """Returns True iff a rule of A is not a rule of B."""
         return self.what == "lost" or (self.what == "weakened" and self._is_of_sources)
 
     @property
     def is_gain(self) -> bool:
-        """Returns True iff a rule of B is none of A."""
+        """Returns True iff a rule of B is not a rule of A."""
         return self.what == "gained" or (self.what == "strengthened" and self._is_of_sources)
 
     @property
     def is_certain(self) -> bool:
-        """Returns False for what perhaps changed."""
+        """Returns False for a change that is not certain."""
         return self.what not in {"perhaps lost", "perhaps gained"}
 
     @property
     def _is_of_sources(self) -> bool:
-        """Returns True for a smaller rule against larger ones, False for a claim against a claim."""
+        """Returns True if larger rules replace a smaller one or the reverse; False if only the evidence
+        differs."""
         weak, strong = (self.after, self.before) if self.what == "weakened" else (self.before, self.after)
         return all(len(larger.sources) > len(strong[0].sources) for larger in weak)
 
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """This class represents a kind of rule of which one side may have more than it reports."""
+    """An ``Unsettled`` is a kind of rule of which one side may have more rules than it reports."""
 
     side: Letter
     kind: RuleKind

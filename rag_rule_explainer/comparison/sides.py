@@ -1,4 +1,4 @@
-"""What one explanation says about the rules of one kind: reports them, denies them, or neither."""
+"""This module says for the rules of one explanation whether it reports, denies or leaves open a rule."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,16 +12,17 @@ from ..verdicts import Verdict
 from .records import Broken, Letter, Unsettled
 
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
-"""Miners that, once complete, have found every rule there is."""
+"""The miners that have found every rule once their search is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One explanation's rules of one kind, as masks over the sources of both.
+    """A ``Side`` holds one explanation's rules of one kind, as masks over the sources of both
+    explanations.
 
-    ``names``: of its sources, by its own ids; ``bit_of``: by name. ``units``: its sources that are not
-    pinned. ``settled``: what it neither reports nor contains a reported rule is no rule, unless it names
-    a part of what is tied here.
+    ``names``: the common name by the explanation's own ids. ``bit_of``: the bit by common name.
+    ``units``: the mask of its unpinned sources. ``settled``: True if an antecedent that contains no
+    reported rule is certainly no rule, unless it names a part of tied sources.
     """
 
     letter: Letter
@@ -35,10 +36,10 @@ class Side:
     _broken: Sequence[tuple[Mask, Broken]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        told = self.explanation
-        units = self._mask(source.id for source in told.sources if not source.pinned)
+        explanation = self.explanation
+        units = self._mask(source.id for source in explanation.sources if not source.pinned)
         retention = self.kind is RuleKind.RETENTION
-        found = told.retention_rules if retention else told.omission_rules
+        found = explanation.retention_rules if retention else explanation.omission_rules
         rules = {
             self._mask(finding.sources): replace(
                 finding,
@@ -53,24 +54,25 @@ class Side:
         object.__setattr__(self, "_broken", sorted(self._non_rules(), key=_smallest_first))
 
     def within(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """Returns the reported rules that name nothing else, smallest first."""
+        """Returns the reported rules that are contained in the antecedent, smallest first."""
         return tuple([rule for rule in self.rules if rule & antecedent == rule])
 
     def beyond(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """Returns the smallest reported rules that name all of this."""
+        """Returns the smallest reported rules that contain the antecedent."""
         return minimal(rule for rule in self.rules if rule & antecedent == antecedent)
 
     def broken(self, antecedent: Mask) -> Broken | None:
-        """Returns the probe that breaks it and keeps, or omits, least beside it; None where none is
-        known."""
+        """Returns the probe that refutes the antecedent with the fewest other sources; None if there is
+        none."""
         return next((probe for wider, probe in self._broken if wider & antecedent == antecedent), None)
 
     def denies(self, antecedent: Mask) -> bool:
-        """Returns whether what it does not report is no rule, though no probe shows it."""
+        """Returns True iff the antecedent is certainly no rule unless reported, even without a refuting
+        probe."""
         return self.settled and self._split(antecedent) is None
 
     def why_open(self, antecedent: Mask) -> str:
-        """Returns why a rule that it neither reports nor denies may be one."""
+        """Returns the reason why an antecedent that is neither reported nor denied may be a rule."""
         if split := self._split(antecedent):
             return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [
@@ -87,25 +89,25 @@ class Side:
 
     @property
     def why_unsettled(self) -> str:
-        """Returns why it may have more rules than it reports."""
+        """Returns the reason why the side may have more rules than it reports."""
         if not self.explanation.complete:
             return f"{self.letter} is not complete: {self.explanation.why_incomplete or 'it stopped'}"
         return f"not found again in {self.letter}, whose miner does not look at every subset"
 
     def unsettled(self) -> Iterator[Unsettled]:
-        """That it may have more rules than it reports, if so."""
+        """Yields an ``Unsettled`` if the side may have more rules than it reports."""
         if not self.settled:
             yield Unsettled(self.letter, self.kind, self.why_unsettled)
 
     def why_missing(self, antecedent: Mask) -> Iterator[str]:
-        """Which of its sources are no units here, and why not."""
+        """Yields remarks on the antecedent's sources that this side does not have, or has pinned."""
         here = set(self.names.values())
         names = self._names_of(antecedent & ~self.units)
         absent = [name for name in names if name not in here]
         pinned = [name for name in names if name in here]
-        for told, why in ((absent, "not among the sources of"), (pinned, "pinned in")):
-            if told:
-                yield f"{joined(told)} {'is' if len(told) == 1 else 'are'} {why} {self.letter}"
+        for listed, why in ((absent, "not among the sources of"), (pinned, "pinned in")):
+            if listed:
+                yield f"{joined(listed)} {'is' if len(listed) == 1 else 'are'} {why} {self.letter}"
 
     def _names_of(self, mask: Mask) -> tuple[str, ...]:
         """Returns the names of a mask's sources, in the order of the comparison."""
@@ -113,38 +115,38 @@ class Side:
         return tuple(name for name, bit in self.bit_of.items() if bit in wanted)
 
     def _split(self, antecedent: Mask) -> tuple[str, ...] | None:
-        """Returns the first of the ties here of which it names a part."""
+        """Returns the ids of the first tie of which the antecedent names only a part; None if there is
+        none."""
         ties = ((tie.sources, self._mask(tie.sources)) for tie in self.explanation.ties)
         return next((ids for ids, mask in ties if antecedent & mask not in {0, mask}), None)
 
     def _is_settled(self) -> bool:
-        told = self.explanation
-        if told.miner.name not in _LOOK_AT_EVERYTHING:
+        explanation = self.explanation
+        if explanation.miner.name not in _LOOK_AT_EVERYTHING:
             return False
-        # Where something is left open, it is listed; so a kind of which nothing is has come to its end.
-        left_open = {entry.kind for entry in told.unresolved}
-        return told.complete or (bool(left_open) and self.kind not in left_open)
+        # Open subsets are listed by kind, so that a kind without one has come to its end.
+        left_open = {entry.kind for entry in explanation.unresolved}
+        return explanation.complete or (bool(left_open) and self.kind not in left_open)
 
     def _non_rules(self) -> Iterator[tuple[Mask, Broken]]:
-        """Yields the antecedents that are seen broken. Those witnesses are left whose probes were not
-        kept."""
+        """Yields the antecedents that were seen to break, with the probe; witnesses stand in for probes
+        not kept."""
         if self.explanation.min_confidence < 1:
-            return  # a rule may well break there
+            return  # rules may break on some subsets there
         known = self.names.keys()
-        told: dict[Mask, Broken] = {}
+        broken: dict[Mask, Broken] = {}
         for witness in self.explanation.witnesses:
             if witness.kind is self.kind and known >= set(witness.kept):
-                told[self._antecedent(witness.kept)] = Broken(self._named(witness.kept), witness.answer)
+                broken[self._antecedent(witness.kept)] = Broken(self._named(witness.kept), witness.answer)
         for probe in self.explanation.probes:
             judged = probe.verdicts.get(self.kind)
             if judged is not None and judged.verdict is Verdict.BREAKS:
                 answer = probe.answers[0].text if probe.answers else None
-                told[self._antecedent(probe.kept)] = Broken(self._named(probe.kept), answer)
-        yield from told.items()
+                broken[self._antecedent(probe.kept)] = Broken(self._named(probe.kept), answer)
+        yield from broken.items()
 
     def _antecedent(self, kept: Iterable[str]) -> Mask:
-        """Returns the largest antecedent that a subset is about; pinned sources in it make no
-        difference."""
+        """Returns the largest antecedent that applies to a subset; pinned sources are ignored."""
         mask = self._mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.units & ~mask
 

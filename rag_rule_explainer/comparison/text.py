@@ -1,4 +1,5 @@
-"""A comparison as text, one line a rule. Whatever comes from outside goes through ``printable``."""
+"""This module prints a comparison, one line per rule. All text from outside passes through
+``printable``."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,16 +14,16 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 _MOST_SHOWN = 50
-"""Changes of one sort; the rest is counted."""
+"""The most changes of each kind that are listed; the rest is counted."""
 
 _MOST_OTHERS = 3
-"""Rules that one rule was replaced by."""
+"""The most rules that are listed as replacing one rule."""
 
 _ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost", "perhaps gained")
 
 
 def comparison_lines(comparison: "Comparison") -> Iterator[str]:
-    """Yields what is to be read first, what changed, and what cannot be told."""
+    """Yields the lines of a comparison: warnings first, then the changes, then the uncertain changes."""
     for warning in comparison.warnings:
         yield _line("WARNING", warning)
     if comparison.answers[0] != comparison.answers[1]:
@@ -47,9 +48,9 @@ def _line(label: str, text: str) -> str:
 
 def _summary(comparison: "Comparison") -> str:
     counts = Counter(change.what for change in comparison.changes)
-    told = [f"{counts[what]} {what}" for what in _ORDER if counts[what]]
+    counted = [f"{counts[what]} {what}" for what in _ORDER if counts[what]]
     unchanged = f"{comparison.unchanged} unchanged"
-    return ", ".join([*told, unchanged]) if told else f"no rule differs, {unchanged}"
+    return ", ".join([*counted, unchanged]) if counted else f"no rule differs, {unchanged}"
 
 
 def _sources(sources: Sequence[MatchedSource]) -> Iterator[str]:
@@ -61,15 +62,15 @@ def _sources(sources: Sequence[MatchedSource]) -> Iterator[str]:
         if each.a and each.b and each.a != each.b
     ]
     edited = [plain_id(source.name) for source in sources if source.edited]
-    for label, told in (
+    for label, names in (
         ("only in A", only_a),
         ("only in B", only_b),
         ("renamed", renamed),
         ("with another text in B", edited),
     ):
-        if told:
-            more = f" and {len(told) - _MOST_SHOWN} more" if len(told) > _MOST_SHOWN else ""
-            yield f"sources {label}: {', '.join(told[:_MOST_SHOWN])}{more}"
+        if names:
+            more = f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else ""
+            yield f"sources {label}: {', '.join(names[:_MOST_SHOWN])}{more}"
 
 
 def _told(change: Change) -> str:
@@ -87,13 +88,13 @@ def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) ->
     elif not (others or change.why):
         yield f"{side} is complete without it"
     if others:
-        told = " and ".join(_other(each, rule) for each in others[:_MOST_OTHERS])
+        rules = " and ".join(_other(each, rule) for each in others[:_MOST_OTHERS])
         more = f" and {len(others) - _MOST_OTHERS} more" if len(others) > _MOST_OTHERS else ""
-        yield f"{'was' if side == 'A' else 'now'} {told}{more}"
+        yield f"{'was' if side == 'A' else 'now'} {rules}{more}"
 
 
 def _other(other: Finding, rule: Finding) -> str:
-    """Returns the evidence alone, where the sources are the same."""
+    """Returns the evidence alone if both rules name the same sources; else the whole rule."""
     if other.sources == rule.sources:
         return f"[{other.evidence}]"
     if not other.sources:

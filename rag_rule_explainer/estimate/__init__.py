@@ -1,1 +1,1 @@
-"""What an explanation would cost, before anything is paid."""
+"""This package estimates the cost of an explanation before anything is paid."""

@@ -1,4 +1,4 @@
-"""What an estimate assumes, because nobody knows it before anything is spent."""
+"""This module defines the assumptions of an estimate about values that are unknown before the run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,23 +9,24 @@ from ..errors import InvalidInput
 
 _CHARACTERS_PER_TOKEN = 4
 _DENSE = 0x2E80
-"""From here on, scripts are mostly written a token a character."""
+"""The first code point of the scripts that have about one token per character."""
 
 
 def approximate_tokens(text: str) -> int:
-    """Returns a token every four characters, and one for each character of scripts without spaces."""
+    """Returns a rough count: one token per four characters, but one per character of scripts without
+    spaces."""
     dense = 0 if text.isascii() else sum(ord(character) >= _DENSE for character in text)
     return dense + ceil((len(text) - dense) / _CHARACTERS_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
 class RunShape:
-    """What models are asked in one run of an application, as far as it was followed: up to the first
-    request that shows something retrieved.
+    """A ``RunShape`` holds the requests to models in one run, up to the first that shows a retrieved
+    source.
 
-    ``asked_before``: what they were sent before that, ``written_before``: what they replied.
-    ``one_at_a_time``: whether that first request shows one of several documents, so that each of them
-    will have one of its own.
+    ``asked_before``: the texts of the requests before that one. ``written_before``: the replies to these.
+    ``one_at_a_time``: True if that first request shows one of several documents, so that each document
+    will have a request of its own.
     """
 
     asked_before: tuple[str, ...] = ()
@@ -33,17 +34,20 @@ class RunShape:
     one_at_a_time: bool = False
 
     def requests(self, sources: int) -> int:
-        """Returns how many are foreseen where all sources are shown."""
+        """Returns the number of requests that are foreseen if all sources are shown."""
         return len(self.asked_before) + (max(1, sources) if self.one_at_a_time else 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """``answer_tokens``: of an answer. ``seconds_per_replay``: of one run of the application. ``model``:
-    whose price is taken; may be left out where the table has one price only. ``count_tokens``: of a text;
-    by default, a rough guess that is right within a fifth for English.
+    """An ``Assumptions`` holds assumed values.
 
-    Raises InvalidInput for what is no number, or below 0, and for a model without a name.
+    ``answer_tokens``: tokens of an answer. ``seconds_per_replay``: seconds of one run of the application.
+    ``model``: the model whose price is used; not needed if the table has a single price.
+    ``count_tokens``: a function that counts the tokens of a text; by default a rough guess, right within
+    a fifth for English.
+
+    Raises InvalidInput for negative or non-numeric values, and for an empty model name.
     """
 
     answer_tokens: int = 150

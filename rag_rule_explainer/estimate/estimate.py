@@ -1,52 +1,31 @@
-"""What explaining would cost, before anything is spent.
+"""This module estimates the cost of an explanation before anything is spent.
 
-Nobody knows the rules beforehand, so there are three courses it may take. *Best*: leaving out any one
-source already breaks the condition; where it holds of the baseline's answer, no search takes less.
-*Typical*: two sources decide together, and the others do not matter. *Worst*: every subset is needed; no
-search takes more, retries apart.
+The rules are not known beforehand, so the estimate has three cases. *Best*: every single omission breaks
+the condition; if the condition holds of the baseline's answer, no search takes less. *Typical*: two
+sources decide together, and the others do not matter. *Worst*: every subset is needed; no search takes
+more, except for retries.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from sys import float_info
 
-from ..predicates import Predicate, unwrapped
 from ..printable import amount
-from ..probing.prices import ANY_MODEL, Price, Prices, price_of
-from ..session.plan import MOST_AGAIN, MOST_REWOUND, ByBatches, ByGroups, BySamples, MiningPlan
+from ..session.plan import ByBatches, ByGroups, BySamples, MiningPlan
 from ..settings import Settings
-from ..sources import SourceSet
-from .assumptions import Assumptions, RunShape
-from .judge_cost import JudgeOutlay, JudgePlan, judge_plan
-from .options import EstimateOptions
-from .probe_counts import Probes, fewest, foreseen, sees_all
-
-
-@dataclass(frozen=True, slots=True)
-class Outlay:
-    """What one course of a search takes. ``cost``: None without a price."""
-
-    replays: int
-    input_tokens: int
-    output_tokens: int
-    cost: float | None
-    seconds: float
-
-    @property
-    def tokens(self) -> int:
-        """In and out."""
-        return self.input_tokens + self.output_tokens
+from .judge_cost import JudgeOutlay
+from .outlay import Material, Outlay, outlay_of
+from .probe_counts import fewest, foreseen, sees_all
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """``best``, ``typical`` and ``worst`` case of explaining one answer by so many ``sources``.
+    """An ``Estimate`` holds the best, typical and worst case of explaining one answer by ``sources``
+    sources.
 
-    ``prompt_tokens``: of the prompt with all sources. ``spent_tokens``: what models were asked already to
-    find the sources, such as to rewrite the question. ``assumptions``: what it rests on, in words.
-    ``judge``: what a judge would be asked, which is not part of the three courses; None without one.
-    ``requests``: to models in one replay, as far as they can be foreseen; there may be more.
+    ``prompt_tokens``: tokens of the prompt with all sources. ``spent_tokens``: tokens already spent to
+    find the sources, for example to rewrite the question. ``assumptions``: the assumptions, in words.
+    ``judge``: the requests to a judge, which the three cases do not include; None without a judge.
+    ``requests``: the requests to models in one replay that can be foreseen; there may be more.
     """
 
     sources: int
@@ -67,79 +46,20 @@ class Estimate:
             rows.append((name, *map(amount, counts), cost, amount(course.seconds)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         table = ("  ".join(map(str.rjust, row, widths)).rstrip() for row in rows)
-        told = (*self.assumptions, *([] if self.judge is None else [self.judge]))
-        return "\n".join([f"{self.sources} sources", *table, *(f"({each})" for each in told)])
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """What is known before mining: tokens of each source in a prompt, and of all else in it; tokens of
-    what models are asked before in every run, and of what they reply. ``pinned``: some sources are
-    retained whatever is left out."""
-
-    source_tokens: Sequence[int]
-    other_tokens: int
-    answer_tokens: int
-    seconds_per_replay: float
-    model: str | None = None
-    spent_tokens: int = 0
-    notes: tuple[str, ...] = ()
-    judge: JudgePlan | None = None
-    asked_before: int = 0
-    written_before: int = 0
-    shape: RunShape | None = None
-    pinned: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        question: str,
-        sources: SourceSet,
-        predicates: Iterable[Predicate],
-        options: EstimateOptions,
-        *,
-        stored: bool,
-    ) -> "Material":
-        """As far as it can be counted before anything is asked. ``stored``: what a judge says is kept."""
-        assuming, prompt, shape = options.assuming or Assumptions(), options.prompt, options.shape
-        count = assuming.count_tokens
-        counted = [sum(count(source.passage) for source in unit) for unit in sources.units]
-        other = count(question) + sum(count(s.passage) for s in sources if s.id in sources.pinned)
-        if prompt is not None:
-            other = max(other, count(prompt) - sum(counted))
-        judge = judge_plan(
-            dict.fromkeys(unwrapped(each)[0] for each in predicates),
-            question,
-            count_tokens=count,
-            answer_tokens=assuming.answer_tokens,
-            stored=stored,
-        )
-        return cls(
-            counted,
-            other,
-            assuming.answer_tokens,
-            assuming.seconds_per_replay,
-            assuming.model,
-            options.spent_tokens,
-            tuple(options.notes),
-            judge=judge if judge.conditions else None,
-            asked_before=sum(map(count, shape.asked_before)) if shape else 0,
-            written_before=sum(map(count, shape.written_before)) if shape else 0,
-            shape=shape,
-            pinned=bool(sources.pinned),
-        )
+        remarks = (*self.assumptions, *([] if self.judge is None else [self.judge]))
+        return "\n".join([f"{self.sources} sources", *table, *(f"({each})" for each in remarks)])
 
 
 def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estimate:
-    """Returns the three courses, by the settings and the miner chosen."""
+    """Returns the three cases for these settings and this plan."""
     size = len(material.source_tokens)
     one, two, everything = foreseen(size, settings, plan)
     if sees_all(plan):
         one = two = replace(everything, border=everything.subsets)
-    least = _course(fewest(size, settings, plan, pinned=material.pinned), material, settings, plan)
-    most = _course(everything, material, settings, plan, all_kinds=True, once_more=True)
-    courses = [_course(count, material, settings, plan) for count in (one, two)]
-    # Under votes, what breaks at once may take more of them than what holds.
+    least = outlay_of(fewest(size, settings, plan, pinned=material.pinned), material, settings, plan)
+    most = outlay_of(everything, material, settings, plan, all_kinds=True, once_more=True)
+    courses = [outlay_of(count, material, settings, plan) for count in (one, two)]
+    # With votes, a verdict that breaks at once may take more replays than one that holds.
     best = min(least, *courses, most, key=lambda course: course.replays)
     typical, worst = min(courses[1], most, key=lambda course: course.replays), most
     return Estimate(
@@ -155,70 +75,9 @@ def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estim
     )
 
 
-def _course(
-    probes: Probes,
-    material: Material,
-    settings: Settings,
-    plan: MiningPlan,
-    *,
-    all_kinds: bool = False,
-    once_more: bool = False,
-) -> Outlay:
-    """``all_kinds``: each of them takes these subsets for itself, where answers are not shared.
-    ``once_more``: an application is run at the end again, on the sources on which rules hang, and on more
-    where it holds something else than before, to see that it is the same."""
-    size = len(material.source_tokens)
-    mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
-    shared = settings.reuse_answers or settings.noise.votes
-    times = len(settings.kinds) if all_kinds and not shared else 1
-    asked, cap = times * probes.replays(settings.noise), plan.limits.replays
-    before = 1 + (settings.check_repeatable and not settings.noise.votes and cap != 1)
-    last = (
-        once_more and material.shape is not None and (settings.check_repeatable or settings.noise.votes)
-    )
-    most = min(MOST_AGAIN, probes.subsets) + min(MOST_REWOUND, probes.subsets)
-    again = most if last else 0
-    before += again if cap is None else min(again, max(0, cap - before))
-    mined = asked if cap is None else min(asked, max(0, cap - before))
-    replays = before + mined
-    # The first run is the answer to the full set; memory spares that probe.
-    replays -= 1 if shared and mined == asked and probes.with_full else 0
-    # Exactly, as subsets of many sources are more than a float can count.
-    shown = before * size + Fraction(probes.shown) * Fraction(mined, max(1, probes.subsets))
-    shown -= size if replays < before + mined else 0
-    # Requests that show documents: one for each of them, or one for all.
-    shape = material.shape
-    asking = max(shown, Fraction(replays)) if shape is not None and shape.one_at_a_time else replays
-    input_tokens = round(replays * material.asked_before + asking * material.other_tokens + shown * mean)
-    output_tokens = round(replays * material.written_before + asking * material.answer_tokens)
-    price = _price(material.model, settings.prices)
-    cost = (
-        None
-        if price is None
-        else price.of({"input_tokens": input_tokens, "output_tokens": output_tokens})
-    )
-    rounds = before + max(probes.depth - 1, -(-max(0, replays - before) // settings.concurrency))
-    return Outlay(replays, input_tokens, output_tokens, cost, _seconds(rounds, material))
-
-
-def _seconds(rounds: int, material: Material) -> float:
-    try:
-        return min(rounds * material.seconds_per_replay, float_info.max)
-    except OverflowError:  # as of more than a thousand sources without a cap
-        return float_info.max
-
-
 def _answers(worst: Outlay, settings: Settings) -> int:
-    """Returns how many may have to be judged at the most."""
+    """Returns the most answers that may have to be judged."""
     return worst.replays + (settings.answer_without_sources is not None)
-
-
-def _price(model: str | None, prices: Prices | None) -> Price | None:
-    if not prices:
-        return None
-    if model is None:
-        return next(iter(prices.values())) if len(prices) == 1 else prices.get(ANY_MODEL)
-    return price_of(model, prices)
 
 
 def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Sequence[str]:

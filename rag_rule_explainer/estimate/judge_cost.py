@@ -1,4 +1,4 @@
-"""What a judge would be asked, at the least and at the most, before anybody is asked."""
+"""This module estimates the fewest and the most requests to a judge, without sending any."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,17 +15,19 @@ from ..printable import amount
 from ..probing.prices import Prices, price_of
 
 OPINION_TOKENS = 60
-"""Of one opinion in a reply: its id, a reason of one sentence, the verdict."""
+"""The assumed tokens of one opinion: its id, a reason of one sentence, and the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOutlay:
-    """This class says how many judgements an explanation may need. ``fewest``: if all answers are the
-    same; ``most``: if no two replays answer alike and every subset is needed. Each opinion is one
-    request; if ``may_batch``, a judge may decide several answers in one request. Judging a logged answer,
-    and answers already in a store, is not counted. ``input_tokens``, ``output_tokens``: upper bounds, for
-    ``most`` with one request each. ``cost``: the price of these tokens; None if a judge, listed in
-    ``unpriced``, has no price."""
+    """A ``JudgeOutlay`` holds the judgements that an explanation may need.
+
+    ``fewest``: if all answers are equal. ``most``: if all answers differ and every subset is needed. Each
+    opinion is one request; with ``may_batch``, a request may cover several answers. A logged answer and
+    stored answers are not counted. ``input_tokens``, ``output_tokens``: upper bounds, for ``most`` with
+    one request each. ``cost``: the price of these tokens; None if a judge, listed in ``unpriced``, has no
+    price.
+    """
 
     fewest: int
     most: int
@@ -52,10 +54,11 @@ class JudgeOutlay:
 
 @dataclass(frozen=True, slots=True)
 class JudgePlan:
-    """Which conditions a judge has a say in, and what is known of them before there is any answer.
+    """A ``JudgePlan`` holds the conditions that need a judge, and what is known about them before any
+    answer.
 
-    ``prompt_tokens``: of a request without its answer, by condition; ``stored``: whether it may be that
-    nothing is asked, because a store has it.
+    ``sure``: the conditions that are judged for every answer. ``prompt_tokens``: the tokens of a request
+    without its answer, by condition. ``stored``: True if a store may make requests unnecessary.
     """
 
     conditions: tuple[Any, ...]
@@ -65,7 +68,7 @@ class JudgePlan:
     stored: bool
 
     def outlay(self, answers: int, prices: Prices | None) -> JudgeOutlay | None:
-        """That of at most so many answers; None where no judge has a say."""
+        """Returns the cost of judging at most ``answers`` answers; None if no condition needs a judge."""
         if not self.conditions:
             return None
         juries = [condition.jury for condition in self.conditions]
@@ -108,15 +111,15 @@ def judge_plan(
     answer_tokens: int,
     stored: bool,
 ) -> JudgePlan:
-    """That of these base predicates. Asks nobody."""
+    """Returns the plan for these base predicates, without calling a judge."""
     bases = tuple(bases)
     conditions = tuple(dict.fromkeys(each for base in bases for each in judged_in(base)))
     always = count_tokens(INSTRUCTIONS) + count_tokens(question)
 
     def prompt(condition: Any) -> int:
-        told = (getattr(condition, name, None) for name in ("truth", "reference"))
-        texts = [getattr(condition, "criterion", SAME), *(text for text in told if text)]
-        # Otherwise it is compared with an answer that is not known yet.
+        texts_given = (getattr(condition, name, None) for name in ("truth", "reference"))
+        texts = [getattr(condition, "criterion", SAME), *(text for text in texts_given if text)]
+        # Without a criterion or truth, the answer is compared with a baseline that is not known yet.
         compared = 0 if hasattr(condition, "criterion") or hasattr(condition, "truth") else answer_tokens
         return always + compared + sum(map(count_tokens, texts))
 
@@ -126,7 +129,7 @@ def judge_plan(
 
 
 def _first(predicate: Any) -> Any:
-    """Returns the part that is always asked; the others may not be needed."""
+    """Returns the part that is always evaluated; later parts may not be needed."""
     if getattr(predicate, "inner", None) is not None:
         return _first(predicate.inner)
     parts = getattr(predicate, "parts", ())

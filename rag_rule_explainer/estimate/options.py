@@ -1,4 +1,4 @@
-"""What an estimate may be given beside the question and its sources."""
+"""This module defines the options of an estimate."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .assumptions import Assumptions, RunShape
 
 
 class EstimateFields(TypedDict, total=False):
-    """The fields of EstimateOptions as keywords."""
+    """This TypedDict has the fields of EstimateOptions, for functions that take them as keywords."""
 
     pinned: Iterable[str]
     prompt: str | None
@@ -23,12 +23,14 @@ class EstimateFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class EstimateOptions:
-    """``pinned``: ids of sources that are always retained. ``prompt``: what a model would be sent with
-    all sources, where that is known; else the question and the sources' texts are counted.
-    ``spent_tokens``: what was spent to find the sources; ``notes``: what else there is to say of them;
-    ``shape``: what else models are asked in each run.
+    """An ``EstimateOptions`` holds the options of an estimate.
 
-    Raises InvalidInput for assumptions that are none.
+    ``pinned``: ids of sources that are always retained. ``prompt``: the text that a model is sent with
+    all sources, if known; otherwise the question and the sources' texts are counted. ``spent_tokens``:
+    the tokens already spent to find the sources. ``notes``: remarks about the sources. ``shape``: the
+    other requests to models in each run.
+
+    Raises InvalidInput for ``assuming`` of another type.
     """
 
     pinned: Iterable[str] = ()
@@ -44,4 +46,4 @@ class EstimateOptions:
 
 
 showing_estimate_fields = showing(EstimateOptions, EstimateFields)
-"""Shows them in the signature of a function that collects ``**fields``."""
+"""Decorator that lists these options in the signature of a function with ``**fields``."""

@@ -1,4 +1,4 @@
-"""How many subsets a search would look at, at best, typically and at worst. Asks nobody."""
+"""This module estimates how many subsets a search probes, at best, typically and at worst."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,15 +11,17 @@ from ..settings import Settings
 from ..verdicts import Verdict
 
 MOST_LOOKED_ON = 1 << 13
-"""Subsets at the most where a search is looked on to see what it takes."""
+"""The most subsets for which the search is simulated to count its probes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """How many subsets, how many sources they show in all, and how many must wait for one another.
+    """A ``Probes`` counts probes.
 
-    ``border``: those that are put to the vote under votes at the border, in agreement; None: all of
-    them, and at length. ``with_full``: whether all sources are one of them, which the baseline answers.
+    ``subsets``: their number. ``shown``: the sources that they show in all. ``depth``: how many must run
+    one after the other. ``border``: with votes at the border, the subsets that are voted on, in
+    agreement; None: all subsets, with all samples. ``with_full``: True if the full set, which the
+    baseline answers, is among them.
     """
 
     subsets: int
@@ -29,7 +31,7 @@ class Probes:
     with_full: bool = True
 
     def replays(self, noise: Noise) -> int:
-        """Returns how often the application is asked about them."""
+        """Returns the number of replays for these subsets."""
         agreeing = noise.count.soonest(0, 0)
         if self.border is None:
             return self.subsets * noise.samples
@@ -37,8 +39,7 @@ class Probes:
 
 
 def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, Probes, Probes]:
-    """Returns what one source that decides takes; two that decide together; and the worst there may
-    be."""
+    """Returns the probes if one source decides, if two decide together, and in the worst case."""
     match plan.method:
         case ByBatches() as method:
             return _batched(size, settings, plan, method)
@@ -53,22 +54,22 @@ def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, P
 
 
 def sees_all(plan: MiningPlan) -> bool:
-    """Returns whether it asks about every subset, whatever the answers are."""
+    """Returns True iff the search probes every subset, whatever the verdicts are."""
     return isinstance(plan.method, (Exhaustively, WithConfidence))
 
 
 def fewest(size: int, settings: Settings, plan: MiningPlan, *, pinned: bool) -> Probes:
-    """No search takes fewer, whatever its sources decide, where the condition holds of the baseline's
-    answer: who mines retention rules must leave out each of them once, who mines omission rules asks
-    about none of them at the least."""
-    # Nothing is asked where no source is shown.
+    """Returns the fewest probes that any search needs if the condition holds of the baseline's answer.
+    A search for retention rules must omit each source once; one for omission rules needs at least the
+    empty set."""
+    # The empty set is answered without a replay.
     is_answered = settings.answer_without_sources is not None and not pinned
     if sees_all(plan):
         every = replace(_worst(size), border=1)
         return replace(every, subsets=every.subsets - is_answered)
     by_kind = [_fewest_of(kind, size, plan) for kind in settings.kinds]
     largest = max(by_kind, key=lambda probes: probes.subsets)
-    # The one without sources is of both kinds where there is but one to be left out.
+    # With a single unit, both kinds probe the same empty set.
     beside = len(by_kind) > 1 and largest.subsets == 1 + size > 2
     subsets = max(0, largest.subsets + beside - _has_none(by_kind, size) * is_answered)
     return replace(largest, subsets=subsets, depth=min(largest.depth, subsets), border=min(1, subsets))
@@ -86,7 +87,7 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
         return Probes(1, 0, 1, with_full=False)
     single = size
     if isinstance(method, BySamples):
-        # A few draws may come twice.
+        # Draws are with replacement, so that some repeat.
         single = min(size, method.sampled.draws(method.sampled.error(0)) // 2)
     if isinstance(method, ByGroups):
         single = min(size, 1)
@@ -94,7 +95,7 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
 
 
 def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
-    """Returns whether the subset without sources may be one of these."""
+    """Returns True iff the empty set may be among these probes."""
     return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
 
 
@@ -127,11 +128,11 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> Probes:
 
 
 def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> Probes:
-    """One sampled search for each kind, where so many sources decide together: a retention rule that
-    names them all, an omission rule for each."""
+    """Returns the probes of one sampled search per kind if ``deciding`` sources decide together. There
+    is then one retention rule that names them all, and one omission rule for each of them."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
-    # Each of them is found by bisection, once for each kind.
+    # Each source is found by bisection, once per kind.
     sought = len(kinds) * (2 + together * (1 + size.bit_length()))
     subsets = min(1 << size, sought + rules * draws)
     border = min(subsets, rules + len(kinds) * (together * size.bit_length() // 2 + 1))
@@ -139,8 +140,8 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
 
 
 def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> Probes:
-    """Returns the same where groups are divided, by looking on: a search for each kind, where so many
-    sources, as far from one another as may be, decide together."""
+    """Returns the probes of a grouped search, by simulation: ``deciding`` sources, evenly spaced, decide
+    together."""
     lattice, together = Lattice(size), min(deciding, size)
     named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
     return _looked_on(lattice, named, settings, plan)
@@ -149,8 +150,8 @@ def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> 
 def _batched(
     size: int, settings: Settings, plan: MiningPlan, method: ByBatches
 ) -> tuple[Probes, Probes, Probes]:
-    """Returns the same where each batch is mined by itself, and those who decide are all in one of
-    them."""
+    """Returns the probes if each batch is mined separately, and the deciding sources are all in one
+    batch."""
     lattice, subsets = Lattice(size), method.subsets(size)
     sizes = [batch.bit_count() for batch in method.batches]
     own = sum(count << count >> 1 for count in sizes)
@@ -166,7 +167,7 @@ def _batched(
 
 
 def _looked_on(lattice: Lattice, named: Mask, settings: Settings, plan: MiningPlan) -> Probes:
-    """Returns what a search for each kind takes where these sources decide together."""
+    """Returns the probes of a simulated search per kind if the sources ``named`` decide together."""
     probed, rounds = set[Mask](), 0
     for kind in settings.kinds:
         search = plan.search(kind, lattice, settings)

@@ -1,4 +1,2 @@
-"""The paper's evaluations, as users of the package: an experiment asks through ``Explainer``, and counts.
-
-Each is a module: typed settings in, rows out. ``tables`` and ``figures`` write them down.
-"""
+"""This package contains the paper's evaluations, which use ``Explainer`` like any other caller. Each
+module takes typed settings and returns rows; ``tables`` and ``figures`` write the rows to files."""

@@ -1,13 +1,12 @@
-"""How far a model can be explained by what labels call necessary (the paper's future work).
+"""This module measures how well labels of necessary sources predict a model (the paper's future work).
 
-Of each question a few sources, the necessary ones first, and all their subsets or some of them. Of each
-reply it is known whether all necessary sources were shown. From that: how often the rules that the labels
-lead one to expect hold, how often there is an answer where there should be none, and how often the model
-does not do as it was told. See ``replies`` for what an answer is, ``measures`` for what is counted and
-what that cannot tell, ``rates`` for the intervals.
+For each question, a few sources are used, the necessary ones first, and all their subsets or some of
+them. Labels say for each reply whether all necessary sources were shown. The benchmark counts how often
+the expected rules hold, how often the model answers where it should not, and how often it ignores its
+instructions. See ``replies`` for the kinds of answers, ``measures`` for the counts and their limits, and
+``rates`` for the intervals.
 
-Without sources the answer is N/A and nobody is asked, unless that is wanted: rules are judged on it, and
-it is in no other figure.
+Without sources the answer is N/A without a call, unless ``asks_nothing`` is set: it affects rules only.
 """
 
 import random
@@ -35,10 +34,10 @@ from .benchmark_rows import (
 )
 from .examples import Example, check_room
 from .measures import counted_by_measure, held
-from .models import Examined, check_told_apart
+from .models import Examined, check_distinct
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .replies import LabelledReply, ReplyKind, reply
-from .running import Check, Silence, ToldCount, in_namespace, one_by_one, silence_on_questions
+from .running import Check, ProgressCallback, Silence, in_namespace, one_by_one, silence_on_questions
 from .subsets import Answered, SubsetAsking
 
 MOST_BENCHMARKED = 10
@@ -47,13 +46,15 @@ MOST_BENCHMARKED = 10
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPlan:
-    """``sources``: how many of each question. ``subsets``: how many of them are asked about, half of
-    these drawn from those that retain all necessary sources and half from the others; None for all.
-    ``asks_nothing``: whether the model is asked without sources as well. ``besides``: words beside the
-    truth's, articles aside, from which on an answer is more than it. ``seed``: of what is drawn.
-    ``distractors``: the seed that orders the distractors; None for the order as published.
+    """A ``BenchmarkPlan`` holds the options of the benchmark.
 
-    Raises InvalidInput for what there is not.
+    ``sources``: the number of sources of each question. ``subsets``: the number of subsets per question,
+    about half of them with all necessary sources; None for all subsets. ``asks_nothing``: True to call
+    the model also without sources. ``besides``: the number of words beside those of the truth, without
+    articles, from which on an answer says too much. ``seed``: the seed of the draws. ``distractors``: the
+    seed of the distractors' order; None for the published order.
+
+    Raises InvalidInput for values out of range.
     """
 
     sources: int = 5
@@ -74,7 +75,7 @@ class BenchmarkPlan:
             raise InvalidInput(f"besides is {self.besides!r}; give 1 or more")
 
     def masks(self, example: Example) -> tuple[Mask, ...] | None:
-        """Returns the subsets that are asked about, of the first sources; None for all."""
+        """Returns the subsets to replay, of the first ``sources`` sources; None for all."""
         lattice = Lattice(self.sources)
         if self.subsets is None or self.subsets >= len(lattice.masks()) - 1:
             return None
@@ -89,14 +90,15 @@ class BenchmarkPlan:
 
 
 def necessary_of(example: Example, lattice: Lattice) -> Mask:
-    """Returns the necessary sources, which are the first ones."""
+    """Returns the mask of the necessary sources, which are the first."""
     return lattice.mask(range(len(example.necessary)))
 
 
 @dataclass(slots=True)
 class BenchmarkOutcome(ExperimentOutcome):
-    """``replies``: all; ``deviations``: those that deviate, or are wrong. ``done``: questions, over all
-    models. There are no ``rows`` of what was interrupted."""
+    """This class holds the results of the benchmark. ``replies``: all replies. ``deviations``: the
+    replies that deviate or are wrong. ``done`` counts questions, over all models. ``rows`` is empty
+    after an interrupt."""
 
     rows: list[BenchmarkRow] = written_to("benchmark.csv", BenchmarkRow)
     questions: list[BenchmarkQuestion] = written_to("benchmark_questions.csv", BenchmarkQuestion)
@@ -111,23 +113,22 @@ def measure_models(
     plan: BenchmarkPlan,
     settings: Settings,
     judge: Judge | None = None,
-    told: ToldCount | None = None,
+    progress: ProgressCallback | None = None,
 ) -> BenchmarkOutcome:
-    """Returns every row, model by model.
+    """Returns the results of every model.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store``, whose namespace is replaced
-    by each model's; the rest is the experiment's. A question with a subset that was not answered is a
-    failure, and the others go on.
-
-    Raises InvalidInput for models that cannot be told apart and for fewer sources than are necessary,
-    BaselineFailed where a model answers nothing about several questions in a row, StoreFailed.
+    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used; the store's
+    namespace is replaced by each model's. A question with an unanswered subset is a failure; the
+    benchmark then continues. Raises InvalidInput for models with equal names and temperatures, and for
+    fewer sources than are necessary; BaselineFailed if a model answers nothing for several questions in a
+    row; StoreFailed.
     """
-    check_told_apart(models)
+    check_distinct(models)
     check_room(examples, plan.sources)
     outcome = BenchmarkOutcome()
     asked = [_Asked(plan, _asking(model, plan, settings, judge), outcome) for model in models]
     jobs = [(each, example) for each in asked for example in examples]
-    if one_by_one(jobs, lambda job, check: job[0].ask(job[1], check), outcome, told):
+    if one_by_one(jobs, lambda job, check: job[0].ask(job[1], check), outcome, progress):
         for each in asked:
             outcome.rows += benchmark_rows(each.model, each.counts)
     return outcome
@@ -143,7 +144,8 @@ def _asking(
 
 @dataclass(slots=True)
 class _Asked:
-    """One model, and what it said so far. ``counts``: by question, with how many sources it needs."""
+    """This class collects the replies of one model. ``counts``: per question, its necessary sources and
+    counts."""
 
     plan: BenchmarkPlan
     asking: SubsetAsking
@@ -185,7 +187,7 @@ class _Asked:
         necessary = necessary_of(example, lattice)
         found = {mask: answered.verdict(mask, size) for mask in masks}
         verdicts = {mask: verdict or Verdict.UNKNOWN for mask, verdict in found.items()}
-        # Without sources it is N/A by convention, also where not all subsets are asked about.
+        # By convention, the answer without sources is N/A, even if only some subsets are replayed.
         verdicts.setdefault(0, Verdict.BREAKS)
         asked = [mask for mask in masks if mask or self.plan.asks_nothing]
         replies = [self._reply(example, answered, mask, verdicts[mask]) for mask in asked]

@@ -1,4 +1,4 @@
-"""The rows of a benchmark of models."""
+"""This module defines the rows of the benchmark's tables."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,21 +11,22 @@ from .rates import rate_of
 from .replies import LabelledReply
 
 ALL = "all"
-"""Whatever number of sources is necessary."""
+"""The value of ``necessary`` in rows over all questions."""
 OfQuestion: TypeAlias = tuple[int, CountedByMeasure]
-"""How many sources a question needs, and what was counted on it."""
+"""The number of necessary sources of a question, and its counts."""
 _SUBJECT = ("model", "temperature", "question_id")
 _SAID = ("kind", "truth_in", "says_more", "cut_off", "reworded")
 REPLY_COLUMNS = (*_SUBJECT, "kept", "has_all", *_SAID, "deviates", "finish_reason")
 DEVIATION_KEYS = (*_SUBJECT, "question", "truth", "necessary", "kept", "answer", *_SAID, "finish_reason")
-"""What of a reply is in the table of all, and in the list of those that deviate, with their texts."""
+"""The columns of a reply in the table of all replies, and the keys of a deviating reply with its
+texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """One measure of one model, over the questions with so many ``necessary`` sources, or all of them:
-    ``count`` of ``of``, on so many ``questions``; the 95 % interval is over these. ``rate``, ``low`` and
-    ``high`` are None where there is nothing to have a share of."""
+    """A ``BenchmarkRow`` holds one measure of one model. It covers the questions with ``necessary``
+    necessary sources, or all questions: ``count`` of ``of``, on ``questions`` questions. The 95 %
+    interval is over questions. ``rate``, ``low`` and ``high`` are None if ``of`` is 0."""
 
     model: str
     temperature: float | None
@@ -42,8 +43,8 @@ class BenchmarkRow:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuestion:
-    """This class represents the expected rules of one question: how many there are, hold, are undecided,
-    and were never asked about."""
+    """A ``BenchmarkQuestion`` holds the numbers of one question's expected rules: all, holding,
+    undecided, not replayed."""
 
     model: str
     temperature: float | None
@@ -61,20 +62,20 @@ class BenchmarkQuestion:
 
 
 def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[BenchmarkRow]:
-    """Yields the rows of one model: over all questions, and by how many sources they need where that
+    """Yields the rows of one model: over all questions, and by number of necessary sources if that
     differs."""
     numbers = sorted({necessary for necessary, _ in counts})
     wanted = [(ALL, numbers), *((str(each), [each]) for each in numbers if len(numbers) > 1)]
-    for told, among in wanted:
+    for label, among in wanted:
         own = [counted for necessary, counted in counts if necessary in among]
         for name, group in NAMES.items():
             found = rate_of(counted[name] for counted in own)
             cells = found.count, found.of, found.questions, found.value, found.low, found.high
-            yield BenchmarkRow(model.name, model.temperature, told, group, name, *cells)
+            yield BenchmarkRow(model.name, model.temperature, label, group, name, *cells)
 
 
 def reply_record(model: Examined, example: Example, reply: LabelledReply) -> dict[str, Any]:
-    """Returns all that tables say of one reply, with its texts."""
+    """Returns the values of one reply for the tables, with its texts."""
     return {
         "model": model.name,
         "temperature": model.temperature,

@@ -1,8 +1,6 @@
-"""The figures of the paper's evaluations, each drawn from the rows of its experiment.
-
-Each ``draw_...`` yields what it has written, and nothing where there are no rows. ``subject``: what was
-measured, for the titles. They raise MissingExtra and InvalidInput.
-"""
+"""This module draws the figures of the paper's evaluations from the rows of each experiment. Each
+``draw_...`` yields the paths of the written files, and none without rows. ``subject``: the words under
+the title that say what was measured. All raise MissingExtra and InvalidInput."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +43,7 @@ _LOOKS: Mapping[WalkedMiner, tuple[str, str, LineStyle, str]] = {
     WalkedMiner.TWO_MONOS: ("two Monos", RED, "--", "v"),
     WalkedMiner.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
     WalkedMiner.DUAL: ("Dual", GREEN, "-", "s"),
-    # Where Dual visits everything too, the dots lie on its line.
+    # If Dual visits every node too, both lines coincide, and the dots stay visible.
     WalkedMiner.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
     WalkedMiner.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
     WalkedMiner.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
@@ -75,10 +73,10 @@ _SIDES: Mapping[str, tuple[str, Sequence[_Side]]] = {
         [("seconds per question, one call at a time", "seconds", tuple(_LOOKS))],
     ),
 }
-"""Of each figure of curves the title, and of each panel the label, the column and the miners."""
+"""For each figure of curves, its title, and the label, column and miners of each panel."""
 
 PAPERS_WORST, PAPERS_BOUND = 33, 78
-"""Model calls that the paper counts for a pair among 50 sources, and its bound on them."""
+"""The model calls that the paper counts for a pair among 50 sources, and its upper bound."""
 PAPERS_SOURCES = 50
 _NAMES = {
     AS_WRITTEN: "divide and conquer,\nas the paper writes it",
@@ -90,7 +88,7 @@ _COLOURS = {AS_WRITTEN: "#56B4E9", ANSWERS_KEPT: GREEN, SAMPLED: ORANGE}
 
 
 def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> Iterator[Path]:
-    """Nodes, calls, rules and seconds over the number of sources, as far as there are any."""
+    """Draws nodes, calls, rules and seconds over the number of sources, if there are any."""
     sizes = sorted({row.n for row in rows})
     for file in EFFICIENCY_FIGURES:
         if file == _BARS:
@@ -114,7 +112,7 @@ def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> I
 def _values(
     rows: Sequence[EfficiencyRow], miner: WalkedMiner, of: Callable[[EfficiencyRow], float | None]
 ) -> Mapping[int, Sequence[float]]:
-    """By size, what each question has of it."""
+    """Returns each question's value, by number of sources."""
     found = defaultdict[int, list[float]](list)
     for row in rows:
         if (row.miner, row.kind) == (miner.family, miner.kind) and (value := of(row)) is not None:
@@ -133,7 +131,7 @@ def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[WalkedM
 def _draw_bars(
     rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
 ) -> Iterator[Path]:
-    """Two Monos walk two lattices, Dual one; without memory it replays as much as they do."""
+    """Draws bars of the visited nodes: two Monos walk two lattices, Dual walks one."""
     parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, WalkedMiner.DUAL)]
     without = WalkedMiner.DUAL_WITHOUT_MEMORY
     parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))
@@ -155,9 +153,10 @@ def _draw_bars(
 
 
 def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> Iterator[Path]:
-    """Precision and recall over the number of samples, by model: a figure for micro, one for macro."""
-    told = "micro (the rules of all questions together)", "macro (mean over the questions)"
-    for file, title in zip(ROBUSTNESS_FIGURES if rows else (), told, strict=bool(rows)):
+    """Draws precision and recall over the number of samples, by model: one figure for micro, one for
+    macro."""
+    titles = "micro (the rules of all questions together)", "macro (mean over the questions)"
+    for file, title in zip(ROBUSTNESS_FIGURES if rows else (), titles, strict=bool(rows)):
         figure, panels = new_figure(f"Rules against labels, {title}", subject, panels=2, rows=2)
         wanted = [(kind, measure) for kind in RuleKind for measure in ("precision", "recall")]
         for axes, (kind, measure) in zip(panels, wanted, strict=True):
@@ -174,12 +173,12 @@ def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> I
 
 
 def _left_out(rows: Sequence[RobustnessRow], measure: str) -> str:
-    """For how many questions it is undefined, at the least and at the most; empty where for none."""
+    """Returns a note on the questions for which the measure is undefined; empty if there are none."""
     counts = sorted({getattr(row, f"{measure}_undefined") for row in rows})
     if not counts[-1]:
         return ""
-    told = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
-    return f"undefined for {told} of {max(row.questions for row in rows)} questions"
+    counted = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
+    return f"undefined for {counted} of {max(row.questions for row in rows)} questions"
 
 
 def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
@@ -187,9 +186,9 @@ def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
     for place, (subject, label, colour, style, marker) in enumerate(looks_of(subjects)):
         own = [row for row in rows if (row.model, row.temperature) == subject]
         own.sort(key=lambda row: row.samples)
-        # A little apart, or equal ones would hide each other.
+        # A small shift keeps equal points visible.
         shift = 0.08 * (place - (len(subjects) - 1) / 2)
-        # What is undefined leaves a gap.
+        # An undefined value leaves a gap.
         value, low, high = (
             [nan if (found := getattr(row, f"{name}{end}")) is None else found for row in own]
             for end in ("", "_low", "_high")
@@ -201,7 +200,7 @@ def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
 
 
 def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Iterator[Path]:
-    """Yields each measure as a point with its interval; without those with nothing to have a share of."""
+    """Draws each measure as a point with its interval; measures without a rate are left out."""
     shown = [row for row in rows if row.necessary == ALL and row.rate is not None]
     if not shown:
         return
@@ -210,7 +209,7 @@ def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Ite
     left = RULES, WITH, NOTHING
     sides = [[row for row in shown if (row.group in left) is is_left] for is_left in (True, False)]
     most = max(len({row.measure for row in side}) + len({row.group for row in side}) for side in sides)
-    # So much for a line.
+    # The height is proportional to the number of lines.
     figure.set_size_inches(13.6, 1.5 + 0.31 * (most + 0.6 * len(models)))
     for panel, side in zip(panels, sides, strict=True):
         _draw_measures(panel, side, models)
@@ -225,14 +224,14 @@ def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[
         for group in groups
         for name in (group, *dict.fromkeys(row.measure for row in rows if row.group == group))
     ]
-    for number, (model, told, colour, _, marker) in enumerate(looks_of(models)):
+    for number, (model, label, colour, _, marker) in enumerate(looks_of(models)):
         own = [row for row in rows if (row.model, row.temperature) == model]
-        # A little apart, or equal ones would hide each other.
+        # A small shift keeps equal points visible.
         shift = 0.5 * (number - (len(models) - 1) / 2) / len(models)
         at = [names.index(row.measure) + shift for row in own]
         rates, low, high = ([getattr(row, end) for row in own] for end in ("rate", "low", "high"))
         panel.hlines(at, low, high, color=colour, linewidth=1.6)
-        panel.plot(rates, at, marker, color=colour, markersize=5, label=told)
+        panel.plot(rates, at, marker, color=colour, markersize=5, label=label)
     dress(panel, "rate, with its 95 % interval over questions", "")
     panel.set_yticks(range(len(names)), names)
     for label in panel.get_yticklabels():
@@ -248,7 +247,7 @@ def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[
 def draw_redteam(
     rows: Sequence[RedteamRow], rounds: Sequence[RedTeamRound], subject: str, out: Path
 ) -> Iterator[Path]:
-    """Calls by round, and in all."""
+    """Draws the model calls by round, and in all."""
     if not rows:
         return
     figure, (left, right) = new_figure("Finding a payload that is split over two sources", subject, 2)

@@ -1,8 +1,9 @@
-"""What miners cost (paper, *efficiency*): nodes, model calls, rules and seconds, over 1 to 10 sources.
+"""This module measures what miners cost over 1 to 10 sources (paper, *efficiency*).
 
-Of each question, the necessary sources come first. All subsets of the most sources are asked about at
-once where the exhaustive miner is wanted, which are those of fewer sources as well; else what the wanted
-miners ask for, and nothing more. What each miner makes of it is counted by running it over the verdicts.
+It counts nodes, model calls, rules and seconds. Of each question, the necessary sources come first. If
+the exhaustive miner is compared, all subsets of the largest size are replayed, which include those of
+smaller sizes. Otherwise only the subsets that the miners need are replayed. Each miner is then run over
+the known verdicts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,22 +17,23 @@ from ..verdicts import Verdict
 from .examples import Example
 from .judging import judged_answers
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
-from .running import Check, ToldCount, one_by_one, silence_on_questions
+from .running import Check, ProgressCallback, one_by_one, silence_on_questions
 from .subsets import Answered, SubsetAsking
 from .walking import WalkedMiner, walk
 
 MOST_SIZES = 12
-"""The most sources: above that, an explanation does not keep all probes."""
+"""The most sources: for more, an explanation does not keep all probes."""
 
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyPlan:
-    """``setting``: what the rows call it. ``sizes``: how many sources; ``miners``: which are compared.
+    """An ``EfficiencyPlan`` holds the options of the experiment.
 
-    ``timed``: whether the seconds of calls mean something. ``distractors``: the seed that orders the
-    distractors; None for the order in which they were published.
+    ``setting``: its name in the rows. ``sizes``: the numbers of sources. ``miners``: the compared miners.
+    ``timed``: False if the duration of calls is meaningless. ``distractors``: the seed of the
+    distractors' order; None for the published order.
 
-    Raises InvalidInput for none of either, and for sizes that are not from 1 to 12.
+    Raises InvalidInput without sizes or miners, and for sizes that are not from 1 to 12.
     """
 
     setting: str
@@ -44,12 +46,12 @@ class EfficiencyPlan:
         if not self.sizes or not self.miners:
             raise InvalidInput("there is nothing to compare; give at least one size and one miner")
         if not all(1 <= size <= MOST_SIZES for size in self.sizes):
-            told = ", ".join(map(str, self.sizes))
-            raise InvalidInput(f"the sizes are {told}; give numbers from 1 to {MOST_SIZES}")
+            sizes = ", ".join(map(str, self.sizes))
+            raise InvalidInput(f"the sizes are {sizes}; give numbers from 1 to {MOST_SIZES}")
 
     @property
     def rules(self) -> Rules:
-        """Returns the kinds of rule that any of the miners mines."""
+        """Returns the kinds of rule that the miners mine."""
         kinds = {kind for miner in self.miners for kind in miner.kinds}
         if len(kinds) > 1:
             return "both"
@@ -58,12 +60,12 @@ class EfficiencyPlan:
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRow:
-    """One question at ``n`` sources, by one miner.
+    """An ``EfficiencyRow`` holds the cost of one miner on one question with ``n`` sources.
 
-    ``nodes``: lattice nodes visited; ``calls``: of the model, which is not asked about no sources;
-    ``repeated``: replays of what was replayed before. No baseline run is in them, and none is made.
-    ``rules``: all valid ones. ``seconds``: of its calls, one after the other; None where they mean
-    nothing.
+    ``nodes``: lattice nodes visited. ``calls``: calls of the model, which is not called without sources.
+    ``repeated``: replays of an arrangement that was replayed before. No baseline run is counted, because
+    none is made. ``rules``: the number of all valid rules. ``seconds``: the sum over its calls; None if
+    it is meaningless.
     """
 
     setting: str
@@ -80,17 +82,18 @@ class EfficiencyRow:
 
     @property
     def explored(self) -> float:
-        """Returns the share of one lattice of ``n`` sources; up to 2 where two are walked."""
+        """Returns the share of the lattice that was visited; up to 2 if the miner walks two lattices."""
         return self.nodes / (1 << self.n)
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """Where the answers to one question at ``n`` sources are not what its labels imply.
+    """A ``Deviation`` counts the answers to one question at ``n`` sources that contradict its labels.
 
-    ``wrong_with``: of the subsets that retain all necessary sources (``with_all``), those that were not
-    answered with the truth; ``right_without``: of the others (``without``), those that were. ``rises``:
-    the miners that explored a larger share than at the size before, which had all necessary ones too.
+    ``wrong_with``: of the ``with_all`` subsets with all necessary sources, those without the right
+    answer. ``right_without``: of the ``without`` other subsets, those with the right answer. ``rises``:
+    the miners that visited a larger share than at the previous size, if that also had all necessary
+    sources.
     """
 
     setting: str
@@ -105,8 +108,7 @@ class Deviation:
 
 @dataclass(slots=True)
 class EfficiencyOutcome(ExperimentOutcome):
-    """This class holds what the efficiency experiment found: its rows, deviations and failures. The
-    inherited ``done`` counts questions."""
+    """This class holds the results of the experiment. ``done`` counts questions."""
 
     rows: list[EfficiencyRow] = written_to("efficiency.csv", EfficiencyRow)
     deviations: list[Deviation] = written_to("deviations.csv", Deviation)
@@ -114,13 +116,14 @@ class EfficiencyOutcome(ExperimentOutcome):
 
 
 def measure_efficiency(
-    examples: Sequence[Example], asking: SubsetAsking, plan: EfficiencyPlan, told: ToldCount | None = None
+    examples: Sequence[Example],
+    asking: SubsetAsking,
+    plan: EfficiencyPlan,
+    progress: ProgressCallback | None = None,
 ) -> EfficiencyOutcome:
-    """Returns every row, question by question.
-
-    A question with a subset that has no verdict is a failure, and the others go on. Raises BaselineFailed
-    where nothing is answered about several questions in a row, and StoreFailed.
-    """
+    """Returns the results of every question. A question with a subset without a verdict is a failure;
+    the experiment then continues. Raises BaselineFailed if nothing is answered for several questions
+    in a row, and StoreFailed."""
     outcome, silence = EfficiencyOutcome(), silence_on_questions(asking.model)
 
     def ask(example: Example, check: Check) -> None:
@@ -136,7 +139,7 @@ def measure_efficiency(
             outcome.judged += judged_answers(asking.judge, asking.model, example, said)
         silence.note(answered.incomplete, is_answered=answered.is_answered)
 
-    one_by_one(examples, ask, outcome, told)
+    one_by_one(examples, ask, outcome, progress)
     return outcome
 
 

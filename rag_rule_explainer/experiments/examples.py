@@ -1,4 +1,4 @@
-"""Questions with a known answer and labelled sources, and how some of them are drawn."""
+"""This module defines questions with a known answer and labelled sources, and draws some of them."""
 
 import hashlib
 import heapq
@@ -12,13 +12,12 @@ from ..sources import Source
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """This class represents a question, its answer, and the sources in the order in which they were
-    published.
+    """An ``Example`` holds a question, its answer, and its sources in the published order.
 
-    Sources are named D1, D2, … by their place, because titles repeat; the title is in the metadata.
-    ``necessary``: the ids of those that the annotators call necessary, in order. ``hops``: how many
-    necessary ones there are by the labels; more than ``necessary`` holds where some are not among the
-    sources. ``type`` and ``level``: the data set's own words, empty where it has none.
+    Sources are named D1, D2, … by position, because titles repeat; the title is in the metadata.
+    ``necessary``: the ids of the sources that the annotators call necessary, in order. ``hops``: the
+    number of necessary sources by the labels; it is larger than ``len(necessary)`` if some are missing
+    among the sources. ``type`` and ``level``: the data set's own words; may be empty.
     """
 
     id: str
@@ -32,16 +31,15 @@ class Example:
 
     @property
     def distractors(self) -> tuple[str, ...]:
-        """Returns the ids of the other sources, in order."""
+        """Returns the ids of the sources that are not necessary, in order."""
         return tuple([source.id for source in self.sources if source.id not in self.necessary])
 
     def first(self, count: int, seed: int | None = None) -> tuple[Source, ...]:
-        """Returns the first ``count`` sources when the necessary ones come first, as published, then the
-        others.
+        """Returns the first ``count`` sources: the necessary ones as published, then the distractors.
 
-        The others come as published, or in an order that ``seed`` and the example's id decide. The first
-        4 are always among the first 5, in the same order. Raises InvalidInput for a count that there is
-        not.
+        Distractors are in the published order, or in an order that ``seed`` and the example's id
+        determine. The first 4 are always among the first 5, in the same order. Raises InvalidInput for a
+        count out of range.
         """
         if not 1 <= count <= len(self.sources):
             raise InvalidInput(
@@ -57,11 +55,11 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """Which examples may be drawn.
+    """A ``Criteria`` says which examples may be drawn.
 
-    ``longest_answer``: characters. ``fewest_necessary`` and ``most_necessary``: how many sources are
-    necessary; None for any number. ``fewest_sources``: how many there are, the necessary ones among
-    them. An example whose necessary sources are not all there is never drawn.
+    ``longest_answer``: the most characters of the answer. ``fewest_necessary``, ``most_necessary``:
+    bounds on the number of necessary sources; None for no bound. ``fewest_sources``: the fewest sources,
+    including the necessary ones. An example with a missing necessary source is never drawn.
     """
 
     longest_answer: int = 100
@@ -70,7 +68,7 @@ class Criteria:
     fewest_sources: int = 10
 
     def objection(self, example: Example) -> str:
-        """Returns why it may not be drawn; empty where it may."""
+        """Returns the reason why the example may not be drawn; empty if it may."""
         necessary, most = len(example.necessary), self.most_necessary
         if necessary != example.hops:
             return "a necessary source is not among its sources"
@@ -92,8 +90,8 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """``examples``: what was drawn, in the order drawn. ``eligible`` of ``seen``: how many might have
-    been; ``objections``: how many might not, by why."""
+    """A ``Drawn`` holds the drawn examples, in order. ``seen``: the number of examples in the file.
+    ``eligible``: how many of them could be drawn. ``objections``: the number of the others, by reason."""
 
     examples: tuple[Example, ...]
     eligible: int
@@ -102,18 +100,18 @@ class Drawn:
 
 
 def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria | None = None) -> Drawn:
-    """``count`` random ones of those that ``criteria`` admit, without replacement.
+    """Returns ``count`` random examples that meet ``criteria``, without replacement.
 
-    Which ones depends on the seed and on the ids alone: on no file's order, nor on the count, so that
-    the first 50 are the same whether 50 or 100 are drawn. Only as many are held in memory. Raises
-    InvalidInput for a count below 1, and where there are fewer.
+    The draw depends only on the seed and the ids, so that the first 50 are the same whether 50 or 100 are
+    drawn. At most ``count`` examples are held in memory. Raises InvalidInput for a count below 1, and if
+    there are fewer.
     """
     if count < 1:
         raise InvalidInput(f"{count} examples were asked for; ask for at least 1")
     wanted = criteria or Criteria()
     objections = dict[str, int]()
     seen = 0
-    # The largest key of those held is on top, as what goes first.
+    # The heap holds the drawn examples with the largest key on top, which is replaced first.
     held: list[tuple[int, str, Example]] = []
     for example in examples:
         seen += 1
@@ -128,9 +126,9 @@ def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria
             heapq.heappushpop(held, entry)
     eligible = seen - sum(objections.values())
     if eligible < count:
-        told = "".join(f"; {number:,}: {why}" for why, number in sorted(objections.items()))
+        reasons = "".join(f"; {number:,}: {why}" for why, number in sorted(objections.items()))
         raise InvalidInput(
-            f"{count:,} examples were asked for, and {eligible:,} of {seen:,} can be drawn{told}; "
+            f"{count:,} examples were asked for, and {eligible:,} of {seen:,} can be drawn{reasons}; "
             f"{'ask for fewer' if eligible else 'give another file, or ask for other ones'}"
         )
     ordered = sorted(held, key=lambda entry: (-entry[0], entry[1]))
@@ -138,7 +136,7 @@ def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria
 
 
 def check_room(examples: Sequence[Example], sources: int) -> None:
-    """Raises InvalidInput where so many sources cannot hold all necessary ones of a question."""
+    """Raises InvalidInput if a question has more than ``sources`` necessary sources."""
     most = max((len(each.necessary) for each in examples), default=0)
     if most > sources:
         raise InvalidInput(

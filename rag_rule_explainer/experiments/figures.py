@@ -1,4 +1,4 @@
-"""What figures have in common. Matplotlib is drawn with by objects alone: nothing global is set."""
+"""This module contains the common parts of the figures. It sets no global state of Matplotlib."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,20 +20,20 @@ BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
     "#CC79A7",
     "#6b6b6b",
 )
-"""Told apart by everybody (Okabe and Ito)."""
+"""Colours that colour-blind readers can distinguish (Okabe and Ito)."""
 
 LineStyle = Literal["-", "--", ":", "-."]
 _STYLES: tuple[LineStyle, ...] = "-", "--", "-.", ":"
 FigureCanvas: TypeAlias = Any
-"""Matplotlib's ``Figure``; what its methods take beyond the first argument has no types."""
+"""Matplotlib's ``Figure``, of which most parameters have no types."""
 Panel: TypeAlias = Any
 """Matplotlib's ``Axes``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """``values``: by x, those of all questions, of which the mean is drawn; with ``band``, the middle
-    half of them as well."""
+    """A ``Curve`` holds the values of all questions for each x; the mean is drawn. ``band``: also draw
+    the middle half."""
 
     name: str
     colour: str
@@ -46,26 +46,25 @@ class Curve:
 def new_figure(
     title: str, subject: str, panels: int = 1, rows: int = 1
 ) -> tuple[FigureCanvas, list[Panel]]:
-    """Returns a figure with so many panels beside each other, in so many rows; ``subject``: what was
-    measured.
-
-    Raises MissingExtra.
-    """
+    """Returns a figure with ``panels`` panels side by side in each of ``rows`` rows. ``subject``: the
+    words under the title that say what was measured. Raises MissingExtra."""
     try:
-        from matplotlib.figure import Figure  # late: optional, and half a second to import
+        from matplotlib.figure import (
+            Figure,  # imported late: optional, and the import takes half a second
+        )
     except ImportError as error:
         raise MissingExtra.naming("experiments", "drawing figures") from error
     figure: FigureCanvas = Figure(figsize=(6.4 * panels, 4.4 * rows), dpi=150, layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold", parse_math=False)
     axes = [figure.add_subplot(rows, panels, place) for place in range(1, panels * rows + 1)]
-    # A model's name is anybody's, and no formula.
-    told = shortened(printable(subject), 100)
-    axes[0].set_title(told, loc="left", fontsize=9, color=GREY, parse_math=False)
+    # A model's name is untrusted text and must not be parsed as a formula.
+    line = shortened(printable(subject), 100)
+    axes[0].set_title(line, loc="left", fontsize=9, color=GREY, parse_math=False)
     return figure, axes
 
 
 def draw_curves(axes: Panel, curves: Sequence[Curve]) -> None:
-    """The curves, with a legend."""
+    """Draws the curves with a legend."""
     banded = False
     for curve in curves:
         places = sorted(curve.values)
@@ -83,12 +82,12 @@ def draw_curves(axes: Panel, curves: Sequence[Curve]) -> None:
 
 
 def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: bool = False) -> None:
-    """Labels with units, a light grid, and whole numbers on the x axis."""
+    """Sets the labels, a light grid, and whole numbers on the x axis."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if places:
         axes.set_xticks(list(places))
-        # The same in all panels, also where nothing is drawn.
+        # All panels get the same x axis, even without data.
         axes.set_xlim(min(places) - 0.5, max(places) + 0.5)
     axes.yaxis.set_major_formatter(as_share if percent else _as_number)
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
@@ -98,7 +97,7 @@ def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: b
 
 
 def as_share(value: float, _: object) -> str:
-    """Returns a share as a label of an axis."""
+    """Returns a share as the label of an axis."""
     return f"{value:.0%}"
 
 
@@ -107,40 +106,40 @@ def _as_number(value: float, _: object) -> str:
 
 
 def save(figure: FigureCanvas, path: Path) -> Path:
-    """Returns the figure as PNG; the same figure makes the same bytes. Raises InvalidInput."""
+    """Writes the figure as PNG and returns the path; equal figures make equal bytes. Raises
+    InvalidInput."""
     content = BytesIO()
-    # A version of the library in the file would be the only thing in it that says when it was made.
+    # By default the file contains the version of the library, which makes files differ.
     figure.savefig(content, format="png", metadata={"Software": None})
     write_bytes(path, content.getvalue())
     return path
 
 
 FigureSubject: TypeAlias = tuple[str, float | None]
-"""A model and its temperature."""
+"""A model's name and its temperature."""
 
 
 def looks_of(
     subjects: Sequence[FigureSubject],
 ) -> Iterator[tuple[FigureSubject, str, str, LineStyle, str]]:
-    """Yields every model with its name in a legend, and a colour, a line and a marker that tell it
-    apart."""
+    """Yields each model with its name in a legend and its own colour, line style and marker."""
     colours, markers = (BLUE, RED, GREEN, PURPLE, ORANGE, GREY), "os^DvPX"
     looks = zip(subjects, cycle(colours), cycle(markers), strict=False)
     for place, ((model, temperature), colour, marker) in enumerate(looks):
-        # A model's name is anybody's, and no formula.
+        # A model's name is untrusted text and must not be parsed as a formula.
         name = shortened(printable(model), 40).replace("$", r"\$")
-        told = name if temperature is None else f"{name}, temperature {temperature:g}"
-        yield (model, temperature), told, colour, _STYLES[place % len(_STYLES)], marker
+        label = name if temperature is None else f"{name}, temperature {temperature:g}"
+        yield (model, temperature), label, colour, _STYLES[place % len(_STYLES)], marker
 
 
 def legend_below(figure: FigureCanvas, panel: Panel, columns: int, **looks: object) -> None:
-    """One legend for all panels, below them, where it hides nothing."""
+    """Draws one legend for all panels below them."""
     handles = panel.get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, **looks)
 
 
 def _quantile(values: Sequence[float], share: float) -> float:
-    """Between the two values next to it, as far as it is between them."""
+    """Returns a quantile, linearly interpolated between the two nearest values."""
     ordered = sorted(values)
     place = share * (len(ordered) - 1)
     below = int(place)

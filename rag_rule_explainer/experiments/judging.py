@@ -1,8 +1,6 @@
-"""How well a judge judges (paper, *LLM-as-a-judge*): its judgements, drawn for a person to label.
-
-Experiments with a judge write what near-exact match did not settle. Some of it is drawn, and shown to a
-person without the judge's verdict; the labels come back, and are compared with the verdicts.
-"""
+"""This module measures how well a judge judges (paper, *LLM-as-a-judge*), by a person's labels.
+Experiments with a judge write the judgements that near-exact match did not settle. Some are drawn and
+shown to a person without the judge's verdict; the labels are then compared with the verdicts."""
 
 import hashlib
 import json
@@ -26,14 +24,15 @@ from .published import first_complaint, readable
 from .tables import write_jsonl
 
 JUDGEMENTS, DRAWN, TO_LABEL = "judgements.jsonl", "drawn.jsonl", "to_label.jsonl"
-"""What experiments write; what was drawn, with the verdicts; the same without, for a person."""
+"""The file that experiments write; the drawn judgements with the verdicts; and those without, for a
+person."""
 
 
 _Shape = TypeVar("_Shape", bound=BaseModel)
 
 
 class JudgedAnswer(BaseModel):
-    """A line of ``judgements.jsonl``: what a judge said about an answer, and whose answer that is."""
+    """A ``JudgedAnswer`` is a line of ``judgements.jsonl``: one judgement on a model's answer."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -49,14 +48,15 @@ class JudgedAnswer(BaseModel):
 
     @property
     def id(self) -> str:
-        """Returns the same for the same judgement on the same answer, whoever gave it."""
+        """Returns an id that is equal for equal judgements on equal answers, whichever model gave the
+        answer."""
         parts = self.judge, self.question, self.truth, self.answer, self.verdict.value
         content = "".join(f"{len(part)}:{part}" for part in parts)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class DrawnAnswer(JudgedAnswer):
-    """This class represents a line of ``drawn.jsonl``. ``models``: all that gave the answer."""
+    """A ``DrawnAnswer`` is a line of ``drawn.jsonl``. ``models``: the models that gave the answer."""
 
     drawn_as: str
     models: list[str]
@@ -65,7 +65,7 @@ class DrawnAnswer(JudgedAnswer):
 def judged_answers(
     judge: Judge, model: Examined, example: Example, judged: Iterable[tuple[Answer, Judgement]]
 ) -> Iterator[JudgedAnswer]:
-    """Yields what near-exact match did not settle, each text once."""
+    """Yields the judgements that near-exact match did not settle, each text once."""
     name = jury_of(judge, None, 1, 1).name or "a function"
     for text, judgement in {answer.text: judgement for answer, judgement in judged}.items():
         if not equivalent(text, example.answer):
@@ -83,33 +83,32 @@ def judged_answers(
 
 
 class Draw(NamedTuple):
-    """``answers``: in the order drawn, ``of`` so many different ones."""
+    """A ``Draw`` holds the drawn answers, in order, and the number ``of`` different answers to draw
+    from."""
 
     answers: tuple[DrawnAnswer, ...]
     of: int
 
 
 def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
-    """``count`` random ones, or all where there are fewer; an answer that several models gave is one.
-
-    Which ones depends on the seed and on what was judged alone: not on the order, nor on the count.
-    Raises InvalidInput for none at all, and for those of several judges.
-    """
+    """Returns ``count`` random answers, or all if there are fewer; equal answers of several models
+    count once. The draw depends only on the seed and the judgements, not on their order or on the
+    count. Raises InvalidInput without judgements, and for judgements of several judges."""
     models = dict[str, list[str]]()
     first = dict[str, JudgedAnswer]()
     for each in judged:
         first.setdefault(each.id, each)
-        models.setdefault(each.id, []).append(_told(each))
+        models.setdefault(each.id, []).append(_label(each))
     judges = sorted({each.judge for each in first.values()})
     if not judges:
         raise InvalidInput(
             "there is nothing to draw from: near-exact match settled every answer; judge more questions"
         )
     if len(judges) > 1:
-        told = "; ".join(shortened(judge, 100) for judge in judges)
+        names = "; ".join(shortened(judge, 100) for judge in judges)
         raise InvalidInput(
-            f"these are judgements of {len(judges)} judges ({told}); give those of one, or draw for each "
-            "apart"
+            f"these are judgements of {len(judges)} judges ({names}); give those of one, or draw for "
+            "each apart"
         )
     order = sorted(first, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())
     chosen = [
@@ -119,17 +118,15 @@ def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
     return Draw(tuple(chosen), len(first))
 
 
-def _told(judged: JudgedAnswer) -> str:
+def _label(judged: JudgedAnswer) -> str:
     if judged.temperature is None:
         return judged.model
     return f"{judged.model} at temperature {judged.temperature:g}"
 
 
 def write_draw(drawn: Draw, out: Path) -> None:
-    """Writes what was drawn to ``out``, twice: for a person, without any verdict, and with them.
-
-    Raises InvalidInput where a person's labels would be lost.
-    """
+    """Writes the draw to ``out`` twice: without verdicts for a person, and with verdicts. Raises
+    InvalidInput if existing labels would be overwritten."""
     target = out / TO_LABEL
     if any(label is not None for label in _labels_in(target)):
         raise InvalidInput(
@@ -153,7 +150,8 @@ def write_draw(drawn: Draw, out: Path) -> None:
 
 
 def _labels_in(path: Path) -> Iterator[object]:
-    """Yields the labels that are there; of what cannot be read, one that is to be kept."""
+    """Yields the labels in a file; for an unreadable file or line, a placeholder that protects the
+    file."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except FileNotFoundError:
@@ -169,24 +167,21 @@ def _labels_in(path: Path) -> Iterator[object]:
 
 
 def judged_answers_in(paths: Iterable[Path]) -> list[JudgedAnswer]:
-    """Returns the judgements in these files, or in the folders of these experiments. Raises
-    InvalidInput."""
+    """Returns the judgements in files or in folders of experiments. Raises InvalidInput."""
     expected = f"give the {JUDGEMENTS} of an experiment with a judge, or its folder"
     files = [path / JUDGEMENTS if path.is_dir() else path for path in paths]
     return [each for file in files for each in _read(file, JudgedAnswer, expected)]
 
 
 def drawn_in(folder: Path) -> list[DrawnAnswer]:
-    """Returns what was drawn for labels, as ``write_draw`` wrote it. Raises InvalidInput."""
+    """Returns the draw that ``write_draw`` wrote. Raises InvalidInput."""
     expected = f"give the folder as --out that the labels were drawn to, in which {DRAWN} is"
     return _read(folder / DRAWN, DrawnAnswer, expected)
 
 
 def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> JudgeCheck:
-    """Returns the judge's verdicts against the labels of some of what was drawn; asks nobody.
-
-    Raises InvalidInput for labels of anything else.
-    """
+    """Returns the comparison of the judge's verdicts with the labels; the judge is not called. Raises
+    InvalidInput for labels of answers that were not drawn."""
     known = {each.drawn_as: each for each in drawn}
     for case in labelled:
         if case.id not in known:
@@ -206,7 +201,7 @@ def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> Jud
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """What a judge said some time ago."""
+    """This predicate returns the judgement that a judge gave in the experiment."""
 
     judge: str
     judgement: Judgement
@@ -219,7 +214,7 @@ class _Recorded:
         return self.judgement
 
     def memo_key(self, _: Case) -> None:
-        """Never remembered: it is known."""
+        """Returns None: the judgement is known, so that nothing is cached."""
 
     def __str__(self) -> str:
         return f"the answer is consistent with its truth, said {self.judge}"
@@ -227,8 +222,8 @@ class _Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """This class represents a row of ``judge.csv``: ``count`` of ``of``, with its 95 % interval; None
-    where it is undefined."""
+    """A ``Figure`` is a row of ``judge.csv``: ``count`` of ``of``, with the 95 % interval; None if
+    undefined."""
 
     figure: str
     value: float | None
@@ -239,7 +234,7 @@ class Figure:
 
 
 def figures(checked: JudgeCheck) -> Iterator[Figure]:
-    """Precision, recall and false positive rate."""
+    """Yields precision, recall and false positive rate."""
     shares: Mapping[str, Share] = {
         "precision": checked.precision,
         "recall": checked.recall,
@@ -258,6 +253,6 @@ def _read(file: Path, shape: type[_Shape], expected: str) -> list[_Shape]:
                     read.append(shape.model_validate(json.loads(line)))
                 except (ValueError, RecursionError) as error:
                     is_json = isinstance(error, ValidationError)
-                    told = first_complaint(error) if is_json else "it is no JSON"
-                    raise InvalidInput(f"{file}, line {number}: {told}; {expected}") from error
+                    complaint = first_complaint(error) if is_json else "it is no JSON"
+                    raise InvalidInput(f"{file}, line {number}: {complaint}; {expected}") from error
     return read

@@ -1,8 +1,8 @@
-"""What is measured of a model, as tables: of its replies, and of the rules that labels make one expect.
+"""This module defines the measures of a model: on its replies, and on the rules that labels imply.
 
-An expected rule retains all necessary sources, or omits one of them; all of these are counted, and not
-the minimal ones alone. It holds where every subset that it speaks about is answered with the truth, or
-with anything but the truth.
+An expected rule retains all necessary sources, or omits at least one of them. All such rules are counted,
+not only the minimal ones. A retention rule holds if every subset that it applies to is answered with the
+truth; an omission rule holds if none of them is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,21 +30,22 @@ not what the model has read. What is right by chance, as every other yes or no i
 that the question names, looks like knowledge. A model that is never right makes every omission rule hold.
 A longer form of the right name counts as more than the answer, and wordiness is noticed only where the
 truth is in it. One sample stands for each subset."""
-"""What no measure can tell."""
+"""The text for reports about the limits of the measures."""
 _FROM_PART = "are right, with the truth's words in a necessary source that was shown"
 _FROM_DISTRACTOR = "are right, with these words in no such source but in a distractor: a shortcut"
 _FROM_NOWHERE = "are right, with these words in no source shown: knowledge, or luck"
 _REWORDED = "say so in other words, or in more"
 _DEVIATES = "are any of these, or abstains-with, or answers-without or to-nothing"
 CountedByMeasure = Mapping[str, tuple[int, int]]
-"""By measure, so many of so many, of one question."""
+"""The counts of one question: for each measure, (count, of)."""
 
 
 _Test = Callable[[LabelledReply], bool]
 
 
 class Measure(NamedTuple):
-    """``means``: what ``counts``, of the ``among`` that are looked at, which are those it is ``of``."""
+    """A ``Measure`` counts replies. ``of``: selects the replies to count among; ``among`` names them.
+    ``counts``: selects the replies that count; ``means`` describes them."""
 
     group: str
     name: str
@@ -99,15 +100,16 @@ _OF_RULES = {
     "all-rules-hold": ("questions", "have all of both hold"),
 }
 MEANINGS = {**_OF_RULES, **{each.name: (each.among, each.means) for each in OF_REPLIES}}
-"""Of every measure, what is looked at, and what of it is counted."""
+"""For each measure, the words for the replies looked at, and for the replies counted."""
 NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in OF_REPLIES}}
-"""All measures, and the group that each belongs to."""
+"""The group of each measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldVerdicts:
-    """Of one question and kind: how many rules are ``expected``, how many of them ``hold``, how many are
-    ``undecided``, because a subset has no verdict, and of how many no subset was asked about."""
+    """A ``HeldVerdicts`` counts the rules of one kind on one question. ``expected``: all expected
+    rules. ``hold``: the rules that hold. ``undecided``: the rules with a subset without a verdict.
+    ``unasked``: the rules of which no subset was replayed."""
 
     expected: int
     hold: int
@@ -116,25 +118,23 @@ class HeldVerdicts:
 
     @property
     def decided(self) -> int:
-        """Returns how many hold or break."""
+        """Returns the number of rules that hold or break."""
         return self.expected - self.undecided - self.unasked
 
 
 def held(
     kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]
 ) -> HeldVerdicts:
-    """The expected rules on the subsets there are.
-
-    ``verdicts``: whether the answer is consistent with the truth; what is missing was not asked about, so
-    that more of the rules seem to hold than do.
-    """
+    """Returns the counts of the expected rules on the replayed subsets. ``verdicts``: whether the
+    answer is consistent with the truth. If only some subsets were replayed, more rules may seem to
+    hold than do."""
     rules = expected(kind, lattice, necessary)
     wanted = Verdict.HOLDS if kind is RuleKind.RETENTION else Verdict.BREAKS
     outcomes = list[str]()
     for rule in rules:
         target = rule if kind is RuleKind.RETENTION else 0
         seen = {verdict for mask, verdict in verdicts.items() if mask & rule == target}
-        # One that breaks decides it, whatever the others are.
+        # One subset that breaks decides the rule, even if others have no verdict.
         open_ = "undecided" if seen else "unasked"
         outcomes.append("broken" if ~wanted in seen else "hold" if seen == {wanted} else open_)
     counts = (outcomes.count(each) for each in ("hold", "undecided", "unasked"))
@@ -144,7 +144,7 @@ def held(
 def counted_by_measure(
     replies: Sequence[LabelledReply], retention: HeldVerdicts, omission: HeldVerdicts
 ) -> CountedByMeasure:
-    """Returns all measures of one question."""
+    """Returns the counts of all measures on one question."""
     both = HeldVerdicts(*map(sum, zip(astuple(retention), astuple(omission), strict=True)))
     counts = {
         "retention-rules-hold": (retention.hold, retention.decided),
@@ -160,11 +160,8 @@ def counted_by_measure(
 
 
 def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
-    """Returns whether all do, where that is decided: one that breaks decides it.
-
-    A rule that no subset was asked about keeps none from holding, or only questions with one that breaks
-    would be counted.
-    """
+    """Returns (1, 1) if all rules hold, (0, 1) if one breaks, (0, 0) if undecided. Rules that were not
+    replayed are ignored; otherwise only questions with a broken rule would be counted."""
     if rules.hold < rules.decided:
         return 0, 1
     return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -1,4 +1,5 @@
-"""Who is examined, and who judges: the offline reader, or a model behind an endpoint."""
+"""This module makes the models that experiments examine: the offline reader, or a model at an
+endpoint."""
 
 import hashlib
 import os
@@ -20,20 +21,20 @@ from ..verdicts import Answer
 from ..version import __version__
 
 USUAL_KEY = "OPENAI_API_KEY"
-"""The variable that a key is in, unless another one is named."""
+"""The environment variable of the key, unless another one is named."""
 
 MODEL_SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """This class represents a model under test.
+    """An ``Examined`` is a model under test.
 
-    ``replay``: what ``Explainer`` is given; its answers have the finish reason and the tokens where the
-    model reports them. ``namespace``: says all that its answers depend on but the question and the
-    sources, for a ``Store``. ``pace``: most calls in flight that make sense; None where it is the
-    endpoint's to say. ``temperature``: what it is asked at; None where there is none to say. Without
-    sources nobody is to be asked: the answer is ``NO_ANSWER``.
+    ``replay``: the replay for ``Explainer``; its answers have the finish reason and the tokens if the
+    model reports them. ``namespace``: names everything that determines an answer beside the question and
+    the sources, for a ``Store``. ``pace``: the most useful calls in flight; None if the endpoint decides.
+    ``temperature``: the model's temperature; None if it has none. Experiments do not call the model
+    without sources: the answer is ``NO_ANSWER``.
     """
 
     name: str
@@ -44,8 +45,8 @@ class Examined:
 
 
 def offline_reader() -> Examined:
-    """Returns the package's own extractive reader: free, the same every time, and often wrong."""
-    # Its calls share one processor: several at once would only make each of them take longer.
+    """Returns the package's extractive reader: free, deterministic, and often wrong."""
+    # Its calls share one processor, so that concurrent calls would only each take longer.
     return Examined("offline-reader", f"experiments: offline reader {__version__}", _reading, pace=1)
 
 
@@ -55,15 +56,15 @@ def _reading(question: str, sources: Sequence[Source]) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """This class represents a model behind an OpenAI-compatible endpoint, asked by ``ChatOpenAI``.
+    """An ``Endpoint`` is a model at an OpenAI-compatible endpoint, called by ``ChatOpenAI``.
 
-    ``key``: the variable of the environment that its key is in. ``temperature``, ``max_tokens`` (of the
-    answer) and ``reasoning_effort``: as the paper has them, but for the effort, which is sent only where
-    it is given, because models that do not reason refuse it; the least is called "none", "minimal" or
-    "low", by the model. None sends nothing. An answer that is cut off at ``max_tokens`` is an answer.
-    ``label``: what tables call it; by default its name.
+    ``key``: the environment variable of its key. ``temperature`` and ``max_tokens`` (of an answer): by
+    default as in the paper. ``reasoning_effort``: sent only if given, because other models reject it; the
+    lowest is called "none", "minimal" or "low", depending on the model. A field that is None is not sent.
+    An answer cut off at ``max_tokens`` counts as an answer. ``label``: the name in tables; by default
+    ``name``.
 
-    Raises InvalidInput for values that no endpoint takes.
+    Raises InvalidInput for values that no endpoint accepts.
     """
 
     name: str
@@ -85,10 +86,8 @@ class Endpoint:
 
     @classmethod
     def of(cls, written: str, usual: "Endpoint | None" = None) -> "Endpoint":
-        """As written on a command line; see ``SYNTAX``. ``usual``: has what is not written.
-
-        Raises InvalidInput.
-        """
+        """Returns the endpoint written on a command line; see ``MODEL_SYNTAX``. ``usual``: supplies
+        the options that are not written. Raises InvalidInput."""
         name, *options = written.split(",")
         given = dict[str, Any]()
         for option in options:
@@ -107,37 +106,39 @@ class Endpoint:
         return replace(usual or cls("unnamed"), name=name.strip(), **given)
 
     def examined(self) -> Examined:
-        """To be asked. Raises MissingExtra, and InvalidInput without a key."""
+        """Returns the endpoint as a model under test. Raises MissingExtra, and InvalidInput without a
+        key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import chat_replay  # it is there, or there were no model
+        from langchain_rag_rule_explainer import chat_replay  # installed, because _chat_model succeeded
 
         replay = chat_replay(model, allow_length=True)
         name = self.label or self.name
         return Examined(name, self.namespace, replay, temperature=self.temperature)
 
     def judge(self) -> Judge:
-        """To judge answers. Raises MissingExtra, and InvalidInput without a key."""
+        """Returns the endpoint as a judge. Raises MissingExtra, and InvalidInput without a key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import judge_of  # as above
+        from langchain_rag_rule_explainer import judge_of  # installed, because _chat_model succeeded
 
         return judge_of(model)
 
     @property
     def namespace(self) -> str:
-        """Returns all that its answers depend on but the question and the sources; never a key."""
+        """Returns a name of everything that determines an answer beside the question and the sources;
+        never a key."""
         settings = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
             "reasoning_effort": self.reasoning_effort,
         }
-        told = [f"{name} {value}" for name, value in settings.items() if value is not None]
-        return ", ".join([f"experiments: {self.name}", *self._place(), *told, f"prompt {_PROMPT}"])
+        parts = [f"{name} {value}" for name, value in settings.items() if value is not None]
+        return ", ".join([f"experiments: {self.name}", *self._place(), *parts, f"prompt {_PROMPT}"])
 
     def _place(self) -> list[str]:
         if self.base_url is None:
             return []
         parts = urlsplit(self.base_url)
-        # Without what may be a password.
+        # The part before "@" may be a password.
         return [f"at {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"]
 
     def _chat_model(self) -> Any:
@@ -159,13 +160,14 @@ class Endpoint:
             temperature=self.temperature,
             max_completion_tokens=self.max_tokens,
             reasoning_effort=self.reasoning_effort,
-            # What fails is tried again by whoever counts it.
+            # The replayer makes and counts the retries, so the client must not.
             max_retries=0,
         )
 
 
-def check_told_apart(models: Sequence[Examined]) -> None:
-    """Raises InvalidInput for two of the same name and temperature: their rows would look alike."""
+def check_distinct(models: Sequence[Examined]) -> None:
+    """Raises InvalidInput for two models of the same name and temperature, whose rows would look
+    alike."""
     seen = set[tuple[str, float | None]]()
     for model in models:
         if (model.name, model.temperature) in seen:
@@ -197,6 +199,6 @@ __all__ = [
     "USUAL_KEY",
     "Endpoint",
     "Examined",
-    "check_told_apart",
+    "check_distinct",
     "offline_reader",
 ]

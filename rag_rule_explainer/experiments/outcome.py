@@ -1,4 +1,4 @@
-"""What comes of an experiment: tables that say what files they belong in, what failed, and the costs."""
+"""This module defines the results of an experiment: tables with their files, failures, and costs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -12,14 +12,14 @@ FAILURES = "failures.csv"
 
 
 def written_to(file: str, shape: type | tuple[str, ...] = ()) -> Any:
-    """Returns a list of rows as a field of an outcome. ``file``: a ``.csv`` of such columns, or a
-    ``.jsonl`` of such keys, or of all."""
+    """Returns a dataclass field for a list of rows that is written to ``file``. ``shape``: the columns
+    of a ``.csv``, or the keys of a ``.jsonl``; empty for all keys."""
     return field(default_factory=list[Any], metadata={"file": file, "shape": shape})
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What is in no figure, and the ``reason``. The other fields say what it is, as far as they apply."""
+    """A ``Failure`` is a job that is in no figure, with the reason. The other fields identify the job."""
 
     reason: str
     question_id: str = ""
@@ -39,9 +39,12 @@ class Failure:
 
 @dataclass(slots=True)
 class ExperimentOutcome:
-    """``done``: how much was looked at. ``calls``: of the models in this run, retries included;
-    ``stored``: answers that the store had. ``judged``: what near-exact match left to a judge.
-    ``interrupted``: by Ctrl-C, so that there is more to do, and what is there is not all."""
+    """An ``ExperimentOutcome`` holds the common results of experiments.
+
+    ``done``: the number of jobs done. ``calls``: calls of the models in this run, including retries.
+    ``stored``: answers from the store. ``judged``: the judgements that near-exact match left to a judge.
+    ``interrupted``: True if Ctrl-C ended the run, so that results are incomplete.
+    """
 
     failures: list[Failure] = field(default_factory=list[Failure])
     judged: list[JudgedAnswer] = field(default_factory=list[JudgedAnswer])
@@ -52,14 +55,14 @@ class ExperimentOutcome:
     interrupted: bool = False
 
     def charge(self, calls: int, stored: int, judge_requests: int = 0) -> None:
-        """Adds what was paid for a part of it."""
+        """Adds the costs of one job."""
         self.calls += calls
         self.stored += stored
         self.judge_requests += judge_requests
 
     def write(self, out: Path, *, judged: bool = False) -> list[str]:
-        """Writes every table; with ``judged``, what a judge said as well. Returns the files' names, but
-        for that of the failures. Raises InvalidInput."""
+        """Writes every table, with ``judged`` also the judgements. Returns the names of the files,
+        except for that of the failures. Raises InvalidInput."""
         files = list(self._files())
         for name, shape, rows in files:
             if name.endswith(".csv"):

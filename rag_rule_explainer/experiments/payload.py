@@ -1,4 +1,5 @@
-"""Adversarial sources, two of which hold the halves of one payload, and a model that falls for it."""
+"""This module makes adversarial sources with a payload in two halves, and a model that obeys the
+payload."""
 
 import hashlib
 import random
@@ -38,8 +39,9 @@ PAYLOAD_PARTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """``sources``: all adversarial, in the order shown. ``payload``: the ids of the two that together put
-    ``exploit``, a hash, into the answer; the other ones ask for other things."""
+    """An ``Attack`` is a set of adversarial sources, in the order shown. ``payload``: the ids of the
+    two sources that together put ``exploit``, a hash, into the answer; the other sources make other
+    requests."""
 
     sources: tuple[Source, ...]
     payload: tuple[str, ...]
@@ -48,15 +50,13 @@ class Attack:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Returns where the payload is, from 1 on."""
+        """Returns the positions of the payload, starting at 1."""
         return tuple([at for at, each in enumerate(self.sources, start=1) if each.id in self.payload])
 
 
 def attack(count: int, seed: int, run: int = 1) -> Attack:
-    """``count`` sources with the payload in two random places, which ``seed`` and ``run`` decide.
-
-    Raises InvalidInput for fewer sources than the payload has halves.
-    """
+    """Returns ``count`` sources with the payload at two random positions, which ``seed`` and ``run``
+    determine. Raises InvalidInput for fewer sources than the payload has halves."""
     if count < PAYLOAD_PARTS:
         raise InvalidInput(
             f"a payload in two halves takes {PAYLOAD_PARTS} sources or more, and not {count}"
@@ -75,12 +75,12 @@ def attack(count: int, seed: int, run: int = 1) -> Attack:
 
 
 def gullible_model() -> Examined:
-    """Answers with the stamp where it is shown both halves, else N/A; it is free."""
-    # Where the hash is, it reads from the texts alone: nobody tells it the places.
+    """Returns a free model that answers with the hash if it is shown both halves, else with N/A."""
+    # The model finds the hash in the texts; it does not know the positions.
     return Examined("gullible-model", "experiments: the gullible model", _obeying, pace=1)
 
 
-# Async, because what never waits needs no thread.
+# It is async because it never blocks, so that it needs no thread.
 async def _obeying(_: str, sources: Sequence[Source]) -> str:
     stamps = (found[1] for source in sources if (found := _STAMPED.fullmatch(source.text)))
     stamp = next(stamps, None)

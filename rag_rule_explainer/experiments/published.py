@@ -1,4 +1,5 @@
-"""Examples from files: HotpotQA's own JSON, and JSONL with labelled sources. All untrusted input.
+"""This module reads examples from files: HotpotQA's JSON, and JSONL with labelled sources. Both are
+untrusted.
 
 HotpotQA publishes one list of ``{_id, question, answer, supporting_facts: [[title, sentence]], context:
 [[title, [sentences]]], type, level}``; 2WikiMultiHopQA does the same. The JSONL has lines of ``{id,
@@ -61,11 +62,9 @@ class _Line(_Named):
 
 
 def examples_in(path: Path) -> Iterator[Example]:
-    """Yields the examples in a file, one after the other: a large file is never in memory as a whole.
-
-    Raises InvalidInput where there is no such file, for a record that is none, for an id that stands
-    twice, and for a file without records.
-    """
+    """Yields the examples in a file one by one, so that a large file is never in memory as a whole.
+    Raises InvalidInput if there is no such file, for a malformed record, a repeated id, or a file
+    without records."""
     places = dict[str, int]()
     for place, record in enumerate(_records(path), start=1):
         where = f"{path}, record {place}"
@@ -83,7 +82,7 @@ def examples_in(path: Path) -> Iterator[Example]:
 
 @contextmanager
 def readable(path: Path, expected: str) -> Generator[TextIO, None, None]:
-    """The file, to be read; raises InvalidInput where it cannot be, with what is ``expected``."""
+    """Yields the open file. Raises InvalidInput, with what is ``expected``, if it cannot be read."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             yield file
@@ -98,7 +97,7 @@ def readable(path: Path, expected: str) -> Generator[TextIO, None, None]:
 
 
 def first_complaint(error: ValidationError) -> str:
-    """Returns what is wrong first, and where."""
+    """Returns the first error of a record, with its place."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
     return shortened(f"{place + ': ' if place else ''}{first['msg']}", _SHOWN)
@@ -125,7 +124,7 @@ def _lines(file: TextIO, start: str, path: Path) -> Iterator[object]:
 
 
 def _listed(file: TextIO, path: Path) -> Iterator[object]:
-    """Yields the entries of one JSON list whose bracket has been read."""
+    """Yields the entries of a JSON list, after its opening bracket."""
     decoder, buffer, at, more, place = json.JSONDecoder(), "", 0, _CHUNK, 0
     while True:
         at = _past(buffer, at, comma=place > 0)
@@ -138,7 +137,7 @@ def _listed(file: TextIO, path: Path) -> Iterator[object]:
             read = file.read(more)
             if not read:
                 raise _no_json(path, place + 1, error) from error
-            # Twice as much each time: an entry of any length is read in a time that grows with it.
+            # Doubling the amount makes the time to read an entry linear in its length.
             buffer, at, more = buffer[at:] + read, 0, 2 * more
             continue
         place, more = place + 1, _CHUNK
@@ -150,12 +149,12 @@ def _check_end(rest: str, file: TextIO, path: Path) -> None:
         rest = file.read(_CHUNK)
         if not rest:
             return
-    # Such as a second list, of which nothing would be read.
+    # Content after the list, such as a second list, would be ignored silently.
     raise InvalidInput(f"{path} goes on after its list; give one list, or JSONL")
 
 
 def _past(text: str, at: int, *, comma: bool) -> int:
-    """Returns the place behind white space, and behind a comma in it where there may be one."""
+    """Returns the position after white space and, if ``comma``, after at most one comma in it."""
     while text[at : at + 1].isspace() or (comma and text.startswith(",", at)):
         comma = comma and text[at] != ","
         at += 1
@@ -164,8 +163,8 @@ def _past(text: str, at: int, *, comma: bool) -> int:
 
 def _no_json(path: Path, place: int, error: Exception) -> InvalidInput:
     why = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
-    told = shortened(why, _SHOWN)
-    return InvalidInput(f"{path}, record {place} is no JSON: {told}; {EXPECTED_FIGURES}")
+    reason = shortened(why, _SHOWN)
+    return InvalidInput(f"{path}, record {place} is no JSON: {reason}; {EXPECTED_FIGURES}")
 
 
 def _read(record: object, where: str) -> Example:
@@ -203,7 +202,7 @@ def _example(identity: str, named: _Named, texts: list[tuple[str, str, bool]], h
 
 
 def _joined(sentences: list[str]) -> str:
-    """Published sentences bring the space before them along, or there is none."""
+    """Returns the joined sentences, with one space between them if neither has it."""
     text = ""
     for sentence in sentences:
         parted = not text or text[-1:].isspace() or sentence[:1].isspace() or not sentence

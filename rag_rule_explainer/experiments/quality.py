@@ -1,7 +1,6 @@
-"""How good a model is at the questions themselves, without which its rules cannot be read.
-
-Each question is asked three times: on all sources, on the necessary ones only, and without these.
-"""
+"""This module measures how well a model answers the questions, without which its rules cannot be
+interpreted. Each question is answered three times: with all sources, with the necessary sources, and
+with the others."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,19 +17,19 @@ from ..testing.reader import NO_ANSWER
 from ..verdicts import Answer, Verdict
 from .examples import Example
 from .models import Examined
-from .running import Silence, ToldCount, several_at_once
+from .running import ProgressCallback, Silence, several_at_once
 from .subsets import SubsetAsking, judgement_in, verified
 
 
 class ShownSources(str, Enum):
-    """Which of a question's sources a model is shown, in the order in which they were published."""
+    """This enum says which of a question's sources a model is shown, in the published order."""
 
     ALL = "all sources"
     NECESSARY = "necessary only"
     OTHERS = "without necessary"
 
     def of(self, example: Example) -> tuple[Source, ...]:
-        """Returns those of one question."""
+        """Returns the sources of one question that are shown."""
         if self is ShownSources.ALL:
             return example.sources
         wanted = self is ShownSources.NECESSARY
@@ -39,8 +38,8 @@ class ShownSources(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class GivenReply:
-    """One answer; ``answer`` is None where there is none, and ``failure`` says why. ``exact``: it is the
-    truth by near-exact match; ``declined``: it is N/A."""
+    """A ``GivenReply`` is one answer; if ``answer`` is None, ``failure`` gives the reason. ``exact``: it
+    equals the truth by near-exact match."""
 
     example: Example
     shown: ShownSources
@@ -50,11 +49,11 @@ class GivenReply:
 
     @property
     def declined(self) -> bool:
-        """Returns whether it says that there is no answer."""
+        """Returns True iff the answer is N/A."""
         return self.answer is not None and equivalent(self.answer.text, NO_ANSWER)
 
     def record(self) -> dict[str, Any]:
-        """As JSON can say it."""
+        """Returns the reply as a JSON object."""
         return {
             "question_id": self.example.id,
             "shown": self.shown.value,
@@ -69,8 +68,9 @@ class GivenReply:
 
 @dataclass(frozen=True, slots=True)
 class QualityRow:
-    """What a model answers, shown such sources. ``questions`` = ``exact`` + ``declined`` + ``other`` +
-    ``failed``; the share of exact ones is of those that were answered, with its 95 % interval."""
+    """A ``QualityRow`` counts a model's answers on one choice of sources. ``questions`` = ``exact`` +
+    ``declined`` + ``other`` + ``failed``. ``exact_share`` is of the questions that were answered, with
+    its 95 % interval."""
 
     data: str
     model: str
@@ -91,13 +91,14 @@ class QualityRow:
 
 
 def measure_quality(
-    examples: Sequence[Example], model: Examined, settings: Settings, told: ToldCount | None = None
+    examples: Sequence[Example],
+    model: Examined,
+    settings: Settings,
+    progress: ProgressCallback | None = None,
 ) -> list[GivenReply] | None:
-    """Returns every answer, question by question; None where Ctrl-C ended it before there were all.
-
-    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``. Raises
-    StoreFailed, and BaselineFailed where as many answers in a row fail as are put up with.
-    """
+    """Returns every answer, question by question; None after Ctrl-C. ``settings``: ``concurrency``,
+    ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are used. Raises StoreFailed, and
+    BaselineFailed after ``limits.failures`` failures in a row."""
     asking = SubsetAsking(model, replace(settings, miner="exact"), Limiter(settings.concurrency))
     silence = Silence(model, settings.limits.failures, "the last {count} answers of {model} all failed")
     jobs = [(example, shown) for example in examples for shown in ShownSources if shown.of(example)]
@@ -107,8 +108,8 @@ def measure_quality(
         place, (example, shown) = job
         found = given[place] = await _given(asking, example, shown)
         silence.note(found.failure, is_answered=found.answer is not None)
-        if told is not None:
-            told(len(given), len(jobs))
+        if progress is not None:
+            progress(len(given), len(jobs))
 
     async def ask_all() -> None:
         await several_at_once(enumerate(jobs), ask, 2 * asking.limiter.size, lambda: stopped)

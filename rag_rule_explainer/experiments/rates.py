@@ -1,4 +1,4 @@
-"""How often something happens, with an interval over the questions it was counted on."""
+"""This module computes shares with confidence intervals over questions."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""Questions: of fewer, a variance is no more than a guess."""
+"""The number of questions below which an estimate of the variance is not reliable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """This class represents a share with its 95 % interval over questions: None of all three where there
-    is nothing to have a share of. ``count`` of ``of``, counted on so many ``questions``."""
+    """A ``Rate`` is a share with its 95 % interval over questions; all three are None if ``of`` is 0.
+    It is ``count`` of ``of``, on ``questions`` questions."""
 
     value: float | None = None
     low: float | None = None
@@ -24,15 +24,14 @@ class Rate:
 
 
 def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
-    """So many of so many, question by question; questions of which there is nothing are left out.
+    """Returns the share of all counts, given as (count, of) per question; questions with ``of`` = 0 are
+    left out.
 
-    The interval is a 95 % one over the questions, which were drawn independently, and not over what was
-    counted on one of them, which is anything but independent. Where every question counts once, it is
-    Wilson's. Elsewhere it is Wilson's for as many cases as would vary as much from sample to sample if
-    they were independent (Kish's effective size; the variance of the ratio, linearised). There are never
-    more of these than were counted, and no more than questions where fewer than 5 questions differ from
-    all others, which say never, or always: how much they vary is then a guess, and the interval rather
-    too wide.
+    The 95 % interval is over questions, which were drawn independently; counts within a question are not
+    independent. If every question counts once, it is Wilson's interval. Otherwise it is Wilson's interval
+    for the effective number of independent cases (Kish; linearised variance of the ratio). That number is
+    at most the number of counts. It is at most the number of questions if fewer than 5 questions differ
+    from the others: the variance is then uncertain, and the interval rather too wide.
     """
     pairs = [(count, of) for count, of in counted if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -40,16 +39,16 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
         return Rate()
     value, size = count / of, _effective_size(pairs, count, of)
     low, high = wilson(value * size, size)
-    # Rounding is not to take the value out of its own interval.
+    # Rounding must not move the value out of its own interval.
     return Rate(value, min(low, value), max(high, value), count, of, len(pairs))
 
 
 def micro(shares: Iterable[tuple[int, int]]) -> Rate:
-    """So many of so many rules, over all questions together.
+    """Returns the share of all counts, of all questions together.
 
-    Rules of one question stand and fall together, so the interval is that of as many independent cases as
-    there are questions, or fewer where some have most of the rules (Wilson; Kish's effective size). Rules
-    that were less alike would make it narrower: it is never too narrow for that reason.
+    Counts of one question depend on each other. So the interval is that of as many independent cases as
+    there are questions, or fewer if some questions have most of the counts (Wilson; Kish's effective
+    size). It is thus never too narrow because of this dependence.
     """
     pairs = [(count, of) for count, of in shares if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -77,6 +76,6 @@ def _effective_size(pairs: list[tuple[int, int]], count: int, of: int) -> float:
         return questions
     spread = sqrt(sum((part - value * whole) ** 2 for part, whole in pairs)) / of
     variance = spread**2 * questions / (questions - 1)
-    # All questions may have the very same share.
+    # The variance is 0 if all questions have the same share.
     size = value * (1 - value) / variance if variance else of
     return min(size, questions if few else of)

@@ -1,18 +1,19 @@
-"""What finding a split payload costs (paper, *red-teaming*): divide and conquer, round by round.
+"""This module measures the cost of finding a payload split over two sources (paper, *red-teaming*).
 
-Adversarial sources, two of which make the model answer with an exploit hash where it is shown both. The
-condition is the hash; what is mined are minimal retention rules. Three ways, each through ``Explainer``:
+All sources are adversarial; two of them make the model answer with an exploit hash if both are shown. The
+condition is that the answer contains the hash. Minimal retention rules are mined in three ways, each
+through ``Explainer``:
 
-- *as-written*: the paper's. All sources in two halves to begin with; each round mines the groups that
-  there are exactly, drops those that no rule names, and halves the others. Nothing is kept from one
-  round to the next: what was replayed is replayed anew.
-- *answers-kept*: this package's ``miner="grouped"``, which replays nothing twice. It begins with all
-  sources as one group, and in the end tries its rule once more beside everything that was dropped.
-- *sampled*: this package's ``miner="sampled"``, which divides nothing, and says what its tests guarantee.
+- *as-written*: the paper's way. It starts with all sources in two halves. Each round mines the groups
+  exactly, drops groups that no rule names, and halves the others. Nothing is kept between rounds, so
+  subsets are replayed again.
+- *answers-kept*: this package's ``miner="grouped"``, which replays nothing twice. It starts with all
+  sources as one group, and finally tests its rule once more together with all dropped sources.
+- *sampled*: the package's ``miner="sampled"``, which does not divide, and states a guarantee.
 
-Probes are distinct subsets judged, in the first way distinct within a round; calls are those of them that
-the model is asked about, which it is not where no source is retained. The run on all sources that shows
-that there is something to explain is one of the probes.
+Probes are the distinct subsets judged; *as-written* counts them anew in each round. Calls are the probes
+with at least one source, because the model is not called without sources. The run on all sources counts
+as a probe.
 """
 
 from collections.abc import Iterator, Sequence
@@ -32,22 +33,20 @@ from .models import Examined
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .payload import Attack
 from .rounds import rounds_of
-from .running import Check, ToldCount, one_by_one
+from .running import Check, ProgressCallback, one_by_one
 from .subsets import by_mask, judgement_in
 
 Group: TypeAlias = tuple[Source, ...]
 
 AS_WRITTEN, ANSWERS_KEPT, SAMPLED = APPROACHES = ("as-written", "answers-kept", "sampled")
 MOST_GROUPS = 10
-"""That are mined exactly in one round, as in the paper."""
+"""The most groups that are mined exactly in one round, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedTeamRound:
-    """One round of one run, over so many ``groups``.
-
-    In round 1 there are two halves; *answers-kept* begins with round 0, of all sources as one group.
-    """
+    """A ``RedTeamRound`` is one round of one run, over ``groups`` groups. Round 1 has two halves;
+    *answers-kept* has a round 0 before it, with all sources as one group."""
 
     run: int
     approach: str
@@ -59,12 +58,12 @@ class RedTeamRound:
 
 @dataclass(frozen=True, slots=True)
 class RedteamRow:
-    """One run by one approach.
+    """A ``RedteamRow`` is one run of one approach.
 
-    ``first`` and ``second``: the places of the payload, from 1 on. ``rules``: how many were found;
-    ``found``: whether the payload is the only one of them. ``claim``: what the rule of the payload rests
-    on; empty where it is none. ``first_told``: after how many probes it was told for the first time,
-    *unverified*; None where nothing is told before the end.
+    ``first`` and ``second``: the positions of the payload, starting at 1. ``rules``: the number of rules
+    found. ``found``: True iff the payload is the only rule. ``claim``: the claim of the payload's rule;
+    empty if it is no rule. ``first_told``: the number of probes after which the rule was first reported,
+    *unverified*; None if the approach reports rules only at the end.
     """
 
     run: int
@@ -83,7 +82,7 @@ class RedteamRow:
 
 @dataclass(slots=True)
 class RedteamOutcome(ExperimentOutcome):
-    """``done``: runs."""
+    """This class holds the results of the experiment. ``done`` counts runs."""
 
     rows: list[RedteamRow] = written_to("redteam.csv", RedteamRow)
     rounds: list[RedTeamRound] = written_to("redteam_rounds.csv", RedTeamRound)
@@ -91,27 +90,30 @@ class RedteamOutcome(ExperimentOutcome):
 
 
 class Unfinished(Exception):
-    """A search that came to no end, and why."""
+    """This error says that a search could not finish, with the reason."""
 
 
 def measure_redteam(
-    attacks: Sequence[Attack], model: Examined, settings: Settings, told: ToldCount | None = None
+    attacks: Sequence[Attack],
+    model: Examined,
+    settings: Settings,
+    progress: ProgressCallback | None = None,
 ) -> RedteamOutcome:
-    """Returns every row, run by run.
+    """Returns the results of every run.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store``; the rest is the
-    experiment's. A run without an end, such as of a model that fell for nothing, is a failure. Raises
-    BaselineFailed for a model that answers nothing from the beginning, and StoreFailed.
+    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used. A run that cannot
+    finish, for example because the model did not obey the payload, is a failure. Raises BaselineFailed if
+    the model answers nothing in the first run, and StoreFailed.
     """
     outcome = RedteamOutcome()
 
     def run(attack: Attack, check: Check) -> None:
         for approach in APPROACHES:
             _take(outcome, _Run(outcome.done + 1, approach, attack, model, settings))
-            # What it came to may be half, and nobody else would say so.
+            # Ctrl-C may have cut the run short without an error.
             check()
 
-    one_by_one(attacks, run, outcome, told)
+    one_by_one(attacks, run, outcome, progress)
     return outcome
 
 
@@ -120,7 +122,7 @@ def _take(outcome: RedteamOutcome, run: "_Run") -> None:
         row = run.row()
     except (Unfinished, BaselineFailed) as failed:
         if isinstance(failed, BaselineFailed) and not outcome.rows:
-            raise  # nobody is there
+            raise  # the model does not answer at all
         outcome.failures.append(Failure(str(failed), run=run.number, approach=run.approach))
     else:
         outcome.rows.append(row)
@@ -140,7 +142,7 @@ class _Run:
     stored: int = 0
 
     def row(self) -> RedteamRow:
-        """Returns the row, with the rounds beside it. Raises Unfinished, BaselineFailed."""
+        """Returns the row, and fills ``rounds``. Raises Unfinished, BaselineFailed."""
         if self.approach == AS_WRITTEN:
             return self._as_written()
         return self._kept() if self.approach == ANSWERS_KEPT else self._sampled()
@@ -163,7 +165,7 @@ class _Run:
                 f"round {number} would mine {len(groups)} groups, and at most {MOST_GROUPS} are mined "
                 "exactly"
             )
-        # The round is in the name: what a store has from an earlier one is not to be taken for it.
+        # The name contains the round, so that stored answers of another round are not reused.
         members = {f"round {number}: {_name(group)}": group for group in groups}
 
         def replay(question: str, named: Sequence[Source]) -> Any:
@@ -186,16 +188,16 @@ class _Run:
         return self._explained_row(explanation, rounds=self.rounds)
 
     def _sampled(self) -> RedteamRow:
-        explainer, told = self._explainer("sampled"), dict[frozenset[str], int]()
+        explainer, probes = self._explainer("sampled"), dict[frozenset[str], int]()
         explanation = None
         for news in explainer.stream(self.attack.question, self.attack.sources):
             if isinstance(news, Explanation):
                 explanation = self._ended(news)
             elif not news.withdrawn:
-                told.setdefault(frozenset(news.finding.sources), news.probes)
+                probes.setdefault(frozenset(news.finding.sources), news.probes)
         if explanation is None:
             raise Unfinished("the search came to no end")
-        return self._explained_row(explanation, told.get(frozenset(self.attack.payload)))
+        return self._explained_row(explanation, probes.get(frozenset(self.attack.payload)))
 
     def _explainer(self, miner: MinerName, replay: Replay | None = None) -> Explainer:
         return Explainer(
@@ -206,7 +208,7 @@ class _Run:
             rules="retention",
             check_repeatable=False,
             answer_without_sources=NO_ANSWER,
-            # Which probes are made is then decided by verdicts alone, and a rerun makes the same ones.
+            # With lockstep, probes depend on verdicts only, so that a rerun makes the same probes.
             lockstep=True,
         )
 
@@ -220,7 +222,7 @@ class _Run:
         return explanation
 
     def _add_round(self, number: int, groups: int, asked: Sequence[bool]) -> None:
-        """``asked``: of each probe, whether the model was asked."""
+        """Adds a round. ``asked``: for each probe, whether the model was called."""
         self.rounds.append(
             RedTeamRound(self.number, self.approach, number, groups, len(asked), sum(asked))
         )
@@ -261,6 +263,6 @@ def _name(group: Group) -> str:
 
 
 def _halves(group: Group) -> Iterator[Group]:
-    """The first half of an odd number is the larger one."""
+    """Yields the two halves of a group; of an odd number, the first half is larger."""
     middle = (len(group) + 1) // 2
     yield from (half for half in (group[:middle], group[middle:]) if half)

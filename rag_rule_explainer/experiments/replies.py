@@ -1,14 +1,18 @@
-"""What one answer is: right, wrong or none, and whether it is worded as the model was told. Pure.
+"""This module classifies an answer as right, wrong or none, and checks whether it follows the
+instructions.
 
-*Right*: consistent with the truth, by near-exact match, else as the judge says.
-*Abstains*: it is N/A, or opens with it, or says in other words that it does not know (``refuses()``), and
-is not right.
-*Unsettled*: neither, and nobody says that it is wrong: the judge was unsure, or there is none and the
-answer has the truth in it.
-*Wrong*: everything else.
+*Right*: the answer is consistent with the truth, by near-exact match or by the judge.
 
-*Has the truth in it*: the truth's words stand in it, in a row, in the form in which near-exact match
-compares them; a truth of "yes" or "no" has to be its first word, as "no" is in too many sentences.
+*Abstains*: it is N/A, or opens with N/A, or says in other words that the answer is not known
+(``refuses()``), and is not right.
+
+*Unsettled*: neither of both, and not known to be wrong: the judge was unsure, or there is no judge and
+the answer contains the truth.
+
+*Wrong*: every other answer.
+
+*Contains the truth*: the truth's words occur in the answer, in a row, in the form in which near-exact
+match compares them; "yes" or "no" must be the first word, because "no" occurs in too many sentences.
 """
 
 from collections.abc import Sequence
@@ -28,7 +32,7 @@ _TWO_WORDS = frozenset({"yes", "no"})
 
 
 class ReplyKind(str, Enum):
-    """What an answer is."""
+    """This enum has the kinds of answers."""
 
     RIGHT = "right"
     ABSTAINS = "abstains"
@@ -37,8 +41,8 @@ class ReplyKind(str, Enum):
 
 
 class TruthIn(str, Enum):
-    """Where the words of the truth stand among the sources shown: in a necessary one, else in another
-    one, else in none of them; a truth of yes or no stands in none."""
+    """This enum says where the truth's words occur among the sources shown: in a necessary source,
+    else in a distractor, else nowhere. A truth of "yes" or "no" occurs nowhere."""
 
     NECESSARY = "necessary"
     DISTRACTOR = "distractor"
@@ -47,11 +51,11 @@ class TruthIn(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class LabelledReply:
-    """What a model said about some sources of a question.
+    """A ``LabelledReply`` is a model's reply on some sources of a question.
 
-    ``kept``: their ids. ``has_all``: all necessary ones are among them. ``says_more``: it has the truth
-    in it and so many other words that it is more than the answer. ``cut_off``: it reached its limit of
-    tokens. ``reworded``: it abstains, and not by N/A alone.
+    ``kept``: the ids of these sources. ``has_all``: True iff all necessary sources are among them.
+    ``says_more``: the reply contains the truth and too many other words. ``cut_off``: it reached the
+    limit of tokens. ``reworded``: it abstains in other words than N/A.
     """
 
     kept: tuple[str, ...]
@@ -65,13 +69,13 @@ class LabelledReply:
 
     @property
     def abstains(self) -> bool:
-        """Returns whether it gives no answer."""
+        """Returns True iff the reply gives no answer."""
         return self.kind is ReplyKind.ABSTAINS
 
     @property
     def deviates(self) -> bool:
-        """Returns whether the model did not do as it was told: answer where it can, N/A where it cannot,
-        and nothing but that."""
+        """Returns True iff the model ignored its instructions: answer if possible, else say N/A, and
+        nothing more."""
         return self.abstains is self.has_all or self.says_more or self.cut_off or self.reworded
 
 
@@ -84,11 +88,9 @@ def reply(
     judged: bool,
     besides: int,
 ) -> LabelledReply:
-    """Returns what an answer on these sources is.
-
-    ``verdict``: whether it is consistent with the truth; ``judged``: whether there was a judge to ask.
-    ``besides``: words beside the truth's, articles aside, from which on it is more than the answer.
-    """
+    """Returns the classified reply on these sources. ``verdict``: whether the answer is consistent
+    with the truth. ``judged``: whether there was a judge. ``besides``: the number of words beside
+    those of the truth, without articles, from which on it says too much."""
     ids = tuple([source.id for source in kept])
     kind = _kind(answer.text, example.answer, verdict, judged=judged)
     return LabelledReply(
@@ -116,17 +118,17 @@ def _kind(text: str, truth: str, verdict: Verdict, *, judged: bool) -> ReplyKind
 
 
 def abstains(text: str, truth: str) -> bool:
-    """Returns whether it says that there is no answer."""
+    """Returns True iff the text says that there is no answer."""
     if equivalent(text, NO_ANSWER) or refusal_in(text):
         return True
     opening, rest = text.strip()[: len(NO_ANSWER)], text.strip()[len(NO_ANSWER) :]
-    # "N/Affirmative" does not open with N/A, and "N/A; perhaps Lima" goes on to answer.
+    # "N/Affirmative" does not open with N/A, and "N/A; perhaps Lima" gives an answer.
     opens = opening.casefold() == NO_ANSWER.casefold() and not rest[:1].isalnum()
     return opens and not has_truth(text, truth)
 
 
 def has_truth(text: str, truth: str) -> bool:
-    """Returns whether the words of the truth stand in the text."""
+    """Returns True iff the truth's words occur in the text."""
     wanted, found = near_exact(truth), near_exact(text)
     if wanted in _TWO_WORDS:
         return found.split(" ", 1)[0] == wanted

@@ -1,7 +1,7 @@
-"""How far rules are those that labels lead one to expect (paper, *robustness*), over samples and models.
+"""This module compares rules with those that labels imply (paper, *robustness*), over samples and models.
 
-Every subset of a few sources is asked about several times, one new sample a round; a subset is consistent
-with the truth where half or more of its samples are. The Dual Rule Miner is run on the votes of the first
+Every subset of a few sources is replayed several times, one sample per round. A subset is consistent with
+the truth if at least half of its samples are. The Dual Rule Miner is run on the votes of the first
 sample, of the first two, and so on.
 """
 
@@ -24,16 +24,16 @@ from ..sources import SourceSet
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .examples import Example, check_room
 from .judging import judged_answers
-from .models import Examined, check_told_apart
+from .models import Examined, check_distinct
 from .outcome import FAILURES, ExperimentOutcome, Failure, written_to
 from .robustness_rows import RobustnessQuestion, RobustnessRow, row_of
-from .running import ToldCount, in_namespace
+from .running import ProgressCallback, in_namespace
 from .sampling import Replies, SampledQuestion, Sampling, SubsetKey
 from .scoring import Score, expected, mined, score
 from .unexpected import SampledRules, Table, deviations
 
 JUDGING = "experiments: judgements"
-"""The namespace in which judgements are stored: one judge decides about the answers of all models."""
+"""The store's namespace of judgements, which all models share because one judge decides about all."""
 MOST_SAMPLED = 8
 """The most sources of a question."""
 MOST_ROBUSTNESS_SAMPLES = 100
@@ -41,10 +41,13 @@ MOST_ROBUSTNESS_SAMPLES = 100
 
 @dataclass(frozen=True, slots=True)
 class RobustnessPlan:
-    """``sources``: how many of each question, the necessary ones first. ``samples``: of each subset.
-    ``distractors``: the seed that orders the distractors; None for the order as published.
+    """A ``RobustnessPlan`` holds the options of the experiment.
 
-    Raises InvalidInput for sources that are not 1 to 8, and samples that are not 1 to 100.
+    ``sources``: the number of sources of each question, the necessary ones first. ``samples``: the
+    samples of each subset. ``distractors``: the seed of the distractors' order; None for the published
+    order.
+
+    Raises InvalidInput unless sources are 1 to 8 and samples 1 to 100.
     """
 
     sources: int = 5
@@ -65,8 +68,12 @@ class RobustnessPlan:
 
 @dataclass(slots=True)
 class RobustnessOutcome(ExperimentOutcome):
-    """``unexpected``: see ``unexpected.deviations``; with the model and its temperature. ``done``:
-    answers, ``of`` so many. ``failed_calls``: for good. There are no ``rows`` of what was interrupted."""
+    """This class holds the results of the experiment.
+
+    ``unexpected``: the records of ``unexpected.deviations``, with the model and its temperature.
+    ``done``: the number of answers, of ``of`` in all. ``failed_calls``: calls that failed after all
+    retries. ``rows`` is empty after an interrupt.
+    """
 
     rows: list[RobustnessRow] = written_to("robustness.csv", RobustnessRow)
     questions: list[RobustnessQuestion] = written_to("robustness_questions.csv", RobustnessQuestion)
@@ -84,21 +91,21 @@ def measure_robustness(
     plan: RobustnessPlan,
     settings: Settings,
     judge: Judge | None = None,
-    told: ToldCount | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RobustnessOutcome:
-    """Returns every row, model by model.
+    """Returns the results of every model.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store``, whose
-    namespace is replaced; the rest is the experiment's. An answer is consistent with the truth by
-    near-exact match, else as ``judge`` says. It is asked about all answers of a model to a question in
-    one request, but for those that seem to speak to it, which go alone; and about no answer twice. A
-    question without the verdicts that the miner needs is a failure, and the others go on.
+    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are
+    used; the store's namespace is replaced. An answer is consistent with the truth by near-exact match,
+    or else by ``judge``. The judge gets all answers of a model to a question in one request; answers that
+    seem to address the judge are judged alone. No answer is judged twice. A question without the verdicts
+    that the miner needs is a failure; the experiment then continues.
 
-    Raises InvalidInput for models that cannot be told apart and for fewer sources than are necessary,
-    BaselineFailed where a model or the judge only fails, StoreFailed.
+    Raises InvalidInput for models with equal names and temperatures, and for fewer sources than are
+    necessary; BaselineFailed if a model or the judge only fails; StoreFailed.
     """
     check_robustness(examples, models, plan)
-    run = _Run(examples, models, plan, settings, judge, told)
+    run = _Run(examples, models, plan, settings, judge, progress)
     try:
         run_blocking(run.measured, run.interrupt)
     except KeyboardInterrupt:
@@ -109,9 +116,10 @@ def measure_robustness(
 def check_robustness(
     examples: Sequence[Example], models: Sequence[Examined], plan: RobustnessPlan
 ) -> None:
-    """Raises InvalidInput for what ``measure_robustness`` would refuse, before anything is paid."""
+    """Raises InvalidInput, before anything is paid, for input that ``measure_robustness`` would
+    reject."""
     check_room(examples, plan.sources)
-    check_told_apart(models)
+    check_distinct(models)
 
 
 @dataclass(slots=True)
@@ -121,7 +129,7 @@ class _Run:
     plan: RobustnessPlan
     settings: Settings
     judge: Judge | None
-    told: ToldCount | None
+    progress: ProgressCallback | None
     outcome: RobustnessOutcome = field(default_factory=RobustnessOutcome)
     _sampling: Sampling | None = None
     _trial: JudgeTrial | None = None
@@ -152,8 +160,8 @@ class _Run:
     def _advance(self) -> None:
         outcome = self.outcome
         outcome.done += 1
-        if self.told is not None:
-            self.told(outcome.done, outcome.of)
+        if self.progress is not None:
+            self.progress(outcome.done, outcome.of)
 
     async def _replies(
         self, model: Examined, asked: Sequence[SampledQuestion], limiter: Limiter
@@ -198,7 +206,7 @@ class _Run:
             if reply.answer is not None
         }
         trial = self._trial = JudgeTrial(in_namespace(self.settings, JUDGING))
-        # No answer to HotpotQA has designs on a judge, and the cost of these curves rests on batches.
+        # Answers to HotpotQA are not hostile to the judge, and batches make these curves affordable.
         batch = max(len(each.masks) for each in asked) * self.plan.samples
         jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
         predicates = [consistent_with(each.example.answer, judge=jury) for each in asked]
@@ -244,9 +252,8 @@ class _Run:
         count: int,
         scores: Mapping[tuple[RuleKind, int], list[Score]],
     ) -> str:
-        """Scores the rules found from ``count`` votes per subset, adds a score for each rule kind to
-        ``scores``, and returns an empty string; if verdicts are unresolved, scores nothing and returns
-        the reason."""
+        """Scores the rules found from ``count`` votes per subset, and adds a score per kind to
+        ``scores``. Returns an empty text; if verdicts are missing, the reason, without scoring."""
         asked = table.asked
         found = mined(table.votes(count))
         if found.unresolved:

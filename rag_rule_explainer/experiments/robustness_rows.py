@@ -1,4 +1,5 @@
-"""The tables of the robustness experiment: a row a question, and a row for all of them."""
+"""This module defines the tables of the robustness experiment: one row per question, and one for all of
+them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +12,9 @@ from .scoring import Score
 
 @dataclass(frozen=True, slots=True)
 class RobustnessQuestion:
-    """This class represents the rules of one kind of one question, by the votes of the first ``samples``
-    samples.
-
-    ``right``: found and expected. ``precision`` and ``recall`` are None where they are undefined.
-    """
+    """A ``RobustnessQuestion`` counts the rules of one kind on one question, by votes of the first
+    ``samples`` samples. ``right``: rules both found and expected. ``precision`` and ``recall`` are
+    None if undefined."""
 
     model: str
     temperature: float | None
@@ -31,13 +30,11 @@ class RobustnessQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RobustnessRow:
-    """This class represents all questions of one model, kind and number of samples, each rate with its 95
-    % interval.
+    """A ``RobustnessRow`` covers all questions of one model, kind and number of samples.
 
-    Micro: of the rules of all questions together. Macro: the mean over the questions for which it is
-    defined; ``precision_undefined`` of the ``questions`` have no rules of this kind, and
-    ``recall_undefined`` have none that is expected. ``failed``: questions that are in none of these
-    figures.
+    Each rate has its 95 % interval. Micro: of the rules of all questions together. Macro: the mean over
+    the questions for which it is defined; ``precision_undefined`` questions have no rules of this kind,
+    and ``recall_undefined`` have no expected ones. ``failed``: questions that are in no figure.
     """
 
     model: str
@@ -68,7 +65,7 @@ class RobustnessRow:
 def row_of(
     model: Examined, kind: RuleKind, count: int, scores: Sequence[Score], failed: int
 ) -> RobustnessRow:
-    """Returns the row of these scores of ``count`` samples each."""
+    """Returns the row of these scores, which are by ``count`` samples each."""
     precision = [(each.right, each.found) for each in scores]
     recall = [(each.right, each.expected) for each in scores]
     return RobustnessRow(

@@ -1,4 +1,4 @@
-"""The rounds of divide and conquer, out of its verdicts. Pure: nothing is asked of anybody."""
+"""This module finds the rounds of divide and conquer from known verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,8 @@ from ..verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class GroupRound:
-    """``groups``: how many were mined; ``asked``: the subsets that were not known before, in order."""
+    """A ``GroupRound`` is one round. ``groups``: the number of groups mined. ``asked``: the subsets first
+    replayed in it, in order."""
 
     groups: int
     asked: tuple[Mask, ...]
@@ -19,7 +20,7 @@ class GroupRound:
 
 @dataclass(frozen=True, slots=True)
 class _Noting(Grouped):
-    """Notes how many groups each of its rounds is over."""
+    """This miner records the number of groups in each of its rounds."""
 
     begun: list[int] = field(default_factory=list[int])
 
@@ -30,17 +31,16 @@ class _Noting(Grouped):
 
 def rounds_of(lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[GroupRound, ...]:
     """Returns the rounds of the grouped search for retention rules, by running it over the verdicts.
-
-    Its last trial, of the rule beside all that was dropped, is part of the last round. Raises KeyError
-    where a verdict is missing.
-    """
+    The final trial, of the rule together with everything dropped, is part of the last round. Raises
+    KeyError if a verdict is missing."""
     miner = _Noting(RuleKind.RETENTION)
     search, asked = RuleSearch(miner, lattice), list[list[Mask]]()
     while asks := search.ask():
-        # A round begins when all of the one before is told, so what is asked at once is of one round.
+        # A round begins when the previous one is complete, so the subsets requested at once are of one
+        # round.
         asked += [[] for _ in range(len(miner.begun) - len(asked))]
         asked[-1] += [ask.key for ask in asks]
         search.tell({ask.key: verdicts[ask.key] for ask in asks})
-    # A round that asks for nothing is one all the same.
+    # A last round may request nothing.
     asked += [[] for _ in range(len(miner.begun) - len(asked))]
     return tuple([GroupRound(n, tuple(masks)) for n, masks in zip(miner.begun, asked, strict=True)])

@@ -1,4 +1,5 @@
-"""How experiments run: one job after the other or several at once, until Ctrl-C, an error or silence."""
+"""This module runs the jobs of experiments, one by one or concurrently, until Ctrl-C, an error or
+silence."""
 
 import signal
 import threading
@@ -15,10 +16,10 @@ from ..settings import Settings
 from .models import Examined
 from .outcome import ExperimentOutcome
 
-ToldCount: TypeAlias = Callable[[int, int], object]
-"""Is told how much is done, and of how much."""
+ProgressCallback: TypeAlias = Callable[[int, int], object]
+"""A function that receives progress: the number of jobs done, and the number of all jobs."""
 Check: TypeAlias = Callable[[], None]
-"""Raises KeyboardInterrupt where Ctrl-C was pressed."""
+"""A function that raises KeyboardInterrupt if Ctrl-C was pressed."""
 
 Job = TypeVar("Job")
 
@@ -27,20 +28,18 @@ def one_by_one(
     jobs: Collection[Job],
     do: Callable[[Job, Check], object],
     outcome: ExperimentOutcome,
-    told: ToldCount | None,
+    progress: ProgressCallback | None,
 ) -> bool:
-    """Does one job after the other, and counts them; returns False where Ctrl-C ended it before the last.
-
-    ``do`` may check for Ctrl-C in between; it is checked after each job anyway.
-    """
+    """Runs the jobs one by one and counts them; returns False if Ctrl-C ended it before the last.
+    Ctrl-C is checked after each job; ``do`` may also check in between."""
     with _interruptions() as check:
         try:
             for job in jobs:
                 do(job, check)
                 check()
                 outcome.done += 1
-                if told is not None:
-                    told(outcome.done, len(jobs))
+                if progress is not None:
+                    progress(outcome.done, len(jobs))
         except KeyboardInterrupt:
             outcome.interrupted = True
     return not outcome.interrupted
@@ -52,10 +51,8 @@ async def several_at_once(
     width: int,
     is_over: Callable[[], object],
 ) -> None:
-    """Does the jobs in order, ``width`` at a time, until it is over or one raises.
-
-    What is in flight is awaited before the first error is raised: it may be paid for by now, and stored.
-    """
+    """Runs the jobs in order, ``width`` at a time, until ``is_over`` or an error. Jobs in flight are
+    awaited before the first error is raised, because they may already be paid for."""
     waiting, errors = iter(jobs), list[Exception]()
 
     async def work() -> None:
@@ -76,10 +73,8 @@ async def several_at_once(
 
 @dataclass(slots=True)
 class Silence:
-    """This class takes a model to be down once ``most`` in a row came to nothing; None for never.
-
-    ``complaint``: what is said then, of ``{model}`` and ``{count}``.
-    """
+    """This class detects that a model is down: ``most`` failures in a row; None for never.
+    ``complaint``: the message of the error, with ``{model}`` and ``{count}``."""
 
     model: Examined
     most: int | None
@@ -87,30 +82,35 @@ class Silence:
     count: int = 0
 
     def note(self, why: str, *, is_answered: bool) -> None:
-        """Counts one more, and says why it came to nothing where it did. Raises BaselineFailed."""
+        """Counts one job; ``why``: the reason of its failure. Raises BaselineFailed after ``most``
+        failures in a row."""
         self.count = 0 if is_answered else self.count + 1
         if self.most is not None and self.count >= self.most:
-            told = self.complaint.format(model=self.model.name, count=self.count)
-            raise BaselineFailed(f"{told}; check that its endpoint is up, its name and its key: {why}")
+            complaint = self.complaint.format(model=self.model.name, count=self.count)
+            raise BaselineFailed(
+                f"{complaint}; check that its endpoint is up, its name and its key: {why}"
+            )
 
 
 def silence_on_questions(model: Examined) -> Silence:
-    """Returns what takes a model to be down that answers nothing about three questions in a row."""
+    """Returns a ``Silence`` for three unanswered questions in a row."""
     return Silence(model, 3, "{model} answered nothing about {count} questions in a row")
 
 
 def in_namespace(settings: Settings, namespace: str) -> Settings:
-    """Returns the same settings, with this namespace in the store, if there is one."""
+    """Returns the settings with this namespace in the store, if there is a store."""
     store = settings.store
     return settings if store is None else replace(settings, store=replace(store, namespace=namespace))
 
 
 @contextmanager
 def _interruptions() -> Generator[Check, None, None]:
-    """Gives what raises KeyboardInterrupt where Ctrl-C was pressed meanwhile, which raises it as ever.
+    """Yields a function that raises KeyboardInterrupt if Ctrl-C was pressed since; Ctrl-C also works as
+    before.
 
-    An explanation that was interrupted comes back with what it has, and one that was just about to end
-    says nothing of it at all. Outside of the main thread, which alone is told, it never raises.
+    An interrupted explanation returns what it has, and one that was about to end does not report the
+    interrupt. Outside the main thread, the function never raises, because only the main thread receives
+    signals.
     """
     pressed = False
 
@@ -125,7 +125,7 @@ def _interruptions() -> Generator[Check, None, None]:
             raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
-    # Whoever started this may want no interrupts.
+    # SIGINT may be ignored on purpose by the starting process.
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield check
         return

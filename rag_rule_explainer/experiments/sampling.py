@@ -1,4 +1,5 @@
-"""Several answers to every subset of many questions' sources: one new sample a round, each paid once."""
+"""This module samples several answers to every subset of many questions' sources, and pays for each
+once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,13 +26,14 @@ from .models import Examined
 from .running import Silence, several_at_once
 
 SubsetKey: TypeAlias = tuple[int, Mask]
-"""The place of a question, and a subset of its sources."""
+"""The position of a question, and a subset of its sources."""
 Replies: TypeAlias = Mapping[SubsetKey, Sequence[Reply]]
 
 
 @dataclass(frozen=True, slots=True)
 class SampledQuestion:
-    """One question. ``sources``: what subsets are made of, the first one being the highest bit."""
+    """A ``SampledQuestion`` is one question. ``sources``: the sources of its subsets; the first is the
+    highest bit."""
 
     example: Example
     sources: SourceSet
@@ -47,24 +49,22 @@ class SampledQuestion:
         return self.sources.mask_of(self.example.necessary)
 
     def arrangement(self, mask: int) -> Arrangement:
-        """Returns what is shown of a subset."""
+        """Returns the arrangement of a subset."""
         return Arrangement.of(self.sources, Subset(mask))
 
 
 @dataclass(slots=True, eq=False)
 class Sampling:
-    """This class represents the samples that one model gives. For one event loop, and to be run once.
-
-    ``settings``: ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace.
-    ``budget`` says afterwards what was spent. ``told``: of every answer.
-    """
+    """This class draws the samples of one model, once, on one event loop. ``settings``: ``timeout``,
+    ``retries``, ``limits`` and the ``store``, in the model's namespace. ``budget``: afterwards, the
+    spending. ``answered``: called after each answer."""
 
     model: Examined
     asked: Sequence[SampledQuestion]
     samples: int
     settings: Settings
     limiter: Limiter
-    told: Callable[[], object]
+    answered: Callable[[], object]
     budget: Budget = field(init=False)
     stop_reason: str = ""
     _replies: dict[SubsetKey, list[Reply]] = field(init=False)
@@ -83,17 +83,18 @@ class Sampling:
         }
 
     def stop(self, reason: str) -> None:
-        """Asks for nothing more, nor tries again; what is in flight is still awaited."""
+        """Stops new calls and retries; calls in flight are still awaited."""
         self.stop_reason = self.stop_reason or reason
         for sampler in self._samplers:
             sampler.replayer.stopper.stop(reason)
 
     async def run(self) -> Replies:
-        """Returns the replies by the question's place and the subset, one for each sample: an answer, or
-        an error where it failed for good. Fewer where there was a stop.
+        """Returns the replies by question and subset: per sample, an answer or the error after all
+        retries.
 
-        Nobody is asked about no sources, which are answered with N/A. Raises BaselineFailed where as many
-        calls in a row fail as ``limits.failures`` puts up with, StoreFailed, and errors of this package.
+        After a stop there are fewer. Without sources the answer is N/A without a call. Raises
+        BaselineFailed after ``limits.failures`` failures in a row, StoreFailed, and other errors of this
+        package.
         """
         await self._open()
         try:
@@ -108,7 +109,7 @@ class Sampling:
 
     async def _open(self) -> None:
         settings, store = self.settings, self.settings.store
-        # A server may be far away.
+        # Opening runs in a thread, because a database server may be slow.
         opened = None if store is None else await threads.shared().run(store.open)
         for each in self.asked:
             question = each.example.question
@@ -121,9 +122,9 @@ class Sampling:
                 settings.timeout,
                 accepts=("length",),
             )
-            # The same place as an explanation's, so that each finds what the other has paid for.
+            # The store is the one that explanations use, so that each reuses the other's answers.
             stored = None if opened is None else opened.answers(question)
-            # Nothing is remembered: every sample is another one.
+            # Nothing is cached within the run, because every sample must be a new answer.
             cache = AnswerCache(self.budget, remember=False, stored=stored)
             self._samplers.append(Sampler(replayer, cache))
 
@@ -139,4 +140,4 @@ class Sampling:
             self.stop(str(error))
             raise
         self._replies[key].append(reply)
-        self.told()
+        self.answered()

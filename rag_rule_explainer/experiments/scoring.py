@@ -1,4 +1,4 @@
-"""Rules found against those that labels lead one to expect (paper, *robustness*). Pure counting."""
+"""This module counts the rules found against those that labels imply (paper, *robustness*)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from ..verdicts import Verdict
 
 
 def voted(verdicts: Sequence[Verdict]) -> Verdict:
-    """Returns what a majority of these comes to: HOLDS at half or more; UNKNOWN where those without a
-    verdict could decide it."""
+    """Returns the vote of these verdicts: HOLDS at half or more; UNKNOWN if missing verdicts could decide
+    it."""
     holds, breaks, unknown = (verdicts.count(verdict) for verdict in Verdict)
     return Majority(len(verdicts)).outcome(holds, breaks, unknown) or Verdict.UNKNOWN
 
 
 class Mined(NamedTuple):
-    """This class represents all valid rules, as antecedents. ``unresolved``: subsets that were needed and
-    have no verdict; where there are any, there may be more rules."""
+    """A ``Mined`` holds the antecedents of all valid rules. ``unresolved``: needed subsets without a
+    verdict; if there are any, there may be more rules."""
 
     rules: Mapping[RuleKind, frozenset[Mask]]
     unresolved: tuple[Mask, ...]
@@ -29,41 +29,40 @@ class Mined(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def mined(verdicts: tuple[Verdict, ...]) -> Mined:
-    """Returns what the Dual Rule Miner finds. ``verdicts``: of the condition of retention rules, on all
-    subsets by mask; that of omission rules is its negation."""
+    """Returns the rules that the Dual Rule Miner finds. ``verdicts``: of the condition of retention
+    rules, on all subsets, by mask; the condition of omission rules is the negation."""
     lattice = Lattice(len(verdicts).bit_length() - 1)
     rules = dict[RuleKind, frozenset[Mask]]()
     unresolved = set[Mask]()
     for search in dual(lattice, minimal=False):
         while (ask := search.next()) is not None:
-            search.tell({ask.key: _turned(search.kind, verdicts[ask.key])})
+            search.tell({ask.key: _verdict_of(search.kind, verdicts[ask.key])})
         rules[search.kind] = frozenset(claim.antecedent for claim in search.claims)
         unresolved.update(search.unresolved)
     return Mined(rules, tuple(sorted(unresolved)))
 
 
 def is_implied(necessary: Mask, mask: Mask) -> bool:
-    """Returns whether the labels imply the truth on a subset: exactly where all necessary sources are in
-    it."""
+    """Returns True iff the subset has all necessary sources, so that labels imply the true answer."""
     return mask & necessary == necessary
 
 
 def expected(kind: RuleKind, lattice: Lattice, necessary: Mask) -> frozenset[Mask]:
-    """Returns all rules that the labels imply: those that retain every necessary source, or omit at least
+    """Returns all rules that labels imply: those that retain every necessary source, or omit at least
     one."""
     if kind is RuleKind.RETENTION:
         return frozenset(lattice.supersets(necessary))
     return frozenset(mask for mask in lattice.masks() if mask & necessary)
 
 
-def _turned(kind: RuleKind, verdict: Verdict) -> Verdict:
+def _verdict_of(kind: RuleKind, verdict: Verdict) -> Verdict:
     return verdict if kind is RuleKind.RETENTION else ~verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """Of one question: how many rules were ``expected``, how many ``found``, and how many of these were
-    expected. What is undefined is None: there is no precision of no rules, and no recall of none."""
+    """A ``Score`` counts the rules of one question: expected, found, and both. Precision is None
+    without found rules, recall is None without expected rules."""
 
     expected: int
     found: int
@@ -71,12 +70,12 @@ class Score:
 
     @property
     def precision(self) -> float | None:
-        """Of the rules that were found, the share that was expected."""
+        """Returns the share of expected rules among those found."""
         return self.right / self.found if self.found else None
 
     @property
     def recall(self) -> float | None:
-        """Of the rules that were expected, the share that was found."""
+        """Returns the share of found rules among those expected."""
         return self.right / self.expected if self.expected else None
 
 

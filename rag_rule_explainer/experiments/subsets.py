@@ -1,4 +1,4 @@
-"""What a model answers about subsets of one question's sources, asked for through ``Explainer``."""
+"""This module replays subsets of one question's sources through ``Explainer``."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,12 +25,9 @@ from .walking import WalkedVerdicts
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """This class represents the probes of one question by mask over ``sources``, of which the first is
-    the highest bit.
-
-    ``incomplete``: why some that were wanted are missing; empty where none is. ``calls``: of the model,
-    ``stored``: answers that the store had.
-    """
+    """An ``Answered`` holds the probes of one question, by mask over ``sources``, of which the first
+    is the highest bit. ``incomplete``: the reason why requested probes are missing; empty if none is.
+    ``calls``: calls of the model. ``stored``: answers from the store."""
 
     sources: tuple[Source, ...]
     probes: Mapping[Mask, ProbeRecord]
@@ -41,28 +38,27 @@ class Answered:
 
     @property
     def is_answered(self) -> bool:
-        """Returns whether anything was answered but by this program itself."""
+        """Returns True iff the model gave at least one answer."""
         return any(probe.kept and probe.answers for probe in self.probes.values())
 
     def verdict(self, mask: Mask, size: int) -> Verdict | None:
-        """Returns whether the answer is consistent with the truth on a subset of the first ``size``
-        sources; None where nobody asked."""
+        """Returns the verdict on a subset of the first ``size`` sources; None if the subset was not
+        replayed. It HOLDS if the answer is consistent with the truth."""
         probe = self._probe(mask, size)
         return None if probe is None else judgement_in(probe).verdict
 
     def verdicts(self, size: int) -> WalkedVerdicts:
-        """On all subsets of the first ``size`` sources."""
+        """Returns the verdicts on all subsets of the first ``size`` sources."""
         found = tuple([self.verdict(mask, size) for mask in Lattice(size).masks()])
         return WalkedVerdicts(found, tuple([None if verdict is None else ~verdict for verdict in found]))
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
-        """Yields every answer, and whether it is consistent with the truth."""
+        """Yields every answer with the judgement on its consistency with the truth."""
         for probe in self.probes.values():
             yield from ((answer, judgement_in(probe)) for answer in probe.answers)
 
     def seconds(self, masks: Iterable[Mask], size: int) -> float:
-        """Returns how long the calls about these subsets of the first ``size`` sources took, one by
-        one."""
+        """Returns the total seconds of the calls for these subsets of the first ``size`` sources."""
         probes = (self._probe(mask, size) for mask in masks)
         return sum((probe.latency or 0.0) for probe in probes if probe is not None)
 
@@ -72,12 +68,11 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class SubsetAsking:
-    """How questions are asked about.
+    """This class replays subsets of a question's sources with one model.
 
-    An answer is consistent with the truth by near-exact match, else as ``judge`` says; omission rules are
-    about what is inconsistent. Without sources the answer is ``without_sources``, and nobody is asked;
-    None asks. ``settings``: as for any explanation; which rules and which miner is said for each
-    question.
+    An answer is consistent with the truth by near-exact match, or else by ``judge``; the condition of
+    omission rules is the negation. ``without_sources``: the answer without sources; None to call the
+    model. ``settings``: as for any explanation, except that kinds and miner are set for each question.
     """
 
     model: Examined
@@ -87,16 +82,16 @@ class SubsetAsking:
     without_sources: str | None = NO_ANSWER
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
-        """Returns all subsets. Raises what ``Explainer.explain`` raises."""
-        # The condition of omission rules is the opposite: one search asks for all there is.
+        """Returns the probes of all subsets. Raises the errors of ``Explainer.explain``."""
+        # The condition of omission rules is the negation, so that one search replays everything.
         explanation = self._explained(example, sources, "exhaustive", "retention")
         return _merged(sources, [explanation])
 
     def needed(
         self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
     ) -> Answered:
-        """Returns what exact miners of these rules ask of the first so many sources, of each of these
-        sizes."""
+        """Returns the probes that exact miners need for these kinds, for the first sources of each
+        size."""
         explanations = list[Explanation]()
         for size in sorted(sizes, reverse=True):
             explanations.append(self._explained(example, sources[:size], "exact", rules))
@@ -105,7 +100,8 @@ class SubsetAsking:
         return _merged(sources, explanations)
 
     def some(self, example: Example, sources: tuple[Source, ...], masks: Iterable[Mask]) -> Answered:
-        """These subsets, and nothing else. Raises KeyboardInterrupt when what was in flight is in."""
+        """Returns the probes of exactly these subsets. Raises KeyboardInterrupt after calls in flight
+        have ended."""
         stopped, lattice, found = list[bool](), Lattice(len(sources)), dict[Mask, Explanation]()
 
         explainer = self.explainer(example, self.settings)
@@ -134,11 +130,11 @@ class SubsetAsking:
         rules: Rules,
     ) -> Explanation:
         explainer = self.explainer(example, replace(self.settings, miner=miner, rules=rules))
-        # What is judged by is the truth: no run on all sources is needed beside those of the search.
+        # The condition compares with the truth, so that no run on all sources is needed as a baseline.
         return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
 
     def explainer(self, example: Example, settings: Settings) -> Explainer:
-        """Explains by what is consistent with the truth, with these settings."""
+        """Returns an explainer whose condition is consistency with the truth."""
         return Explainer(
             self.model.replay,
             predicate=consistent_with(example.answer, judge=self.judge),
@@ -150,18 +146,17 @@ class SubsetAsking:
 
 
 def judgement_in(probe: ProbeRecord) -> Judgement:
-    """Returns whether the answer is consistent with the truth."""
+    """Returns the judgement whether the answer is consistent with the truth."""
     retention = probe.verdicts.get(RuleKind.RETENTION)
-    # The condition of omission rules is the opposite.
+    # The condition of omission rules is the negation.
     return ~probe.verdicts[RuleKind.OMISSION] if retention is None else retention
 
 
 async def verified(
     explainer: Explainer, example: Example, shown: Sequence[Source], sources: Sequence[Source]
 ) -> Explanation:
-    """Returns what is answered about those of ``sources`` that are ``shown``, and about nothing else."""
-    # "Whenever all of these are retained", and of no sources "whenever all are omitted": rules that speak
-    # about a single subset each.
+    """Returns an explanation with one probe: the answer on the sources ``shown``."""
+    # These rules apply to a single subset each: all shown sources retained, or all sources omitted.
     found = await explainer.averify(
         [source.id for source in shown or sources],
         RuleKind.RETENTION if shown else RuleKind.OMISSION,
@@ -173,8 +168,7 @@ async def verified(
 
 
 def by_mask(sources: Sequence[Source], probes: Iterable[ProbeRecord]) -> dict[Mask, ProbeRecord]:
-    """Returns the first probe of each subset of these sources, of which the first one is the highest
-    bit."""
+    """Returns the first probe of each subset of these sources, of which the first is the highest bit."""
     lattice, found = Lattice(len(sources)), dict[Mask, ProbeRecord]()
     bits = {source.id: lattice.bit(place) for place, source in enumerate(sources)}
     for probe in probes:

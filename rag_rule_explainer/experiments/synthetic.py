@@ -1,4 +1,5 @@
-"""Mock sources, with a model and a judge that never err: what the miners cost when nothing goes wrong."""
+"""This module makes synthetic sources with a model and a judge that never err, to measure only the
+miners."""
 
 import random
 import re
@@ -17,10 +18,8 @@ _WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath",
 
 
 def examples(count: int, seed: int, necessary: int = 2, sources: int = 10) -> Iterator[Example]:
-    """Questions after a code, of which each necessary source tells one part; the others tell nothing.
-
-    Raises InvalidInput for fewer sources than are necessary.
-    """
+    """Yields questions for a code, of which each necessary source has one part; the others have none.
+    Raises InvalidInput for fewer sources than are necessary."""
     if not 1 <= necessary <= sources:
         raise InvalidInput(f"{necessary} of {sources} sources cannot be necessary; give 1 to {sources}")
     for number in range(1, count + 1):
@@ -46,33 +45,34 @@ def _example(number: int, draw: random.Random, necessary: int, count: int) -> Ex
 
 
 def perfect_model() -> Examined:
-    """Answers with the code where it is shown all parts of it, else N/A; it takes no time."""
+    """Returns a model that answers with the code if it is shown all parts, else with N/A, without
+    delay."""
     return Examined("perfect-model", "experiments: the perfect model", _perfect)
 
 
-# Async, because what never waits needs no thread.
+# It is async because it never blocks, so that it needs no thread.
 async def _perfect(_: str, sources: Sequence[Source]) -> str:
-    told = dict(part for source in sources if (part := _told(source.text)) is not None)
-    of = next(iter(told), (0, 0))[1]
-    if not told or len(told) < of:
+    parts = dict(part for source in sources if (part := _part_in(source.text)) is not None)
+    of = next(iter(parts), (0, 0))[1]
+    if not parts or len(parts) < of:
         return NO_ANSWER
-    return _said(" ".join(told[part, of] for part in range(1, of + 1)))
+    return _said(" ".join(parts[part, of] for part in range(1, of + 1)))
 
 
 @lru_cache(maxsize=1024)
-def _told(text: str) -> tuple[tuple[int, int], str] | None:
-    """Which part it is, of how many, and the part."""
+def _part_in(text: str) -> tuple[tuple[int, int], str] | None:
+    """Returns the number of the part, the number of all parts, and the part."""
     found = _PART.fullmatch(text)
     return None if found is None else ((int(found[1]), int(found[2])), found[4])
 
 
 def _said(code: str) -> str:
-    # In words of its own, so that near-exact match settles nothing and the judge is asked.
+    # The wording differs from the truth, so that near-exact match fails and the judge is called.
     return f"The code is {code}."
 
 
 class PerfectJudge:
-    """Says yes to the answer that the perfect model words the truth in, and to nothing else."""
+    """This judge confirms exactly the answer in which the perfect model states the truth."""
 
     judge_name = "the perfect judge"
 

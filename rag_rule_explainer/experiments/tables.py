@@ -1,4 +1,4 @@
-"""Rows to files: the same rows make the same bytes, and no file is ever half there."""
+"""This module writes rows to files: equal rows make equal bytes, and no file is ever incomplete."""
 
 import csv
 import json
@@ -16,14 +16,16 @@ from ..errors import InvalidInput
 from ..printable import printable
 
 _FORMULAS = ("=", "+", "-", "@")
-"""What a spreadsheet takes for the beginning of a formula."""
+"""The characters that begin a formula in a spreadsheet."""
 
 
 def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> None:
-    """The rows, mappings or dataclasses, under these columns' names, or those of all fields of a
-    dataclass; also where there are none. Fractions have six decimals, and None is an empty cell. A text
-    is on one line, without control characters, and behind an apostrophe where a spreadsheet would run it.
-    Raises InvalidInput."""
+    """Writes the rows, mappings or dataclasses, as CSV, with a header even without rows.
+
+    ``shape``: the columns, or a dataclass with all its fields. Fractions have six decimals, and None is
+    an empty cell. A text is on one line, without control characters, and after an apostrophe if a
+    spreadsheet would run it. Raises InvalidInput.
+    """
     names = [field.name for field in fields(shape)] if isinstance(shape, type) else shape
     table = StringIO()
     writer = csv.writer(table, lineterminator="\n")
@@ -35,15 +37,14 @@ def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> N
 
 
 def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]], names: Sequence[str] = ()) -> None:
-    """One record a line, or these keys of it, in ASCII: no text in it can move a cursor. Raises
-    InvalidInput."""
+    """Writes one record per line, in ASCII, so that no text can control a terminal. ``names``: the
+    keys to write; empty for all. Raises InvalidInput."""
     chosen = ({name: each[name] for name in names} if names else each for each in records)
     write_bytes(path, "".join(f"{json.dumps(each)}\n" for each in chosen).encode("ascii"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """The content, in a folder that is made where it is missing; until all is there, the file stays as
-    it was. Raises InvalidInput."""
+    """Writes the file atomically, and makes its folder if needed. Raises InvalidInput."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

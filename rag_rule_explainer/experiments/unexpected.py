@@ -1,4 +1,4 @@
-"""What is to be read where rules are not what the labels imply: the answers that decided so."""
+"""This module lists the answers behind rules that differ from those that labels imply."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +13,8 @@ from .scoring import expected, is_implied, mined, voted
 
 
 class SampledRules(NamedTuple):
-    """One sample, and whether it is consistent with the truth. Without an answer, the reason says why."""
+    """This class holds one sample and its judgement; without an answer, the judgement gives the
+    reason."""
 
     answer: Answer | None
     judgement: Judgement
@@ -21,13 +22,13 @@ class SampledRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """This class represents all samples of one question, by subset: as many of each."""
+    """A ``Table`` holds all samples of one question by subset, equally many for each."""
 
     asked: SampledQuestion
     samples: Mapping[Mask, Sequence[SampledRules]]
 
     def votes(self, count: int) -> tuple[Verdict, ...]:
-        """Returns what the first so many samples come to on each subset, by mask."""
+        """Returns the vote of the first ``count`` samples on each subset, by mask."""
         return tuple(
             [
                 voted([each.judgement.verdict for each in self.samples[mask][:count]])
@@ -36,7 +37,7 @@ class Table:
         )
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
-        """Yields every answer, and whether it is consistent with the truth."""
+        """Yields every answer with the judgement on its consistency with the truth."""
         for mask in self.asked.masks:
             yield from ((said, judgement) for said, judgement in self.samples[mask] if said is not None)
 
@@ -46,10 +47,8 @@ _CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None
 
 def deviations(table: Table, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
     """Yields a record for each rule that is unexpected or missing at any of these numbers of samples.
-
-    ``decided_by``: the subsets that the rule speaks about and whose vote is not what the labels imply,
-    with all of their samples.
-    """
+    ``decided_by``: the subsets that the rule applies to and whose vote contradicts the labels, with
+    all their samples."""
     asked, necessary = table.asked, table.asked.necessary
     votes = {count: table.votes(count) for count in counts}
     known = {kind: expected(kind, asked.sources.lattice, necessary) for kind in RuleKind}
@@ -90,11 +89,11 @@ def _decided_by(
             yield {
                 "kept": list(table.asked.sources.ids_of(mask)),
                 "at_samples": at,
-                "answers": [_told(each) for each in table.samples[mask]],
+                "answers": [_record(each) for each in table.samples[mask]],
             }
 
 
-def _told(sampled: SampledRules) -> dict[str, Any]:
+def _record(sampled: SampledRules) -> dict[str, Any]:
     answer, judgement = sampled
     return {
         "answer": None if answer is None else answer.text,

@@ -1,7 +1,5 @@
-"""What each miner visits of a lattice whose verdicts are known. Pure: nothing is asked of anybody.
-
-The real searches are run over the verdicts, node by node; nothing here is by formula.
-"""
+"""This module counts what each miner visits in a lattice with known verdicts. The real searches are
+run over the verdicts, node by node; nothing is computed by formula."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,18 +14,19 @@ from ..verdicts import Verdict
 
 
 class WalkedVerdicts(NamedTuple):
-    """By the kind of rule whose condition is judged; each by mask, None where nobody asked."""
+    """This class holds the verdicts of both conditions, each by mask; None for a subset that was not
+    replayed."""
 
     retention: tuple[Verdict | None, ...]
     omission: tuple[Verdict | None, ...]
 
     def of(self, kind: RuleKind) -> tuple[Verdict | None, ...]:
-        """Returns those of one kind."""
+        """Returns the verdicts of one kind's condition."""
         return self.retention if kind is RuleKind.RETENTION else self.omission
 
 
 class WalkedMiner(str, Enum):
-    """This class represents the miners that are compared, as the command line names them."""
+    """This enum has the miners that are compared, with their names on the command line."""
 
     EXHAUSTIVE = "exhaustive"
     MONO_RETENTION = "mono-retention"
@@ -38,17 +37,17 @@ class WalkedMiner(str, Enum):
 
     @property
     def kinds(self) -> tuple[RuleKind, ...]:
-        """Returns the kinds of rule that it mines."""
+        """Returns the kinds of rule that the miner mines."""
         return _KINDS.get(self, tuple(RuleKind))
 
     @property
     def family(self) -> str:
-        """Returns its name without the kind: "mono" for both Monos."""
+        """Returns the miner's name without the kind: "mono" for both Monos."""
         return "mono" if self in _KINDS else self.value
 
     @property
     def kind(self) -> str:
-        """Returns the kind of rule that it mines: "retention", "omission" or "both"."""
+        """Returns the kind of rule that the miner mines: "retention", "omission" or "both"."""
         return self.kinds[0].value if self in _KINDS else "both"
 
 
@@ -60,12 +59,11 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What one miner visited, and found.
+    """A ``Walk`` holds what one miner visited and found.
 
-    ``replayed``: the subsets that it had replayed, in order, each as often as it had. ``nodes``: lattice
-    nodes visited: of the one lattice that it walks, but of two, one for each kind, where two Monos walk
-    apart (so up to 200 %). ``repeated``: replays of what had been replayed before. ``rules``: all valid
-    rules, of all kinds that it mines, and ``minimal_rules`` the minimal ones among them.
+    ``replayed``: the subsets replayed, in order, with repetitions. ``nodes``: lattice nodes visited; two
+    Monos walk two lattices, so that they may visit up to 200 % of one. ``rules``: the number of all valid
+    rules. ``minimal_rules``: the number of minimal rules.
     """
 
     replayed: tuple[Mask, ...]
@@ -75,19 +73,18 @@ class Walk:
 
     @property
     def repeated(self) -> int:
-        """Replays of what had been replayed before."""
+        """Returns the number of replays of a subset that was replayed before."""
         return len(self.replayed) - len(set(self.replayed))
 
     @property
     def calls(self) -> int:
-        """Replays that ask the model: not those of no sources, which are answered without it."""
+        """Returns the number of replays that call the model: all except those without sources."""
         return sum(mask != 0 for mask in self.replayed)
 
 
 @lru_cache(maxsize=256)
 def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
-    """Returns the miner's walk over all subsets. Raises KeyError where it visits one that nobody asked
-    about."""
+    """Returns the miner's walk. Raises KeyError if it visits a subset without a verdict."""
     lattice = Lattice(max(map(len, verdicts)).bit_length() - 1)
     searches = _searches(miner, lattice)
     visited = [mask for search in searches for mask in _visits(search, verdicts.of(search.kind))]
@@ -102,7 +99,7 @@ def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
 
 
 _REMEMBERING = {WalkedMiner.EXHAUSTIVE, WalkedMiner.DUAL}
-"""Those that replay nothing twice, though both of their searches ask for it."""
+"""The miners that replay nothing twice, although both of their searches request it."""
 
 
 def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:
@@ -114,7 +111,7 @@ def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:
 
 
 def _visits(search: RuleSearch, verdicts: Sequence[Verdict | None]) -> Iterator[Mask]:
-    """Runs the search to its end, and says what it asks for."""
+    """Runs the search to its end, and yields the subsets that it requests."""
     while (ask := search.next()) is not None:
         verdict = verdicts[ask.key] if ask.key < len(verdicts) else None
         if verdict is None:

@@ -1,1 +1,1 @@
-"""What comes out: an explanation, its rules, and what is said of a single rule."""
+"""This package contains explanations, their rules, and the verification of a single rule."""

@@ -1,4 +1,5 @@
-"""Whether an explanation contradicts itself: one that is read may have been written by anybody."""
+"""This module checks whether an explanation, which may come from an untrusted file, contradicts
+itself."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
@@ -8,12 +9,12 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 from .records import JUDGED_TOGETHER, Finding
 
-if TYPE_CHECKING:  # it asks here whether it may be made
+if TYPE_CHECKING:  # a runtime import would be circular
     from .explanation import Explanation
 
 
 def complaints(explanation: "Explanation") -> Iterator[str]:
-    """Yields what is wrong with an explanation that was put together by somebody else, if anything."""
+    """Yields a sentence for each contradiction in an explanation."""
     ids = {source.id for source in explanation.sources}
     if len(ids) != len(explanation.sources):
         yield "two sources have the same id"
@@ -35,7 +36,8 @@ def complaints(explanation: "Explanation") -> Iterator[str]:
 def _wrong_at_first_sight(
     explanation: "Explanation", kind: RuleKind, rules: Sequence[Finding], ids: Set[str]
 ) -> str:
-    """Returns what makes it idle to look at these rules one by one."""
+    """Returns a contradiction that makes it pointless to check the rules one by one; empty if there is
+    none."""
     condition = explanation.predicates.get(kind)
     wrong: Mapping[str, Callable[[Finding], object]] = {
         f"a rule of another kind stands among those of {kind.value}": lambda rule: rule.kind is not kind,
@@ -54,11 +56,11 @@ def _wrong_at_first_sight(
     }
     if len({frozenset(rule.sources) for rule in rules}) != len(rules):
         return "a rule stands there twice"
-    return next((told for told, is_so in wrong.items() if any(map(is_so, rules))), "")
+    return next((complaint for complaint, is_so in wrong.items() if any(map(is_so, rules))), "")
 
 
 def _also_named(explanation: "Explanation") -> Iterator[Collection[str]]:
-    """Yields the ids in what is neither a probe nor a rule."""
+    """Yields the collections of ids that are named outside of probes and rules."""
     yield from (witness.sources for witness in explanation.witnesses)
     yield from (change.sources for change in explanation.counterfactuals)
     yield from (entry.kept for entry in explanation.unresolved)
@@ -118,8 +120,9 @@ def _complaints_of(explanation: "Explanation", kind: RuleKind, rules: Sequence[F
 
 
 class _Broken:
-    """This class knows the subsets that were seen to break, and looks through all of them at once: by
-    unit, it has an integer with a byte for each, which is 1 where the antecedent speaks about it."""
+    """This class answers whether a subset that broke lies under an antecedent. It checks all such
+    subsets at once: for each unit it holds an integer with one byte per subset, which is 1 where the
+    antecedent's kind applies."""
 
     def __init__(
         self, explanation: "Explanation", kind: RuleKind, units: Mapping[str, int], size: int
@@ -131,7 +134,7 @@ class _Broken:
                 seen[self._row(witness.kept, units)] = Verdict.BREAKS
         for probe in explanation.probes:
             if kind in probe.verdicts:
-                # What a probe says stands against a witness of the same subset.
+                # The verdict of a probe takes precedence over a witness of the same subset.
                 seen[self._row(probe.kept, units)] = probe.verdicts[kind].verdict
         rows = [row for row, verdict in seen.items() if verdict is Verdict.BREAKS]
         self._count, self._rows = len(rows), b"".join(rows)
@@ -139,8 +142,8 @@ class _Broken:
         self._outside: dict[frozenset[int], int] = {}
 
     def under(self, antecedent: Iterable[int], beside: frozenset[int] | None) -> bool:
-        """Returns True iff one of them contains the antecedent; ``beside``: all units that are not in it
-        do so as well."""
+        """Returns True iff a subset that broke contains the antecedent and, if ``beside`` is given, all
+        units outside it."""
         left = self._all if beside is None else self._outside_of(beside)
         for unit in antecedent:
             if not left:
@@ -153,7 +156,7 @@ class _Broken:
         return int.from_bytes(b"\1" * self._count, "little")
 
     def _outside_of(self, kept: frozenset[int]) -> int:
-        # All rules of a batch are relative to the same sources.
+        # All rules of one batch share the same ``kept``, so the result is cached.
         if kept not in self._outside:
             left = self._all
             for unit in range(self._size):
@@ -170,7 +173,7 @@ class _Broken:
     def _row(self, kept: Sequence[str], units: Mapping[str, int]) -> bytes:
         retained = self._kind is RuleKind.RETENTION
         row, size = bytearray((b"\1", b"\0")[retained] * (self._size + 1)), self._size
-        # Pinned sources are no units: they all come to the last place, which nobody looks at.
+        # Pinned sources are no units: they share the last position, which is then cleared.
         for each in kept:
             row[units.get(each, size)] = retained
         row[size] = 0

@@ -1,8 +1,6 @@
-"""What an explanation is. Pydantic, because it leaves the process: JSON round trip, schema version.
-
-An Explanation read back from JSON is untrusted text like any other: sizes and types are checked, and
-nothing in it is executed or fetched.
-"""
+"""This module defines the explanation, a pydantic model with a JSON round trip and a schema version.
+An Explanation that is read from JSON is untrusted: sizes and types are checked, and nothing in it is
+executed or fetched."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
@@ -35,10 +33,10 @@ from .summary import RuleSummary, Summary
 
 SCHEMA_VERSION = 1
 _MOST_PRINTED = 50
-"""Rules that str() shows; the rest is counted."""
+"""The most rules that ``str(explanation)`` lists; further rules are counted."""
 
 
-_CALLED_OTHERWISE = {
+_ALTERNATIVES = {
     "answer": "explanation.baseline.text, or explanation.summary().answer",
     "text": "str(explanation), or rag_rule_explainer.report.as_text(explanation)",
     "to_json": "explanation.model_dump_json()",
@@ -53,19 +51,19 @@ _CALLED_OTHERWISE = {
     "findings": "explanation.rules",
     "predicate": "explanation.predicates",
 }
-"""What is often looked for, and where it is."""
+"""Names that users try on an explanation, with the right expression for each."""
 
 
 class Explanation(BaseModel):
-    """Every rule found for one question, with everything it rests on.
+    """An ``Explanation`` holds every rule found for one question, with all evidence.
 
-    ``complete``: the searches ran to their end and no subset they needed is without a verdict; then the
-    rules are all there are, as far as its miner looks, or, where they were tested, all that passed the
-    tests. Otherwise ``stop_reason`` and ``unresolved`` say what is missing, and what is reported is as
-    true as it says. ``scope``: whether the sources are the caller's, what retrieval returned, or what the
-    model was shown; ``held_out``: what was retrieved and not shown. ``ties``: sources that were retained
-    or left out together. ``warnings``: what is to be read before any rule. ``id``: by which traces of its
-    replays are found.
+    ``complete``: the searches ended, and every subset that they needed has a verdict. The rules are then
+    all rules that the miner can find, or all rules that passed the tests. Otherwise ``stop_reason`` and
+    ``unresolved`` say what is missing; the reported rules are valid all the same. ``scope``: whether
+    ``sources`` were given by the caller, returned by the retriever, or shown to the model. ``held_out``:
+    the retrieved sources that the model was not shown. ``ties``: the sources that were retained or
+    omitted together. ``warnings``: sentences to be read before any rule. ``id``: the identifier in the
+    traces of the replays.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -104,7 +102,8 @@ class Explanation(BaseModel):
         return (*self.retention_rules, *self.omission_rules)
 
     def summary(self) -> Summary:
-        """Returns the answer, its rules and the warnings, for an API: no texts of sources, no probes."""
+        """Returns the answer, the rules and the warnings without texts of sources and probes, for an
+        API."""
         return Summary(
             question=self.question,
             answer=self.baseline.text,
@@ -122,27 +121,27 @@ class Explanation(BaseModel):
 
     @model_validator(mode="after")
     def _is_coherent(self) -> Self:
-        """What an explanation says must not contradict itself, wherever it was read from."""
+        """Raises ValueError if the explanation contradicts itself."""
         for complaint in complaints(self):
             raise ValueError(complaint)
         return self
 
     def __iter__(self) -> Iterator[Finding]:  # type: ignore[override] -- pydantic's gives the fields
-        """Returns the rules, as in ``rules``."""
+        """Returns an iterator over ``rules``."""
         return iter(self.rules)
 
     def __hash__(self) -> int:
         return hash(self.id)
 
-    if not TYPE_CHECKING:  # a type checker knows the names that there are
+    if not TYPE_CHECKING:  # type checkers must report unknown names
 
         def __getattr__(self, name: str) -> object:
-            if name in _CALLED_OTHERWISE:
-                raise AttributeError(f"an Explanation has no {name!r}; use {_CALLED_OTHERWISE[name]}")
+            if name in _ALTERNATIVES:
+                raise AttributeError(f"an Explanation has no {name!r}; use {_ALTERNATIVES[name]}")
             return super().__getattr__(name)
 
     def __repr__(self) -> str:
-        # Short on purpose: asyncio.run() takes the repr of its task's result, probes and all.
+        # The repr is short, because asyncio.run() computes the repr of its task's result.
         return (
             f"<Explanation of {shortened(self.question, 60)!r}: "
             f"{len(self.retention_rules)} retention and {len(self.omission_rules)} omission rules>"
@@ -159,20 +158,20 @@ class Explanation(BaseModel):
 
     @property
     def units(self) -> tuple[tuple[str, ...], ...]:
-        """Returns the ids that rules may name, each alone or with those that are tied to it; in order."""
+        """Returns the units of rules, in order: each is one source's id, or the ids of tied sources."""
         tied = by_source(self.ties)
         free = (source.id for source in self.sources if not source.pinned)
         return tuple(dict.fromkeys(tied[each].sources if each in tied else (each,) for each in free))
 
     @property
     def voted(self) -> bool:
-        """Returns whether verdicts were come by by votes: then nothing is proved."""
+        """Returns True iff verdicts are majority votes, so that no rule is proved."""
         samples = self._noise.get("samples")
         return isinstance(samples, int) and samples > 1
 
     @property
     def min_confidence(self) -> float:
-        """Returns the share of its subsets that a rule had to hold on; 1 where it was all of them."""
+        """Returns the share of applicable subsets on which a rule had to hold; 1 means all of them."""
         share = self._noise.get("min_confidence")
         return share if isinstance(share, float) else 1.0
 
@@ -183,13 +182,13 @@ class Explanation(BaseModel):
 
     @property
     def ended(self) -> bool:
-        """Returns True iff the search came to its end: nothing stopped it, and nothing is left open."""
+        """Returns True iff the search ended by itself and every needed subset has a verdict."""
         why = {DROPPED, DOUBTED}
         return self.complete or (self.stop_reason in why and not self.unresolved)
 
     @property
     def why_incomplete(self) -> str:
-        """Returns what stopped the search or left it open; empty where it is complete."""
+        """Returns the reason why the explanation is not complete; empty if it is complete."""
         if self.complete or self.stop_reason or not self.unresolved:
             return self.stop_reason
         count, reason = len({each.kept for each in self.unresolved}), self.unresolved[0].reason

@@ -1,4 +1,4 @@
-"""The parts of an explanation, in the user's terms."""
+"""This module defines the parts of an explanation."""
 
 from dataclasses import dataclass, field
 from math import floor
@@ -13,30 +13,28 @@ from ..verdicts import Answer, Judgement
 from .wording import joined, named_units, phrase
 
 DOUBTED = "what replays show may not be the doing of their sources alone, as the first warning says"
-"""Why a search that has come to its end is not complete: nothing shows that its verdicts are true."""
+"""The ``stop_reason`` of a finished search whose verdicts cannot be trusted."""
 
 DROPPED = "sources that no rule over groups named were dropped, so rules that name them may be missing"
-"""Why a grouped search that has come to its end is not complete."""
+"""The ``stop_reason`` of a finished grouped search that dropped sources."""
 
 JUDGED_TOGETHER = (
     "the judge saw several answers at once (batch), and one of them can have told it what to say of the "
     "others, so no rule is called proved; leave batch out, and it is asked about one answer a request"
 )
-"""The warning where a verdict of a search was made so."""
+"""The warning for a search with a verdict from a batch of answers."""
 TOGETHER = "the judge saw several answers at once"
-"""The same on a rule."""
+"""The same warning in short, as the reason why a rule is undecided."""
 _MOST_NAMED = 8
-"""Sources that a claim is relative to; of more, two."""
+"""The most sources that a relative claim lists; of more, only the first and the last are named."""
 
 Relation = Literal["absolute", "relative"]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """This class represents a source as it was retrieved. ``metadata``: what of it JSON can say.
-
-    ``pinned``: every replay retained it, so no rule names it.
-    """
+    """A ``SourceRecord`` holds a retrieved source. ``metadata``: the metadata in JSON's types.
+    ``pinned``: True iff every replay retained the source, so that no rule names it."""
 
     id: str
     text: str
@@ -46,7 +44,8 @@ class SourceRecord:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """Samples of one arrangement on which the condition held, and on which it did not."""
+    """A ``Votes`` holds the numbers of samples of one arrangement on which the condition held and
+    broke."""
 
     holds: int
     breaks: int
@@ -54,13 +53,13 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class ProbeRecord:
-    """One distinct arrangement that was judged.
+    """A ``ProbeRecord`` holds one distinct arrangement that was replayed and judged.
 
-    ``kept``: ids in the order shown. ``answers``: one per sample; empty where the replay failed
-    (``error`` says how) or answers are not kept. ``verdicts``: by the kind of rule that asked.
-    ``votes``: of the samples, where they were put to the vote, by the kind of rule as well.
-    ``latency``: seconds of the replay; of an answer out of the store, those of the replay that it was
-    paid for with. None where the application did not run for it.
+    ``kept``: the ids of the sources shown, in order. ``answers``: one answer per sample; empty if the
+    replay failed (``error`` says why), or if answers are not kept. ``verdicts``: the judgement, by the
+    kind of rule. ``votes``: the votes on the samples, by the kind of rule; empty without votes.
+    ``latency``: the seconds of the replay; for a stored answer, those of its original replay. None if the
+    application did not run.
     """
 
     kept: tuple[str, ...]
@@ -73,21 +72,23 @@ class ProbeRecord:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """This class represents a rule in the user's terms, with what it rests on.
+    """A ``Finding`` holds one rule with its evidence.
 
-    ``observed`` and ``broken``: applicable subsets seen to hold and seen to break, of ``applicable`` in
-    all. ``breaking``: the latter, by the ids kept, where a share of them is put up with, a hundred at the
-    most. ``minimal``: True where every rule with one source fewer was seen to break, False where one of
-    them is a rule itself, None where the search ended before it was known. ``relation``: for conditions
-    shared by both kinds, whether the same sources are implicated in both (absolute) or in this kind
-    only (relative); None where the kinds use different conditions or only one was mined. ``kept``: of a
-    claim relative to some sources, these; retention rules were tried with all others left out, omission
-    rules with all others retained. Empty where it is relative to groups, of which none was divided.
-    ``with_others``: all other sources than ``kept`` belong to the rule as well, though it does not name
-    them: it was tried with them retained for a retention rule, omitted for an omission rule.
-    ``tied``: of ``sources``, those that are near-duplicates, each group retained or left out as a whole:
-    the rule says nothing of one of them without the others. ``tied_beside``: so many groups of others
-    were retained or left out as a whole as well, in all subsets that are counted here.
+    ``observed``, ``broken``: the numbers of applicable subsets that were seen to hold and to break, of
+    ``applicable`` in all. ``breaking``: the ids kept in each breaking subset, if the rule may break on a
+    share of subsets; at most a hundred. ``minimal``: True if every rule with one source fewer was seen to
+    break; False if one of them is valid itself; None if the search ended before this was known.
+    ``relation``: "absolute" if the same sources are implicated in both kinds under one condition,
+    "relative" if in this kind only; None if the kinds have different conditions or only one kind was
+    mined.
+
+    ``kept``: the sources that a relative claim is about; other sources were always omitted for retention
+    rules, and always retained for omission rules. Empty if the claim is relative to undivided groups.
+    ``with_others``: if True, all sources outside ``kept`` belong to the antecedent without being named:
+    they were retained for a retention rule and omitted for an omission rule. ``tied``: the groups of
+    near-duplicates among ``sources``; the rule says nothing about a part of a group. ``tied_beside``: the
+    number of groups of other near-duplicates that were retained or omitted as a whole in all counted
+    subsets.
     """
 
     kind: RuleKind
@@ -113,7 +114,7 @@ class Finding:
 
     @property
     def proved(self) -> bool:
-        """Returns True iff every applicable subset was seen to hold."""
+        """Returns True iff the rule was seen to hold on every applicable subset."""
         return self.claim == "proved"
 
     @property
@@ -129,7 +130,7 @@ class Finding:
 
     @property
     def antecedent(self) -> str:
-        """Returns what the rule begins with: "whenever D2 and D4 are retained"."""
+        """Returns the first half of the rule: "whenever D2 and D4 are retained"."""
         named = named_units(self.sources, self.tied)
         if self.with_others:
             named.append("all sources of other batches")
@@ -140,7 +141,7 @@ class Finding:
 
     @property
     def evidence(self) -> str:
-        """Returns what the rule rests on, in words."""
+        """Returns the evidence of the rule in words."""
         return evidence_of(self)
 
     def __str__(self) -> str:
@@ -152,7 +153,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """This class represents a probe that breaks a would-be rule with the antecedent ``sources``."""
+    """A ``Witness`` is a probe that breaks a possible rule with the antecedent ``sources``."""
 
     kind: RuleKind
     sources: tuple[str, ...]
@@ -162,11 +163,11 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """This class represents a minimal change that flips the outcome: sources removed from all, or added
-    to none.
+    """A ``Counterfactual`` is a minimal set of sources whose removal or addition flips the outcome.
 
-    No smaller change inside it flips the outcome. ``answer``: what is answered then. ``tied``: of
-    ``sources``, those that were only ever changed together.
+    A removal starts from all sources, an addition from none; no smaller subset of the change flips the
+    outcome. ``answer``: the answer after the change. ``tied``: the groups in ``sources`` that were only
+    changed together.
     """
 
     kind: RuleKind
@@ -185,11 +186,11 @@ class Counterfactual:
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """This class represents a source's Banzhaf and Shapley index in the game of valid antecedents of one
-    kind, which the reported rules make: as sure as these are.
+    """An ``Importance`` holds a source's Banzhaf and Shapley index for the reported rules of one kind.
 
-    ``error``: 0 where they are exact; else they are estimates, each off by at most so much with 95 %
-    confidence. ``tied``: its near-duplicates; the index is of all of them together.
+    The game is that of the valid antecedents, so the indices are as certain as the rules. ``error``: 0 if
+    they are exact; else the largest error of the estimates, with 95 % confidence. ``tied``: the source's
+    near-duplicates, for which the index stands as well.
     """
 
     kind: RuleKind
@@ -202,7 +203,7 @@ class Importance:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """This class represents a subset that was needed and has no verdict: what rests on it is neither
+    """An ``Unresolved`` is a needed subset without a verdict: rules that depend on it are neither
     reported nor denied."""
 
     kind: RuleKind
@@ -212,9 +213,13 @@ class Unresolved:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """``probes``: distinct arrangements judged. ``replays``: runs of the application in this call, by
-    purpose. ``reused``: answers taken from memory; ``stored``: from the store. ``wasted``: speculative
-    probes that turned out not to be needed. ``judge_requests``: sent to a judge."""
+    """A ``Counts`` holds what one call used.
+
+    ``probes``: distinct arrangements judged. ``replays``: runs of the application; ``baseline``,
+    ``repeat_check``, ``samples`` and ``retries`` say for which purpose. ``reused``: answers taken from
+    memory. ``stored``: answers taken from the store. ``wasted``: speculative probes that were not needed.
+    ``judge_requests``: requests sent to a judge.
+    """
 
     probes: int = 0
     replays: int = 0
@@ -230,11 +235,9 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Tokens by kind, as the models reported them, and what they cost; the judge's apart.
-
-    Kinds: ``input_tokens``, of which ``cached_input_tokens`` came out of the provider's cache,
-    ``output_tokens``, ``total_tokens``. Costs are None where a price is missing.
-    """
+    """A ``Spent`` holds the tokens that the models reported, and their cost; replays and judge
+    separately. The kinds of tokens are ``input_tokens``, of which ``cached_input_tokens`` came from
+    the provider's cache, ``output_tokens`` and ``total_tokens``. A cost is None if a price is missing."""
 
     replays: dict[str, int] = field(default_factory=dict[str, int])
     judge: dict[str, int] = field(default_factory=dict[str, int])
@@ -244,19 +247,19 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class MinerRecord:
-    """Which miner searched, and why it was chosen."""
+    """A ``MinerRecord`` holds the name of the miner that searched, and the reason for its choice."""
 
     name: str
     reason: str
 
 
 def past_tense(kind: RuleKind) -> str:
-    """Returns what a rule of this kind says happened to its sources: "retained" or "omitted"."""
+    """Returns the participle for the sources of a rule of this kind: "retained" or "omitted"."""
     return "retained" if kind is RuleKind.RETENTION else "omitted"
 
 
 def _kept(finding: Finding) -> str:
-    """Returns what a relative claim is relative to; of many the first and the last are named."""
+    """Returns the sources to which a claim is relative, as a phrase; of many, the first and the last."""
     if not finding.kept:
         return "groups kept whole"
     if len(finding.kept) <= _MOST_NAMED:
@@ -266,12 +269,12 @@ def _kept(finding: Finding) -> str:
 
 
 def _percent(finding: Finding) -> str:
-    """Rounded down: 255 of 256 subsets are not 100 %."""
+    """Returns the confidence in per cent, rounded down: 255 of 256 subsets are not 100 %."""
     return f"{floor(finding.confidence * 1000) / 10:g} %"
 
 
 def evidence_of(finding: Finding) -> str:
-    """Returns what a finding rests on; the kinds of claim never read alike."""
+    """Returns the evidence of a finding in words; each kind of claim has its own wording."""
     seen = f"{finding.observed} of {subset_count(finding.applicable)} subsets"
     sampling = printable(finding.sampling)
     by_votes = f", {sampling}" if sampling else ""

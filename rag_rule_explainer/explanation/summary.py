@@ -1,4 +1,5 @@
-"""What an explanation says, without what it rests on: small enough to be answered by an API."""
+"""This module defines the summary of an explanation without its evidence, small enough for an API's
+reply."""
 
 from pydantic import BaseModel, ConfigDict
 
@@ -10,10 +11,8 @@ _MODEL = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_buil
 
 
 class RuleSummary(BaseModel):
-    """One rule: what it names, as a sentence, and what it rests on.
-
-    ``claim`` and ``evidence`` say how sure it is; a ``rule`` alone does not.
-    """
+    """A ``RuleSummary`` holds one rule: the sources that it names, its sentence, and its evidence.
+    Only ``claim`` and ``evidence`` say how certain it is; ``rule`` does not."""
 
     model_config = _MODEL
 
@@ -25,7 +24,7 @@ class RuleSummary(BaseModel):
 
     @classmethod
     def of(cls, finding: Finding) -> "RuleSummary":
-        """Returns what a finding says."""
+        """Returns the summary of a finding."""
         return cls(
             kind=finding.kind,
             sources=finding.sources,
@@ -36,11 +35,9 @@ class RuleSummary(BaseModel):
 
 
 class Summary(BaseModel):
-    """The answer and its rules; of the sources, their ids only, and no probes.
-
-    ``predicates``: the conditions that rules were looked for, by kind. ``warnings`` are to be read before
-    any rule. Where it is not ``complete``, ``why_incomplete`` says why, and there may be more rules.
-    """
+    """A ``Summary`` holds the answer and its rules, with the ids of the sources, but no texts and no
+    probes. ``predicates``: the condition of rules, by kind. ``warnings``: sentences to be read before
+    any rule. Unless ``complete``, more rules may exist, and ``why_incomplete`` gives the reason."""
 
     model_config = _MODEL
 
@@ -58,7 +55,7 @@ class Summary(BaseModel):
     spent: Spent = Spent()
 
     def __str__(self) -> str:
-        """Warnings, then rules with what each rests on, a line each."""
+        """Returns the warnings, then the rules with their evidence, one per line."""
         warnings = [f"WARNING: {printable(warning)}" for warning in self.warnings]
         rules = [printable(f"{each.rule} [{each.evidence}]") for each in self.rules] or [
             "no rule was found"

@@ -1,4 +1,4 @@
-"""What came of verifying one rule."""
+"""This module defines the result of verifying one rule."""
 
 from dataclasses import dataclass, replace
 
@@ -11,12 +11,12 @@ from .wording import joined, named_units, phrase
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Whether one rule holds, and all that was seen of it. As a condition it is true iff ``holds``.
+    """A ``Verification`` holds whether one rule holds, and the evidence. Its truth value is ``holds is
+    True``.
 
-    ``kind`` and ``sources``: the rule that was asked about, its ids in the order shown, with those of
-    near-duplicates that are tied to them. ``explanation``:
-    the rule, if it held, or the probes that break it, with everything either rests on; it is never
-    ``complete``, as no other rule was looked for.
+    ``kind`` and ``sources``: the verified rule; ``sources`` are in the order shown, and include
+    near-duplicates that are tied to them. ``explanation``: the rule, if it held, or the probes that break
+    it, with all evidence; it is never ``complete``, because no other rule was searched for.
     """
 
     kind: RuleKind
@@ -25,23 +25,24 @@ class Verification:
 
     @property
     def finding(self) -> Finding | None:
-        """Returns the rule with its evidence, unless it was seen to break or its own subset not to hold.
+        """Returns the rule with its evidence; None if a probe breaks the rule, or if its own subset did
+        not hold.
 
-        *Proved* where every subset that it speaks about was seen to hold, *unverified* where the trial
-        ended before it was decided, and where the judge saw several answers at once.
+        The claim is *proved* if every applicable subset was seen to hold. It is *unverified* if the trial
+        ended before the rule was decided, or if the judge saw several answers at once.
         """
         return next(iter(self.explanation.rules), None)
 
     @property
     def witness(self) -> Witness | None:
-        """Returns a probe that breaks the rule, where one was seen."""
+        """Returns a probe that breaks the rule; None if there is none."""
         found = next(iter(self.explanation.witnesses), None)
         return found and replace(found, sources=self.sources)
 
     @property
     def holds(self) -> bool | None:
-        """Returns False where a probe breaks it; True where it held on all that was to be tried; else
-        None."""
+        """Returns False if a probe breaks the rule, True if the rule held on all subsets to be tried,
+        else None."""
         if self.witness is not None:
             return False
         return True if self.finding is not None and self.finding.claim != "unverified" else None

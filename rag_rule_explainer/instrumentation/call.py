@@ -13,7 +13,7 @@ import anyio
 from ..errors import BaselineFailed
 from ..estimate.assumptions import Assumptions
 from ..estimate.estimate import Estimate
-from ..explainer import Explainer, Kind
+from ..explainer import Explainer, RuleKindLike
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
 from ..given import named_ids
@@ -118,7 +118,7 @@ class Call(Generic[Item]):
         except Exception as error:
             return unexplained(output, error)
 
-    def verified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
+    def verified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
         """Returns whether one rule of the answer holds, blocking."""
         # Before anything is paid.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
@@ -126,7 +126,7 @@ class Call(Generic[Item]):
             first = at_once(self._made(self._blocking_baseline, block))
             return self._asked(verify, first.recorded, first.replay)
 
-    async def averified(self, antecedent: Iterable[str], kind: Kind) -> Verification:
+    async def averified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
         """Returns the same on the caller's loop."""
         verify = partial(self.explainer.averify, named_ids(antecedent), as_kind(kind))
         await self._ask_tracers()

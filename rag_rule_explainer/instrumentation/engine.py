@@ -10,10 +10,10 @@ from ..probing.tracing.marks import (
     EXPLANATION,
     REPLAY,
     REPLAY_TAG,
-    Marks,
     Outcome,
     TracedExplanation,
     TracedReplay,
+    TraceMarks,
     current_replay,
 )
 from ..probing.tracing.traced import Unheard, heard, is_sent, own_root, unheard
@@ -28,9 +28,9 @@ __all__ = [
     "REPLAY",
     "REPLAY_TAG",
     "Given",
-    "Marks",
     "Outcome",
     "Said",
+    "TraceMarks",
     "TracedExplanation",
     "TracedReplay",
     "Unheard",

@@ -26,7 +26,7 @@ from .refusals import Refusals
 from .requests.answering import Answers, holds_one
 from .requests.authorship import Authorship
 from .requests.carrying import Carried, MadeTexts, is_too_short
-from .requests.conversations import Conversations
+from .requests.conversations import ServerConversations
 from .requests.courses import Course, Difference, difference
 from .requests.exchanges import Exchange
 from .requests.leftovers import Leftover
@@ -81,7 +81,7 @@ class Fidelity:
     _repeated: Repeated = field(init=False)
     _answers: Answers = field(init=False)
     _refusals: Refusals = field(init=False)
-    _conversations: Conversations = field(default_factory=Conversations)
+    _conversations: ServerConversations = field(default_factory=ServerConversations)
 
     def __post_init__(self) -> None:
         self._repeated = Repeated(self.steady)

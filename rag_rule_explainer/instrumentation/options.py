@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast, get_args
 
-from ..allowed import checked_flag, checked_function, checked_list, checked_text, did_you_mean, told
+from ..allowed import brief, checked_flag, checked_function, checked_list, checked_text, did_you_mean
 from ..errors import InvalidInput
 from ..probing.replaying import WantedScope
 from ..verdicts import Answer, logged_answer
@@ -74,7 +74,7 @@ class Manner:
         listed = tuple(cast("Sequence[object]", retrievers))
         for each in listed:
             if isinstance(each, (str, int, float, type(None))):
-                raise InvalidInput(f"retrievers has {told(each)}; pass the very objects that are asked")
+                raise InvalidInput(f"retrievers has {brief(each)}; pass the very objects that are asked")
         return listed
 
     @classmethod
@@ -86,14 +86,14 @@ class Manner:
             )
         stubs = dict(cast("Mapping[Any, Any]", stub_tools or {}))
         for name in stubs:
-            checked_text(f"the tool {told(name)} in stub_tools", name, "the name of a tool, a str")
+            checked_text(f"the tool {brief(name)} in stub_tools", name, "the name of a tool, a str")
         return stubs
 
 
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         near = did_you_mean(value, [str(each) for each in allowed]) if isinstance(value, str) else ""
-        raise InvalidInput(f"{name} is {told(value)}; {near}give one of {', '.join(map(repr, allowed))}")
+        raise InvalidInput(f"{name} is {brief(value)}; {near}give one of {', '.join(map(repr, allowed))}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +153,6 @@ def documents_in(name: str, given: Any) -> Sequence[Any]:
     """Returns the documents a caller brings. Raises InvalidInput for what cannot be a list of them."""
     if not isinstance(given, Iterable) or (not given and isinstance(given, (str, bytes, Mapping))):
         raise InvalidInput(
-            f"{name} is {told(cast('object', given))}; give a list of documents, or of their texts"
+            f"{name} is {brief(cast('object', given))}; give a list of documents, or of their texts"
         )
     return cast("Sequence[Any]", given)

@@ -10,7 +10,7 @@ from ..estimate.estimate import Estimate
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
-from .call import Call, Kind
+from .call import Call, RuleKindLike
 from .options import Case, Manner, QuestionOf, documents_in, ids_in
 from .run_context import participation, refused
 
@@ -77,7 +77,7 @@ class ApplicationExplainer(Generic[Item, Document]):
     def verify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
         documents: Sequence[Document] | None = None,
@@ -96,7 +96,7 @@ class ApplicationExplainer(Generic[Item, Document]):
     async def averify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         input: Any,  # noqa: A002 -- as all integrations say
         *,
         documents: Sequence[Document] | None = None,

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from ..errors import RagRuleError
 from ..probing.budget import summed
-from ..probing.judging import described
+from ..probing.judging import error_text
 from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.tracing.marks import TracedExplanation
@@ -108,7 +108,7 @@ def failing(watch: Watch) -> Generator[None, None, None]:
     except (RagRuleError, UnusableReply):
         raise
     except Exception as error:
-        raise failed_reply(described(error), watch, error) from error
+        raise failed_reply(error_text(error), watch, error) from error
 
 
 def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:

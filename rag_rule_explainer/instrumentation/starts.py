@@ -12,9 +12,9 @@ from contextlib import asynccontextmanager, suppress
 LONGEST_START = 0.02
 """Seconds after which a replay is taken to wait for something else before its first request, such as an
 embedding; the next one then begins."""
-MOST_LONG_STARTS = 3
-"""After so many long starts, replays begin at once: an application that waits before its first request
-gains nothing here."""
+MOST_USELESS_STARTS = 3
+"""After so many useless starts, replays begin at once. A start is useless if it is long, or if the replay
+computes in a thread of its own: other replays then do not take turns with it on the loop."""
 
 
 class Starts:
@@ -26,7 +26,7 @@ class Starts:
     def __init__(self) -> None:
         self._lock: asyncio.Lock | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._long_starts = 0
+        self._useless_starts = 0
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[Callable[[object], None], None]:
@@ -43,7 +43,7 @@ class Starts:
 
     @property
     def _is_of_no_use(self) -> bool:
-        return self._long_starts >= MOST_LONG_STARTS
+        return self._useless_starts >= MOST_USELESS_STARTS
 
     async def _begun(self) -> "_Start":
         loop = asyncio.get_running_loop()
@@ -51,22 +51,22 @@ class Starts:
             self._lock, self._loop = asyncio.Lock(), loop
         lock = self._lock
         await lock.acquire()
-        start = _Start(loop, lock, self._note_long_start)
+        start = _Start(loop, lock, self._note_useless_start)
         if self._is_of_no_use:
             start.end()
         return start
 
-    def _note_long_start(self) -> None:
-        self._long_starts += 1
+    def _note_useless_start(self) -> None:
+        self._useless_starts += 1
 
 
 class _Start:
     """This class holds the lock until the replay has sent a request, has ended, or takes too long."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, lock: asyncio.Lock, is_long: Callable[[], None]
+        self, loop: asyncio.AbstractEventLoop, lock: asyncio.Lock, is_useless: Callable[[], None]
     ) -> None:
-        self._loop, self._lock, self._is_long = loop, lock, is_long
+        self._loop, self._lock, self._is_useless = loop, lock, is_useless
         self._thread = threading.get_ident()
         self._timer: asyncio.TimerHandle | None = loop.call_later(LONGEST_START, self._expire)
 
@@ -76,6 +76,7 @@ class _Start:
         if threading.get_ident() == self._thread:
             self.end()
             return
+        self._is_useless()
         # The loop of a replay that was left behind may be closed by now.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
@@ -87,7 +88,7 @@ class _Start:
             self._lock.release()
 
     def _expire(self) -> None:
-        self._is_long()
+        self._is_useless()
         self.end()
 
 

@@ -1,4 +1,4 @@
-"""Decides what to probe next. Pure: no I/O, no clock, no threads."""
+"""This room decides which subset to probe next. It is pure: no I/O, no clock, no threads."""
 
 from .confidence import CONFIDENCE_LIMIT, Confidence, superset_sums
 from .dual import dual

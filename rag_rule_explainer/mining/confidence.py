@@ -1,7 +1,7 @@
-"""Rules that hold on at least a share of the subsets they speak about.
+"""This module finds rules that hold on at least a given share of their applicable subsets.
 
-The confidence of an antecedent S (paper, section on rule definitions): the share of the concrete subsets
-under S on which the condition holds. It is not monotone, so it takes all 2^n verdicts, and then one
+The confidence of an antecedent S (paper, section on rule definitions) is the share of its applicable
+subsets on which the condition holds. It is not monotone, so it takes all 2^n verdicts, and one
 superset-sum (zeta) transform: n * 2^n additions for all 2^n antecedents together.
 """
 
@@ -16,18 +16,18 @@ from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
 
 CONFIDENCE_LIMIT = 12
-"""Most units: 4,096 verdicts."""
+"""The largest number of units: their subsets need 4,096 verdicts."""
 
 _LANE = 32
-"""Bits."""
+"""The number of bits of one count in the packed integer of ``superset_sums``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """This class represents the minimal antecedents of one kind with a confidence of at least ``share``;
-    ``minimal=False``: all of them. Asks for all 2^n masks.
+    """This miner finds the minimal antecedents with a confidence of at least ``share``;
+    ``minimal=False``: all of them. It requests all 2^n masks.
 
-    A mask without a verdict counts as one that breaks, so that every claim is true whenever it is read.
+    A mask without a verdict counts as BREAKS, so that every claim is true at any time.
     """
 
     kind: RuleKind
@@ -56,7 +56,7 @@ class Confidence:
 def confident(
     kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
-    """Returns the antecedents that hold on at least this share of their subsets."""
+    """Returns the antecedents that hold on at least this share of their applicable subsets."""
     flip = kind.flip(lattice)
     holds = [0] * len(lattice.masks())
     for mask, verdict in verdicts.items():
@@ -69,11 +69,9 @@ def confident(
 
 
 def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
-    """For every mask of ``size`` units, the sum of the counts of all masks that contain it.
-
-    Neither a count nor a sum may reach 2^32.
-    """
-    # All counts in one int, 32 bits each: an addition for all masks at once takes one operation.
+    """Returns, for every mask of ``size`` units, the sum of the counts of all masks that contain it. No
+    count and no sum may reach 2^32."""
+    # One integer holds all counts, 32 bits each, so that one addition adds to all masks at once.
     layout = f"<{1 << size}I"
     lanes = int.from_bytes(pack(layout, *counts), "little")
     for unit in range(size):

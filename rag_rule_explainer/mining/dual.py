@@ -1,7 +1,6 @@
-"""The paper's Dual Rule Miner: both kinds over one memory.
+"""This module provides the paper's Dual Rule Miner: a search for each kind of rule over the same lattice.
 
-It is two Mono searches and nothing more. That each subset is replayed once although both ask for it
-is the affair of whoever keeps the answers.
+Both searches may request the same subset; the memory of answers makes sure that it is replayed once.
 """
 
 from ..lattice import Lattice

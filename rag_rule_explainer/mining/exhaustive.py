@@ -1,7 +1,7 @@
-"""The definition itself: ask for all 2^n subsets, then read the rules off.
+"""This module mines rules by their definition: it requests all 2^n subsets, then reads the rules off.
 
-The oracle of every test of a miner, and the baseline of experiments. It shares no code with the
-miners it is compared with beyond the lattice.
+It is the oracle of the miners' tests, and the baseline of experiments. It shares only the lattice with
+the other miners.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from .protocol import Ask, Mining, Wanted
 
 @dataclass(frozen=True, slots=True)
 class Exhaustive:
-    """This class represents all minimal rules of one kind by definition, at 2^n probes;
+    """This miner finds all minimal rules of one kind by their definition, at 2^n probes;
     ``minimal=False``: all rules."""
 
     kind: RuleKind
@@ -40,7 +40,7 @@ class Exhaustive:
 
 
 def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> tuple[Mask, ...]:
-    """Returns the antecedents of which every applicable subset is among the verdicts and HOLDS."""
+    """Returns the antecedents whose applicable subsets all have the verdict HOLDS."""
     flip = kind.flip(lattice)
     return tuple(
         antecedent

@@ -1,17 +1,18 @@
-"""The paper's divide and conquer: rules over groups of sources, of which only what rules name is divided.
+"""This module provides the paper's divide and conquer: it mines groups of sources, and divides those in
+rules.
 
-All sources are one group to begin with. Each round mines the minimal rules over the groups there are,
-every group retained or left out as a whole; drops the groups that no rule names; and divides the others,
-until all are single sources. It takes a few probes for each time a source's group is halved, and finds
-all rules over the sources that it kept in the end; a dropped source was only ever tried together with the
-rest of its group.
+The search begins with one group of all sources. Each round mines the minimal rules over the current
+groups, each retained or omitted as a whole, drops the groups that no rule names, and divides the others,
+until all groups are single sources. It takes a few probes each time that a source's group is halved. It
+finds all rules over the remaining sources; a dropped source was only probed together with the rest of its
+group.
 
-Antecedents never contain what was dropped: retention rules are mined with it left out, as in the paper,
-and omission rules with it retained. So a rule that more of the same cannot spoil is one of all sources.
-Where more of it can, what a round saw break stands: no antecedent inside it is a rule in any later one,
-and none of them is asked about. So a rule over the groups of one round is still one in the next. In the
-end each rule is tried the other way round, with all that was dropped in its antecedent; if one breaks,
-the last round is mined anew with every subset tried both ways.
+Antecedents do not contain dropped sources: retention rules are mined with these omitted, as in the paper,
+and omission rules with these retained. If more retained (or omitted) sources cannot break a rule, it is
+therefore a rule over all sources. If they can, a BREAKS of an earlier round still counts: an antecedent
+inside it is no rule in a later round, and is not probed. So a rule over the groups of a round remains one
+in the next. In the end, each rule is also probed with all dropped sources in its antecedent. If one
+breaks, the last round is mined again with every subset probed both ways.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -26,24 +27,26 @@ from .sampled import Sampled
 from .transversal import Transversal
 
 MOST_EXACT = 10
-"""Groups that are mined exactly, as in the paper; of more, rules are tested on random subsets."""
+"""The largest number of groups that are mined exactly, as in the paper; with more, rules are tested on
+random subsets."""
 ENOUGH = 4
-"""Groups on all of whose subsets the condition must hold before it is said that no source matters."""
+"""The number of groups on all of whose subsets the condition must hold before no source is reported to
+matter."""
 
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
-"""A subset of groups without a verdict: as an antecedent of sources, and as the round asks for it."""
+"""A subset of groups without a verdict: its antecedent of sources, and the round's ask for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """Minimal rules of one kind over the sources that are kept, each *relative* to these; *proved* is
-    what held on all subsets there are.
+    """This miner finds minimal rules of one kind over the sources that were not dropped, each *relative*
+    to these; a rule is *proved* if it held on all applicable subsets.
 
-    ``partitions``: what groups are, coarse ones first, each all sources as disjoint masks; what these do
-    not divide is halved. ``sampled``, ``seed`` and ``kinds``: how rules are tested over more than
-    ``MOST_EXACT`` groups.
+    ``partitions``: divisions of all sources into groups, as disjoint masks, coarse ones first; a group
+    that none of them divides is halved. ``sampled``, ``seed`` and ``kinds``: settings for the tests of
+    rules over more than ``MOST_EXACT`` groups.
     """
 
     kind: RuleKind
@@ -57,7 +60,7 @@ class Grouped:
         return _Search(self, lattice).run()
 
     def over(self, groups: int) -> Miner:
-        """Returns the miner of a round with so many of them."""
+        """Returns the miner of a round with this number of groups."""
         if groups <= MOST_EXACT:
             return Mono(self.kind)
         return Transversal(self.kind, self.sampled, self.seed, self.kinds)
@@ -65,7 +68,7 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """This class represents the units of one round, as disjoint antecedents."""
+    """The _Groups are the units of one round, as disjoint antecedents."""
 
     masks: tuple[Mask, ...]
 
@@ -75,7 +78,7 @@ class _Groups:
 
     @property
     def kept(self) -> Mask:
-        """Returns all sources in them."""
+        """The sources of all groups."""
         return sum(self.masks)
 
     @property
@@ -83,7 +86,7 @@ class _Groups:
         return all(mask.bit_count() == 1 for mask in self.masks)
 
     def sources(self, antecedent: Mask) -> Antecedent:
-        """Returns an antecedent of groups as one of sources."""
+        """Returns the antecedent of sources for an antecedent of groups."""
         return Antecedent(sum(self.masks[unit] for unit in self.lattice.units(antecedent)))
 
     def of(self, units: Mask) -> tuple[Mask, ...]:
@@ -92,7 +95,7 @@ class _Groups:
 
 
 class _Search:
-    """Speaks of antecedents; the flips to concrete subsets are made where it asks."""
+    """A _Search works on antecedents; only its asks are flipped to concrete subsets."""
 
     def __init__(self, miner: Grouped, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
@@ -102,9 +105,9 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # What each subset is tried with.
+        # Each antecedent is probed once with each of these masks added to it.
         self.beside: tuple[Mask, ...] = (0,)
-        # What the round can claim so far, and what the one before it came to.
+        # The claims of this round so far, and those of the round before.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
         self.before: tuple[Claim, ...] = ()
         self.stop = ""
@@ -114,7 +117,7 @@ class _Search:
             self.is_last = self.groups.are_single
             rules = yield from self.mined()
             self.found = lambda rules=rules: rules
-            if self.is_last and (yield from self.spoilt(rules)):
+            if self.is_last and (yield from self.breaks_with_dropped(rules)):
                 self.before, self.found = self.claims(), tuple
                 self.beside = (0, self.dropped)
                 rules = yield from self.mined()
@@ -123,7 +126,7 @@ class _Search:
             if divided is None:
                 break
             coarse = tuple(map(self.unverified, rules))
-            self.before = (*coarse, *self.beyond(coarse))
+            self.before = (*coarse, *self.not_subsumed(coarse))
             self.groups, self.found = divided, tuple
         self.is_last = True
         if self.stop:
@@ -131,7 +134,8 @@ class _Search:
         return self.claims()
 
     def mined(self) -> MiningRound:
-        """The rules over the groups there are; what is known of their subsets is not asked for."""
+        """Returns the rules over the current groups; subsets with a known verdict are not requested
+        again."""
         groups, waiting, asks = self.groups, dict[Mask, Open](), list[Ask]()
         flip = self.kind.flip(groups.lattice)
         mining = self.miner.over(len(groups.masks))(groups.lattice)
@@ -147,7 +151,7 @@ class _Search:
             while not answers:
                 verdicts = yield Wanted(tuple(asks), self.claims)
                 asks.clear()
-                answers = self.answers(self.told(verdicts, waiting), waiting, asks)
+                answers = self.answers(self.add_verdicts(verdicts, waiting), waiting, asks)
             try:
                 wanted = mining.send(answers)
             except StopIteration as end:
@@ -156,30 +160,30 @@ class _Search:
     def answers(
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
     ) -> dict[Subset, Verdict]:
-        """Returns the verdicts that are known, by the subset of groups; the others wait for what is
-        asked."""
+        """Returns the known verdicts by subset of groups; adds an ask for every other subset, and puts it
+        into ``waiting``."""
         answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
             verdict, missing = self.known(antecedent)
             if verdict is None:
                 waiting[missing] = antecedent, ask
-                # What is retained together is dropped together: each verdict is about many sources.
+                # A group is dropped as a whole, so one verdict decides on many sources.
                 crucial = ask.crucial or not self.is_last
                 asks.append(ask._replace(key=Subset(missing ^ self.flip), crucial=crucial))
             else:
                 answers[ask.key] = verdict
         return answers
 
-    def told(self, verdicts: Verdicts, waiting: dict[Mask, Open]) -> list[Open]:
-        """Takes the verdicts in; what waited for them."""
-        told = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
-        self.seen.update(told)
-        self.broken += [mask for mask, verdict in told.items() if verdict is Verdict.BREAKS]
-        return [waiting.pop(mask) for mask in told if mask in waiting]
+    def add_verdicts(self, verdicts: Verdicts, waiting: dict[Mask, Open]) -> list[Open]:
+        """Adds the verdicts, and returns the subsets that waited for them."""
+        new = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
+        self.seen.update(new)
+        self.broken += [mask for mask, verdict in new.items() if verdict is Verdict.BREAKS]
+        return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns its verdict, or what is to be asked; nothing inside what breaks is a rule, whatever it
-        says itself."""
+        """Returns the verdict on an antecedent, or None and the antecedent to request. An antecedent
+        inside one that breaks has the verdict BREAKS: it is no rule, whatever its own subset does."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -188,13 +192,13 @@ class _Search:
                 return verdict, antecedent | others
         return Verdict.HOLDS, 0
 
-    def spoilt(self, rules: tuple[Claim, ...]) -> GroupTrial:
-        """Returns whether any of the rules breaks together with all that was dropped."""
+    def breaks_with_dropped(self, rules: tuple[Claim, ...]) -> GroupTrial:
+        """Returns True iff any of the rules breaks with all dropped sources added."""
         subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
         missing = [mask for mask in subsets if mask not in self.seen]
         asks = tuple(Ask(Subset(mask ^ self.flip), self.lattice.complement(mask)) for mask in missing)
         while any(mask not in self.seen for mask in missing):
-            self.told((yield Wanted(asks, self.claims)), {})
+            self.add_verdicts((yield Wanted(asks, self.claims)), {})
             asks = ()
         return any(self.seen[mask] is Verdict.BREAKS for mask in subsets)
 
@@ -203,7 +207,7 @@ class _Search:
         return self.lattice.full ^ self.groups.kept
 
     def divided(self, rules: tuple[Claim, ...]) -> _Groups | None:
-        """Returns the groups of the next round; None where there is none to come."""
+        """Returns the groups of the next round; None if this round was the last."""
         named = 0
         for rule in rules:
             named |= rule.antecedent
@@ -218,7 +222,7 @@ class _Search:
         return _Groups(tuple(part for group in kept for part in self.parts(group)))
 
     def parts(self, group: Mask) -> tuple[Mask, ...]:
-        """Returns a group divided once, if it can be."""
+        """Returns the parts of a group, or the group alone if it is a single source."""
         for partition in self.miner.partitions:
             parts = tuple(part & group for part in partition if part & group)
             if len(parts) > 1:
@@ -227,34 +231,35 @@ class _Search:
         return (first, group ^ first) if first != group else (group,)
 
     def claims(self) -> tuple[Claim, ...]:
-        found = self.unbroken(map(self.stated, self.found()) if self.is_last else ())
-        above = self.unbroken(self.beyond(claim for claim in found if claim.status != "unverified"))
+        found = self.without_broken(map(self.claim_for, self.found()) if self.is_last else ())
+        verified = [claim for claim in found if claim.status != "unverified"]
+        above = self.without_broken(self.not_subsumed(verified))
         claims = {claim.antecedent: claim for claim in (*found, *above)}
         return tuple(claims[antecedent] for antecedent in sorted(claims, key=smallest_first))
 
-    def beyond(self, rules: Iterable[Claim]) -> tuple[Claim, ...]:
-        """Returns what was claimed before and contains none of these: a round that has not come down to
-        it, or has no verdict on it, leaves it as true as it was."""
+    def not_subsumed(self, rules: Iterable[Claim]) -> tuple[Claim, ...]:
+        """Returns the claims of the round before that contain none of these rules. They are still true:
+        this round has not divided their groups yet, or has no verdict on them."""
         smaller = [rule.rule for rule in rules]
         return tuple(
             claim for claim in self.before if not any(rule.subsumes(claim.rule) for rule in smaller)
         )
 
-    def unbroken(self, claims: Iterable[Claim]) -> tuple[Claim, ...]:
+    def without_broken(self, claims: Iterable[Claim]) -> tuple[Claim, ...]:
         return tuple(claim for claim in claims if not self.is_broken(claim.antecedent))
 
     def is_broken(self, antecedent: Mask) -> bool:
         return any(antecedent & broken == antecedent for broken in self.broken)
 
     def unverified(self, rule: Claim) -> Claim:
-        """Returns a rule over groups that are still to be divided."""
+        """Returns the claim for a rule over groups that will be divided."""
         antecedent = self.groups.sources(rule.antecedent)
         return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
 
-    def stated(self, rule: Claim) -> Claim:
-        """Returns what can be said of a rule of the last round."""
+    def claim_for(self, rule: Claim) -> Claim:
+        """Returns the claim for a rule of the last round."""
         antecedent = self.groups.sources(rule.antecedent)
-        if self.is_seen_through(antecedent):
+        if self.is_proved(antecedent):
             return Claim(self.kind, antecedent, "proved")
         whole = not self.groups.are_single
         if rule.status == "unverified" or not (self.dropped or whole):
@@ -266,7 +271,7 @@ class _Search:
         where = self._of_groups() if whole else self._without(antecedent)
         return Claim(self.kind, antecedent, "relative", rule.draws, f"{held}, {where}", kept)
 
-    def is_seen_through(self, antecedent: Mask) -> bool:
+    def is_proved(self, antecedent: Mask) -> bool:
         above = 1 << (self.lattice.size - antecedent.bit_count())
         return above <= len(self.seen) and all(
             self.seen.get(mask) is Verdict.HOLDS for mask in self.lattice.supersets(antecedent)

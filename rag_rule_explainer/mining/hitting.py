@@ -1,4 +1,4 @@
-"""Smallest hitting sets, one after the other, by python-sat's enumerator."""
+"""This module enumerates hitting sets, smallest first, by python-sat."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,13 +7,12 @@ from ..lattice import Lattice, Mask
 
 
 class HittingSets:
-    """This class represents the sets that share a unit with every mask that is to be hit, and contain
-    none that is blocked."""
+    """The HittingSets share a unit with every mask to hit, and contain no blocked mask."""
 
     def __init__(self, lattice: Lattice, hit: Iterable[Mask] = (), blocked: Iterable[Mask] = ()) -> None:
         self._lattice = lattice
         self._nothing_left, self._free = False, True
-        # A solver is loaded by who needs one.
+        # Most searches need no solver, and it is slow to load.
         from pysat.examples.hitman import Hitman  # pyright: ignore[reportMissingTypeStubs] -- it has none
 
         self._solver: Any = Hitman(htype="sorted")
@@ -23,7 +22,7 @@ class HittingSets:
             self.block(mask)
 
     def hit(self, mask: Mask) -> None:
-        """From now on every set has a unit of this mask; none has one of the empty mask."""
+        """Restricts the sets to those with a unit of this mask; the empty mask leaves none."""
         if not mask:
             self._nothing_left = True
             return
@@ -31,7 +30,7 @@ class HittingSets:
         self._solver.hit(self._lattice.units(mask))
 
     def block(self, mask: Mask) -> None:
-        """From now on no set contains all of this mask; all contain the empty one."""
+        """Restricts the sets to those that do not contain this mask; the empty mask leaves none."""
         if not mask:
             self._nothing_left = True
             return
@@ -39,7 +38,7 @@ class HittingSets:
         self._solver.block(self._lattice.units(mask))
 
     def smallest(self) -> Mask | None:
-        """One of the smallest sets; None where there is none."""
+        """Returns one of the smallest sets; None if there is none."""
         if self._nothing_left:
             return None
         if self._free:

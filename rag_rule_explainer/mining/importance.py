@@ -1,9 +1,9 @@
-"""One number per unit: the Banzhaf and Shapley indices of validity.
+"""This module computes the Banzhaf and Shapley index of each unit in the game of validity.
 
-The game v(S) = [S is a valid antecedent] is monotone and follows from the minimal rules alone, so its
-indices cost no probe. A unit that no minimal rule names changes nothing, its own indices are 0, and those
-of the others are as if it were not there: exact rational arithmetic on families as long as at most
-``FAMILY_LIMIT`` units are named, else estimates from random orders and subsets.
+The game v(S) = [S is a valid antecedent] is monotone and follows from the minimal rules, so its indices
+cost no probe. The indices of a unit that no minimal rule names are 0, and leaving it out changes no other
+index. With at most ``FAMILY_LIMIT`` named units the indices are exact, by rational arithmetic on
+families; with more, they are estimated from random orders and subsets.
 """
 
 import random
@@ -16,16 +16,16 @@ from math import factorial, sqrt
 from ..lattice import FAMILY_LIMIT, Family, Lattice, Mask, family, up_closure, without_unit
 
 DRAWS = 10_000
-"""Random orders, and random subsets, behind an estimate."""
+"""The number of random orders, and of random subsets, of an estimate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """This class represents a unit's Banzhaf index (0 to 1) and Shapley index (they sum to 1 unless no
-    rule or the empty rule is valid).
+    """The Power of a unit is its Banzhaf index (0 to 1) and its Shapley index. All Shapley indices sum to
+    1, unless no rule is valid or the empty rule is.
 
-    ``error``: 0 where they are exact; else how far an estimate is off at the most, with a confidence of
-    at least 95 % for each index.
+    ``error``: 0 for exact indices; else the largest error of each estimate, at a confidence of at least
+    95 %.
     """
 
     banzhaf: Fraction
@@ -34,8 +34,8 @@ class Power:
 
 
 def powers(lattice: Lattice, minimal_rules: Iterable[Mask]) -> tuple[Power, ...]:
-    """Returns the indices of every unit, first unit first, of the game whose minimal winners are the
-    rules."""
+    """Returns the indices of every unit, first unit first. The rules are the minimal winning
+    coalitions."""
     rules = tuple(minimal_rules)
     named = [unit for unit in range(lattice.size) if any(rule & lattice.bit(unit) for rule in rules)]
     smaller = Lattice(len(named))
@@ -60,7 +60,7 @@ def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
     for _ in range(DRAWS):
         draw.shuffle(order)
         place = {unit: number for number, unit in enumerate(order)}
-        # The unit with which the first rule is complete.
+        # The pivot is the unit that completes the first rule.
         pivots[order[min(max(place[unit] for unit in rule) for rule in units)]] += 1
         for unit in lattice.units(_swinging(rules, draw.getrandbits(lattice.size))):
             swings[unit] += 1
@@ -73,7 +73,7 @@ def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
 
 
 def _swinging(rules: Sequence[Mask], subset: Mask) -> Mask:
-    """Returns the units with which, and not without which, the subset beside them contains a rule."""
+    """Returns the units whose membership decides whether the subset, apart from them, contains a rule."""
     complete = [rule for rule in rules if rule & subset == rule]
     if complete:
         return reduce(lambda one, other: one & other, complete)
@@ -84,7 +84,7 @@ def _swinging(rules: Sequence[Mask], subset: Mask) -> Mask:
 def _power(lattice: Lattice, valid: Family, unit: int) -> Power:
     bit_index = lattice.size - 1 - unit
     absent = without_unit(bit_index, lattice.size)
-    # The sets without the unit that are not valid, and are with it.
+    # These sets lack the unit, are not valid, and become valid with the unit.
     swings = (valid >> (1 << bit_index)) & absent & ~valid
     by_size = [(swings & layer).bit_count() for layer in layers(lattice.size)]
     players = lattice.size

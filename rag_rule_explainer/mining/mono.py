@@ -1,12 +1,12 @@
-"""The paper's Mono Rule Miner, for either kind.
+"""This module provides the paper's Mono Rule Miner, for either kind of rule.
 
-Guarantee: at the end it has claimed exactly the valid rules (the minimal ones, or all), each proved,
-and it has asked for exactly V ∪ B, each mask once: V the valid candidates, B the invalid candidates all
-of whose parents are valid. No exact algorithm can ask for less.
+Guarantee: at the end it has claimed exactly the valid rules (the minimal ones, or all), each proved, and
+has requested exactly the masks of V ∪ B, each once. V are the valid candidates, B the invalid candidates
+whose parents are all valid. No exact algorithm can request fewer.
 
-A candidate is asked for as soon as its own parents are known to be valid, without waiting for its
-level, ranked in counting order: the complement of the antecedent, read as a number. That meets every
-parent before its child, because a parent's complement is a subset and so a smaller number.
+A candidate is requested as soon as its own parents are known to be valid, without waiting for its level.
+Its rank is the complement of the antecedent, read as a number. A parent's complement is a subset and so a
+smaller number, so every parent comes before its child.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from .protocol import Ask, Mining, Wanted
 
 @dataclass(frozen=True, slots=True)
 class Mono:
-    """This class represents all minimal rules of one kind, proved; ``minimal=False``: all valid rules."""
+    """This miner finds and proves all minimal rules of one kind; ``minimal=False``: all valid rules."""
 
     kind: RuleKind
     minimal: bool = True
@@ -54,12 +54,12 @@ class Mono:
 
 
 class _Frontier:
-    """Which antecedents are valid, and which have just had their last parent proved valid."""
+    """The _Frontier holds the valid antecedents, and finds the candidates whose parents are all valid."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
         self.valid: set[Mask] = set()
-        # One byte per antecedent: how many of its parents are valid.
+        # The number of valid parents of each antecedent, in one byte each.
         self._valid_parents = bytearray(1 << lattice.size)
 
     def opened_by(self, antecedent: Mask) -> list[Mask]:

@@ -1,12 +1,12 @@
-"""The paper's partition: rules within batches of sources, each batch mined by itself.
+"""This module provides the paper's partition: it mines rules within batches of sources, each batch on its
+own.
 
-While one batch is mined, the sources of all others are held out, or held in. Held where a rule leaves
-what it does not name (others left out for retention rules, retained for omission rules), they are in no
-antecedent. Held the other way, they are in every one: "whenever S is retained" is then only known to hold
-with all of the other batches retained as well.
+While one batch is mined, the sources of all other batches are omitted or retained. If they are omitted
+for retention rules, or retained for omission rules, they are in no antecedent. Otherwise they are in
+every antecedent: "whenever S is retained" is then only known with all other batches retained as well.
 
-It takes what mining each batch takes, so its cost grows with the number of batches and not with 2^n; a
-rule that names sources of two batches is not looked for.
+The cost is the sum of the costs of the batches, and does not grow with 2^n. Rules that name sources of
+two batches are not found.
 """
 
 from collections import defaultdict
@@ -24,20 +24,20 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 Others: TypeAlias = Literal["omitted", "retained"]
 
 BATCH = 7
-"""Sources of a batch where nothing else is said: at most 128 probes for each kind of rule."""
+"""The default size of a batch: at most 128 probes for each kind of rule."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Mine rules separately per batch of sources (paper, on many sources).
+    """A Partition has rules mined separately per batch of sources (paper, on many sources).
 
-    ``by``: how many sources a batch has at most, in the order in which they are shown, as evenly as
-    can be; or a key of their metadata, the sources with the same value being a batch. ``others``: whether
-    the sources of the other batches are "omitted" or "retained" meanwhile; None omits them for retention
-    rules and retains them for omission rules, so that a rule is one of all sources where more of the same
-    cannot spoil it.
+    ``by``: the largest number of sources of a batch, in the order in which they are shown, in batches of
+    about equal size; or a key of their metadata: sources with the same value form a batch. ``others``:
+    the sources of the other batches are "omitted" or "retained" meanwhile. None omits them for retention
+    rules and retains them for omission rules, so that a rule holds over all sources if more of the same
+    cannot break it.
 
-    Raises InvalidInput for a value outside of these.
+    Raises InvalidInput for any other value.
     """
 
     by: int | str = BATCH
@@ -56,20 +56,20 @@ class Partition:
 
     @classmethod
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
-        """Returns what is meant: a partition, or what it is by. Raises InvalidInput for anything else."""
+        """Returns a partition unchanged, and the one for a value of ``by``. Raises InvalidInput for
+        anything else."""
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
     def held(self, kind: RuleKind) -> Others:
-        """Returns what is done with the sources of the other batches while rules of this kind are
-        mined."""
+        """Returns the state of the sources of other batches while rules of this kind are mined."""
         return self.others or _as_unnamed(kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """This class represents the minimal rules of one kind within each batch, each *relative* to it;
-    ``minimal=False``: all valid ones. ``batches``: all units, as disjoint masks, each of at most
-    ``FAMILY_LIMIT``."""
+    """This miner finds the minimal rules of one kind within each batch, each *relative* to it;
+    ``minimal=False``: all valid ones. ``batches``: all units, as disjoint masks of at most
+    ``FAMILY_LIMIT`` units each."""
 
     kind: RuleKind
     batches: tuple[Mask, ...]
@@ -83,7 +83,8 @@ class Partitioned:
 
 @dataclass(slots=True)
 class _Batch:
-    """One of them: a miner of its own lattice. ``rank``: what its asks come after."""
+    """A _Batch has a miner on a lattice of its own. ``rank``: an offset that is added to the ranks of its
+    asks."""
 
     kind: RuleKind
     mask: Mask
@@ -100,11 +101,12 @@ class _Batch:
         self.wanted = next(self.mining)
 
     def spread(self, own: Mask) -> Mask:
-        """Returns a subset of its own lattice as one of all units."""
+        """Returns the mask of all units for a mask of the batch's own lattice."""
         return sum(bit for place, bit in enumerate(self.places) if own >> place & 1)
 
     def asks(self) -> list[tuple[Ask, Subset]]:
-        """Returns what it wants to know, as it is asked for, and as it asks itself."""
+        """Returns the asks of its miner, each over all units and with its key in the batch's own
+        lattice."""
         return [
             (Ask(Subset(self.spread(ask.key) | self.others), self.rank + ask.rank), ask.key)
             for ask in self.wanted.asks
@@ -117,7 +119,8 @@ class _Batch:
             self.wanted = Wanted((), self.wanted.claims)
 
     def rules(self) -> list[tuple[Mask, int]]:
-        """Returns the antecedents of its rules, and on how many subsets each was seen to hold."""
+        """Returns the antecedents of its rules, each with the number of subsets on which it was seen to
+        hold."""
         size = len(self.places)
         return [
             (self.spread(claim.antecedent), 1 << (size - claim.antecedent.bit_count()))
@@ -130,8 +133,8 @@ class _Search:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
         self.flip = miner.kind.flip(lattice)
         self.seen: dict[Subset, Verdict] = {}
-        # Which batches wait for a subset, and as which of their own: all of them share one with none
-        # retained, or with all.
+        # The batches that wait for a subset, each with its own key: batches share the subsets in which
+        # every batch is retained, or none.
         self.waiting = defaultdict[Subset, list[tuple[int, Subset]]](list)
         retained = miner.others == "retained"
         self.batches = [
@@ -146,15 +149,15 @@ class _Search:
         ]
 
     def run(self) -> Mining:
-        asks = self.asked(range(len(self.batches)))
+        asks = self.missing(range(len(self.batches)))
         while self.waiting:
             verdicts = yield Wanted(asks, self.claims)
             self.seen.update(verdicts)
-            asks = self.asked(self.told(verdicts))
+            asks = self.missing(self.pass_on(verdicts))
         return self.claims()
 
-    def told(self, verdicts: Verdicts) -> Iterable[int]:
-        """Passes verdicts on; the batches that have heard of any."""
+    def pass_on(self, verdicts: Verdicts) -> Iterable[int]:
+        """Gives verdicts to the batches that wait for them, and returns these batches."""
         own = defaultdict[int, dict[Subset, Verdict]](dict)
         for mask in verdicts:
             for place, ask in self.waiting.pop(mask, ()):
@@ -163,8 +166,9 @@ class _Search:
             self.batches[place].tell(known)
         return own
 
-    def asked(self, places: Iterable[int]) -> tuple[Ask, ...]:
-        """Returns what these batches want and nobody knows; what another one knows, they are told."""
+    def missing(self, places: Iterable[int]) -> tuple[Ask, ...]:
+        """Returns the asks of these batches without a verdict; gives them the verdicts that are known
+        already."""
         asks = dict[Subset, Ask]()
         for place in places:
             while known := self.known(place, asks):
@@ -172,7 +176,7 @@ class _Search:
         return tuple(asks.values())
 
     def known(self, place: int, asks: dict[Subset, Ask]) -> dict[Subset, Verdict]:
-        """Of what a batch wants, the verdicts there are; the rest it waits for."""
+        """Returns the known verdicts for a batch's asks; the batch waits for the others."""
         known = dict[Subset, Verdict]()
         for ask, own in self.batches[place].asks():
             if ask.key in self.seen:
@@ -184,18 +188,19 @@ class _Search:
         return known
 
     def claims(self) -> tuple[Claim, ...]:
-        # What needs nothing of its batch is one rule, however many batches it is found in.
+        # A rule with an empty antecedent is found in every batch, but is one rule.
         found = defaultdict[Mask, list[tuple[_Batch, int]]](list)
         for batch in self.batches:
             for antecedent, subsets in batch.rules():
                 found[antecedent].append((batch, subsets))
-        if self.is_apart and self.is_broken(0):
-            # It would say of all sources what another batch was seen to break.
+        if self.others_are_unnamed and self.is_broken(0):
+            # The empty rule speaks of all sources, and another batch has broken it.
             found.pop(0, None)
         return tuple(self.claim(rule, found[rule]) for rule in sorted(found, key=smallest_first))
 
     def claim(self, antecedent: Mask, held: Sequence[tuple[_Batch, int]]) -> Claim:
-        """``held``: the batches that it was found in, and on how many subsets of each."""
+        """Returns the claim for a rule. ``held``: the batches in which it was found, and on how many
+        subsets."""
         (first, subsets), more = held[0], len(held) - 1
         others = "left out" if self.miner.others == "omitted" else "retained"
         sampling = f"held on {_all(subsets)}, with the sources of all other batches {others}"
@@ -208,12 +213,12 @@ class _Search:
             "relative",
             sampling=sampling,
             kept=first.mask,
-            tried=() if self.is_apart else tuple(tried),
+            tried=() if self.others_are_unnamed else tuple(tried),
         )
 
     @property
-    def is_apart(self) -> bool:
-        """Returns whether the other batches are in no antecedent that is tried; else they are in each."""
+    def others_are_unnamed(self) -> bool:
+        """True if the other batches are in no antecedent that is probed; else they are in every one."""
         return self.miner.others == _as_unnamed(self.kind)
 
     def is_broken(self, antecedent: Mask) -> bool:
@@ -224,7 +229,7 @@ class _Search:
 
 
 def _as_unnamed(kind: RuleKind) -> Others:
-    """Returns what a rule's own subset does with the sources that it does not name."""
+    """Returns the state, in a rule's own subset, of the sources that it does not name."""
     return "omitted" if kind is RuleKind.RETENTION else "retained"
 
 

@@ -1,21 +1,21 @@
-"""The seam between a miner and whoever answers it.
+"""This module defines the contract between a miner and its caller.
 
-What a miner asks about is an arrangement, under a ``Key`` of its own: miners of subsets say a mask,
-which is short for its units in recorded order; miners of orders say an ``Order``. Whoever answers knows
-arrangements only. What a miner ``Said`` in the end is a claim of its own kind.
+A miner requests verdicts on arrangements, each under a ``Key``: a miner of subsets uses a mask of the
+units in recorded order, a miner of orders an ``Order``. The caller knows arrangements only. ``Said`` is
+the type of a miner's claims.
 
-A miner is a generator. It yields what it *wants*: asks, and a callable that says what can be claimed
-right now. It is sent verdicts. It does no I/O, knows no clock and no thread.
+A miner is a generator. It yields the asks that it wants answered, with a callable that returns its
+current claims. The caller sends verdicts. A miner does no I/O, and uses no clock and no thread.
 
 The contract of a miner:
 
-- it may be resumed before all its asks are answered, with any part of them, in any order;
-- a mask that does not HOLD proves nothing; an UNKNOWN neither proves nor prunes;
-- what it can claim is readable at every yield, and every claim is true of the verdicts it was sent;
-- its asks are additions: asking for a mask again replaces that mask's rank and whether it is needed.
+- it may be resumed before all its asks are answered, with any part of them, in any order; - only a mask
+that HOLDS proves anything; an UNKNOWN neither proves nor prunes; - its claims are readable at every
+yield, and every claim is true of the verdicts that it was sent; - its asks are additions: a second ask
+for a mask replaces the first one's rank and ``needed``.
 
-So a budget, a failed replay or an interrupt need no special path: whoever steps the miner stops, and
-its last claims stand. ``rag_rule_explainer.testing.check_miner`` checks this contract.
+So a budget, a failed replay or an interrupt need no special path: the caller stops stepping the miner,
+and its last claims stand. ``rag_rule_explainer.testing.check_miner`` checks this contract.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -32,10 +32,10 @@ Said = TypeVar("Said", default=Claim)
 
 
 class Ask(NamedTuple, Generic[Key]):
-    """This class represents a wish for the verdict on one arrangement, such as that of a concrete subset.
+    """An Ask requests the verdict on one arrangement, such as that of a concrete subset.
 
-    ``rank`` is its priority, smallest first; ``needed=False`` marks it speculative. ``crucial``: much
-    rests on it even if it HOLDS, so where BREAKS are put to the vote, so is this.
+    ``rank`` is its priority, smallest first; ``needed=False`` marks it as speculative. ``crucial``: much
+    depends on it even if it HOLDS, so votes at the border include it.
     """
 
     key: Key
@@ -45,10 +45,8 @@ class Ask(NamedTuple, Generic[Key]):
 
 
 class Wanted(NamedTuple, Generic[Key, Said]):
-    """What a miner wants now, and what it can claim now.
-
-    ``stop``: why it asks for nothing more although there may be more to find; empty while it goes on.
-    """
+    """A Wanted holds a miner's new asks and its current claims. ``stop``: the reason why the miner ends
+    although there may be more rules; empty otherwise."""
 
     asks: tuple[Ask[Key], ...]
     claims: Callable[[], tuple[Said, ...]]
@@ -60,13 +58,13 @@ Mining = Generator[Wanted[Key, Said], Verdicts[Key], tuple[Said, ...]]
 
 
 class Miner(Protocol[Key, Said]):
-    """Mines rules of one kind. Settings and seed are fields of the miner."""
+    """A Miner finds rules of one kind. Its settings and its seed are its fields."""
 
     @property
     def kind(self) -> RuleKind:
-        """Returns the kind of rule it mines."""
+        """The kind of the rules."""
         ...
 
     def __call__(self, lattice: Lattice, /) -> Mining[Key, Said]:
-        """Returns a fresh search of ``lattice``; returns its final claims."""
+        """Returns a new search of ``lattice``, whose return value are the final claims."""
         ...

@@ -1,4 +1,4 @@
-"""How rules are tested where there are too many subsets to see them all, and what that guarantees."""
+"""This module holds the settings for testing rules on random subsets, and the statistical guarantee."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,24 +14,24 @@ from ..rules import RuleKind
 
 _MOST_DRAWS = 1_000_000
 _MOST_WITH_NEIGHBOURS = 12
-"""Sources; of more, neighbours cost more than they find."""
+"""The largest number of sources for neighbours; with more, neighbours cost more than they find."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Test each rule on random subsets that it speaks about.
+    """Sampled tests each rule on random applicable subsets.
 
-    Of a rule that held on all of them it can be said with ``confidence`` that it fails on at most a share
-    ``max_violation`` of such subsets: they are drawn with replacement, half of them uniformly over all
-    subsets, half uniformly over sizes. ``sizes``: numbers of sources retained that matter most, such as
-    the k that a retriever returns; then a third of the draws are of these sizes. ``jointly``: the
-    statement is about all reported rules together, not about each; it takes more draws. ``max_rules`` of
-    a kind end the search; more may exist. ``neighbours``: up to 12 sources, each rule is tried with each
-    one source more and with all but each one as well, whatever is drawn: a lone subset that breaks it is
-    found there for sure, and seldom by chance. It adds to the cost (one pair among ten: 68 probes instead
-    of 58), and nothing to the statement.
+    If a rule held on all of them, it fails on at most a share ``max_violation`` of such subsets, with
+    ``confidence``. They are drawn with replacement: half of them uniformly over all subsets, half
+    uniformly over sizes. ``sizes``: numbers of retained sources that matter most, such as the k of a
+    retriever; a third of the draws then has these sizes. ``jointly``: the guarantee is about all reported
+    rules together instead of each one; it takes more draws. ``max_rules``: the search ends after so many
+    rules of a kind; more may exist. ``neighbours``: with up to 12 sources, each rule is also tried on
+    each subset with one source more, and on each with all sources but one. These find a single breaking
+    subset there, which random draws seldom do. They add to the cost (one pair among ten: 68 probes
+    instead of 58), and nothing to the guarantee.
 
-    Raises InvalidInput for a value outside of these.
+    Raises InvalidInput for any other value.
     """
 
     max_violation: float = 0.05
@@ -57,13 +57,14 @@ class Sampled:
             )
 
     def draws(self, error: float) -> int:
-        """Random subsets on which a rule must hold, for a chance of at most ``error`` that one is
-        reported which fails on more than ``max_violation`` of such: 59 for 5 % and 5 %."""
-        # Of a share that is lost beside 1 the other logarithm would be 0.
+        """Returns the number of random subsets on which a rule must hold, so that one which fails on
+        more than ``max_violation`` of them is reported with a chance of at most ``error``: 59 for 5 %
+        and 5 %."""
+        # log1p keeps a share that is too small to change 1 - share, whose logarithm would be 0.
         return max(1, ceil(log(error) / log1p(-self.max_violation)))
 
     def statement(self, count: int, draws: "Draws") -> str:
-        """Returns what is said of a rule that held on so many of these."""
+        """Returns the text of the guarantee for a rule that held on ``count`` of these draws."""
         whose = "no rule here fails on more than" if self.jointly else "it fails on at most"
         return (
             f"held on {count} random subsets of {subset_count(draws.everything)} ({draws.ways}); with "
@@ -71,17 +72,17 @@ class Sampled:
         )
 
     def error(self, tested: int, kinds: int = 1) -> float:
-        """Returns what the test of one more candidate may err, after so many, for one of ``kinds``
-        searches.
+        """Returns the admissible error of the next candidate's test, after ``tested`` tests, in one of
+        ``kinds`` searches.
 
-        Jointly, all of them together may err by as much as one alone: 1/2 + 1/6 + 1/12 + ... = 1.
+        Jointly, the errors of all tests sum to that of a single one: 1/2 + 1/6 + 1/12 + ... = 1.
         """
         error = 1 - self.confidence
         return error / (kinds * (tested + 1) * (tested + 2)) if self.jointly else error
 
 
 def _percent(share: float) -> str:
-    # As it was given: rounded, 0.9999999 would be certainty.
+    # All digits are shown: rounded, 0.9999999 would be certainty.
     return f"{(Decimal(repr(share)) * 100).normalize():f} %"
 
 
@@ -98,8 +99,8 @@ def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Random supersets of an antecedent. ``sizes``: numbers of sources retained, ``pinned`` ones, which
-    are no units, among them."""
+    """Draws are random supersets of an antecedent. ``sizes``: preferred numbers of retained sources,
+    which include the ``pinned`` ones that are no units."""
 
     kind: RuleKind
     lattice: Lattice
@@ -109,19 +110,19 @@ class Draws:
 
     @property
     def everything(self) -> int:
-        """Returns how many supersets there are."""
+        """The number of all supersets."""
         return 1 << self._free
 
     @property
     def ways(self) -> str:
-        """Returns how they are drawn, in words."""
+        """The way of drawing, in words."""
         if not self._named:
             return "half drawn uniformly, half by size"
         named = " or ".join(map(str, self._named))
         return f"a third each drawn uniformly, by size, and with {named} retained"
 
     def supersets(self, count: int, draw: Random) -> Iterator[Mask]:
-        """So many, with replacement."""
+        """Yields ``count`` supersets, drawn with replacement."""
         free = tuple(bits(self.lattice.complement(self.antecedent)))
         named = tuple(map(self._added, self._named))
         for _ in range(count):
@@ -136,7 +137,8 @@ class Draws:
 
     @property
     def neighbours(self) -> tuple[Mask, ...]:
-        """Returns the supersets with one unit more, and those with all but one; none among too many."""
+        """The supersets with one unit more, and those with all units but one; none in a lattice that is
+        too large."""
         if self.lattice.size > _MOST_WITH_NEIGHBOURS:
             return ()
         free = self.lattice.complement(self.antecedent)
@@ -149,11 +151,12 @@ class Draws:
 
     @property
     def _named(self) -> tuple[int, ...]:
-        """Returns the sizes that a superset can have."""
+        """The preferred sizes that a superset can have."""
         return tuple(size for size in self.sizes if 0 <= self._added(size) <= self._free)
 
     def _added(self, retained: int) -> int:
-        """Units beside the antecedent in a superset with so many retained."""
+        """Returns the number of units beside the antecedent in a superset with this number of retained
+        sources."""
         units = retained - self.pinned
         named = units if self.kind is RuleKind.RETENTION else self.lattice.size - units
         return named - self.antecedent.bit_count()

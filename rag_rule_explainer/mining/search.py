@@ -1,13 +1,13 @@
-"""Steps a miner: ask, tell, stop.
+"""This module steps a miner: it issues the miner's asks, and sends it the verdicts.
 
-    wanting  --ask-->  asked  --tell-->  told          (each key goes this way once)
-    wanting  ------ verdict already known ----> told   (nothing is asked twice)
+    wanted  --next-->  in flight  --tell-->  known to the miner      (each key goes this way once)
+    wanted  ---- verdict already known ---->  known to the miner      (no key is probed twice)
 
-    idle  --guess--> guessed --tell--> ahead     (until the miner wants it: then asked, or told)
+    idle slot  --guess-->  in flight  --tell-->  kept back            (until the miner requests the key)
 
-``finished``: the miner has everything it needs, whatever else was said meanwhile; then no stop has left
-anything out, and there is no reason for one.  ``stopped``: somebody said stop, or the probe budget is
-spent and everything asked has been told; the miner's last claims stand.
+``finished``: the miner has every verdict that it needs, so no stop has left anything out and there is no
+``stop_reason``. Stopped: the caller has stopped the search, or the probe budget is spent and all issued
+keys have verdicts; the miner's last claims stand.
 """
 
 import heapq
@@ -23,39 +23,40 @@ Guessed = TypeVar("Guessed")
 
 
 class Guesses(Protocol[Guessed]):
-    """Knows which keys may be probed before it is known whether they are needed; see ``Speculation``."""
+    """Guesses choose keys that may be probed before it is known whether they are needed; see
+    ``Speculation``."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
-        """Returns what was issued and is shown to be unneeded."""
+        """The issued keys that are known to be unneeded."""
         ...
 
     @property
     def unneeded(self) -> frozenset[Guessed]:
-        """Returns what was issued and is not needed so far."""
+        """The issued keys that are not needed so far."""
         ...
 
     def __contains__(self, key: Guessed, /) -> bool: ...
 
     def next(self, issued: int, is_taken: Callable[[Guessed], bool], /) -> Guessed | None:
-        """Returns a guess, if there is a safe one; ``issued`` probes so far."""
+        """Returns a guess that is safe enough, or None. ``issued``: the number of probes so far."""
         ...
 
     def confirm(self, key: Guessed, /) -> None:
-        """It is needed after all."""
+        """Records that the miner has requested a guessed key."""
         ...
 
     def learn(self, key: Guessed, verdict: Verdict, /) -> None:
-        """Takes in a verdict."""
+        """Records a verdict."""
         ...
 
 
 class RuleSearch(Generic[Key, Said]):
-    """One miner at work on one lattice; of subsets, unless its type says otherwise.
+    """A RuleSearch steps one miner on one lattice; its keys are subsets unless its type says otherwise.
 
-    ``known``: verdicts from an earlier search over the same units; they are never asked again, so a
-    search is resumed by starting it anew with the saved verdicts. ``budget``: most probes asked for.
-    ``guesses``: what ``guess`` may waste probes on; for miners that probe top-down.
+    ``known``: verdicts from an earlier search over the same units. They are never requested again, so
+    starting anew with the saved verdicts resumes a search. ``budget``: the largest number of probes.
+    ``guesses``: chooses the keys of ``guess``; for miners that probe top-down.
     """
 
     def __init__(
@@ -74,8 +75,8 @@ class RuleSearch(Generic[Key, Said]):
         self.finished = False
         self._known = dict(known or {})
         self._speculation = guesses
-        # Verdicts on guesses that the miner has not asked for, and may never.
-        self._ahead: dict[Key, Verdict] = {}
+        # The verdicts on guesses that the miner has not requested yet, and may never request.
+        self._guessed_verdicts: dict[Key, Verdict] = {}
         self._budget = budget
         self._spent = 0
         self._in_flight: set[Key] = set()
@@ -88,14 +89,14 @@ class RuleSearch(Generic[Key, Said]):
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
-        """The next asks by rank, at most ``limit``; each key is handed out once, ever."""
+        """Returns the next asks by rank, at most ``limit``; each key is returned only once."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
         return tuple(asks)
 
     def next(self) -> Ask[Key] | None:
-        """Returns the next ask by rank; None where there is none now."""
+        """Returns the next ask by rank; None if none is ready."""
         queue, wanting = self._queue, self._wanting
         while queue and not self.stop_reason:
             if self._spent == self._budget:
@@ -103,7 +104,7 @@ class RuleSearch(Generic[Key, Said]):
                 break
             rank, key = heapq.heappop(queue)
             ask = wanting.get(key)
-            # An entry whose key was asked, or ranked anew meanwhile, is a leftover.
+            # The queue still has the old entry of a key that was issued or ranked anew meanwhile.
             if ask is not None and ask.rank == rank:
                 del wanting[key]
                 self._in_flight.add(key)
@@ -112,7 +113,8 @@ class RuleSearch(Generic[Key, Said]):
         return None
 
     def guess(self) -> Ask[Key] | None:
-        """Returns a key that will perhaps be needed, to be asked when there is nothing else to do."""
+        """Returns an ask for a key that may be needed, to be probed while no other ask is ready; None
+        without one."""
         if self._speculation is None or self.stop_reason or self.finished or self._spent == self._budget:
             return None
         key = self._speculation.next(self._spent, self._is_taken)
@@ -123,29 +125,29 @@ class RuleSearch(Generic[Key, Said]):
         return Ask(key, 0, needed=False)
 
     def tell(self, verdicts: Mapping[Key, Verdict]) -> None:
-        """Takes in verdicts on keys that were asked; a key told before keeps its first verdict."""
+        """Records verdicts on keys that were issued; the first verdict on a key stands."""
         in_flight = self._in_flight
         if not verdicts.keys() <= in_flight:
             verdicts = {key: seen for key, seen in verdicts.items() if key in in_flight}
         in_flight.difference_update(verdicts)
         if self._speculation is not None:
-            verdicts = self._put_aside(verdicts, self._speculation)
+            verdicts = self._without_guesses(verdicts, self._speculation)
         if verdicts and self._final is None:
             self._step(verdicts)
 
     def stop(self, reason: str) -> None:
-        """Asks for nothing more; what was already asked may still be told. The first reason stands."""
+        """Stops issuing asks; verdicts on issued keys are still recorded. The first reason stands."""
         if not self.finished and not self.stop_reason:
             self.stop_reason = reason
 
     @property
     def claims(self) -> tuple[Said, ...]:
-        """Returns what can be claimed now, smallest antecedent first; true whenever it is read."""
+        """The current claims, smallest antecedent first; they are true at any time."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
     def unresolved(self) -> tuple[Key, ...]:
-        """Returns the keys that the miner needed and has no HOLDS or BREAKS for, in counting order."""
+        """The keys that the miner needed and has neither HOLDS nor BREAKS for, in counting order."""
         unknown = (m for m, verdict in self.verdicts.items() if verdict is Verdict.UNKNOWN)
         open_asks = (key for key, ask in self._wanting.items() if ask.needed)
         guessed = self._speculation or ()
@@ -153,54 +155,54 @@ class RuleSearch(Generic[Key, Said]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns whether the miner said so when it asked for this key."""
+        """Returns True iff the miner marked its ask for this key as crucial."""
         return key in self._crucial
 
     @property
     def waiting(self) -> int:
-        """Returns how many masks are wanted and have no verdict yet, those in flight among them."""
+        """The number of masks that are requested and have no verdict yet, including those in flight."""
         return len(self._wanting) + len(self._in_flight)
 
     @property
     def wasted(self) -> frozenset[Key]:
-        """Guesses that were not needed, as far as that is known: all of them once it is finished."""
+        """The guesses known to be unneeded; once the search has finished, all unneeded ones."""
         if self._speculation is None:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     @property
     def in_flight(self) -> frozenset[Key]:
-        """Returns what was asked and not told; after the end, what was never probed."""
+        """The keys that were issued and have no verdict; after the end, those that were never probed."""
         return frozenset(self._in_flight)
 
     def evidence(self: "RuleSearch[Subset, Claim]") -> "Evidence":
-        """Returns the verdicts so far, ready to be counted per antecedent."""
+        """Returns the evidence of the verdicts so far, which counts them per antecedent."""
         return Evidence(self.kind, self.lattice, self.verdicts)
 
     def _step(self, verdicts: Mapping[Key, Verdict]) -> None:
-        # Known verdicts are told at once, and may open asks that are known as well.
+        # The miner gets known verdicts at once; its next asks may have known verdicts as well.
         while verdicts:
             self.verdicts.update(verdicts)
             try:
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
                 self._final = end.value
-                # A miner that said itself that it leaves something out has not come to the end of it.
+                # A miner that gave a reason to stop may have left rules out.
                 self.finished = not self._wanted.stop
                 if self.finished:
-                    # A stop that came while the last verdicts were in flight has stopped nothing.
+                    # A stop while the last verdicts were in flight has left nothing out.
                     self.stop_reason = ""
                 return
             if self._wanted.stop:
                 self.stop(self._wanted.stop)
-                # What it asked for and nobody has begun with decides nothing any more.
+                # Asks that were not issued yet cannot change the claims any more.
                 self._wanting.clear()
             if not self._wanted.asks:
                 return
             verdicts = self._queue_up(self._wanted.asks)
 
     def _queue_up(self, asks: tuple[Ask[Key], ...]) -> dict[Key, Verdict]:
-        """Queues new asks; returns the verdicts of those whose verdict is already known."""
+        """Queues new asks, except those whose verdict is known; returns these verdicts."""
         answered: dict[Key, Verdict] = {}
         for ask in asks:
             key = ask.key
@@ -208,8 +210,8 @@ class RuleSearch(Generic[Key, Said]):
                 answered[key] = self._known[key]
             elif self._speculation is not None and key in self._speculation:
                 self._speculation.confirm(key)
-                if key in self._ahead:
-                    answered[key] = self._ahead.pop(key)
+                if key in self._guessed_verdicts:
+                    answered[key] = self._guessed_verdicts.pop(key)
             elif key not in self._in_flight and key not in self.verdicts:
                 if ask.crucial:
                     self._crucial.add(key)
@@ -217,14 +219,14 @@ class RuleSearch(Generic[Key, Said]):
                 heapq.heappush(self._queue, (ask.rank, key))
         return answered
 
-    def _put_aside(
+    def _without_guesses(
         self, verdicts: Mapping[Key, Verdict], speculation: Guesses[Key]
     ) -> Mapping[Key, Verdict]:
-        """Keeps verdicts on guesses back; returns those that the miner has asked for."""
+        """Keeps back the verdicts on guesses, and returns the others, which the miner has requested."""
         for key, verdict in verdicts.items():
             speculation.learn(key, verdict)
         guessed = {key: verdict for key, verdict in verdicts.items() if key in speculation}
-        self._ahead |= guessed
+        self._guessed_verdicts |= guessed
         return (
             {m: verdict for m, verdict in verdicts.items() if m not in guessed} if guessed else verdicts
         )
@@ -236,10 +238,8 @@ class RuleSearch(Generic[Key, Said]):
 
 
 class Evidence:
-    """Counts verdicts under antecedents: seen to hold, seen to break, applicable.
-
-    Distinct subsets are counted; how often something was drawn is the miner's to say.
-    """
+    """This class counts verdicts per antecedent: subsets that hold, that break, and that are applicable.
+    It counts distinct subsets; the miner counts its draws."""
 
     def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
         self._lattice = lattice
@@ -254,19 +254,19 @@ class Evidence:
             self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
 
     def applicable(self, antecedent: Antecedent) -> int:
-        """Returns how many subsets the antecedent speaks about: 2^(n - |S|)."""
+        """Returns the number of applicable subsets of the antecedent: 2^(n - |S|)."""
         return 1 << (self._lattice.size - antecedent.bit_count())
 
     def observed(self, antecedent: Antecedent) -> int:
-        """Returns how many of them were seen to hold."""
+        """Returns the number of applicable subsets that were seen to hold."""
         return self._count(Verdict.HOLDS, antecedent)
 
     def broken(self, antecedent: Antecedent) -> int:
-        """Returns how many of them were seen to break."""
+        """Returns the number of applicable subsets that were seen to break."""
         return self._count(Verdict.BREAKS, antecedent)
 
     def is_broken(self, antecedent: Antecedent) -> bool:
-        """Returns whether any of them was seen to break; fast for one antecedent after the other."""
+        """Returns True iff any applicable subset was seen to break; fast for many antecedents."""
         if not self._families:
             return any(mask & antecedent == antecedent for mask in self._masks[Verdict.BREAKS])
         if not self._inside_broken:
@@ -276,7 +276,7 @@ class Evidence:
         return bool(self._inside_broken[antecedent >> 3] >> (antecedent & 7) & 1)
 
     def breaking(self, antecedent: Antecedent) -> list[Subset]:
-        """Returns the subsets among these that were seen to break, as masks."""
+        """Returns the applicable subsets that were seen to break."""
         flip = self._flip
         return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 

@@ -1,8 +1,8 @@
-"""Guesses at what a top-down search will need, for slots that would otherwise be idle.
+"""This module guesses keys that a top-down search will need, for slots that would otherwise be idle.
 
-Validity is closed upwards: nothing below an antecedent that breaks is ever needed, and whatever has no
-such ancestor is. So a guess is wasted iff one of its ancestors, not known yet, turns out to break. How
-likely that is follows from how many of them are unknown and how often the others broke.
+Validity is closed upwards: an antecedent is needed iff none of its ancestors breaks. So a guess is wasted
+iff one of its ancestors without a verdict turns out to break. The probability of that follows from the
+number of these ancestors, and from the share of the others that broke.
 """
 
 import heapq
@@ -15,31 +15,31 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 
 MOST_UNITS = 14
-"""Beyond it nothing is guessed: so many candidates are ready that hardly any slot is ever idle."""
+"""The largest number of units for guesses: with more, many candidates are ready and hardly any slot is
+idle."""
 
 _SINGLE_BREAKS, _SINGLES_WEIGH = 0.3, 5
 _OTHER_BREAKS, _OTHERS_WEIGH = 0.05, 20
-"""How often the removal of one source breaks the condition, and that of several of which no part does:
-what is assumed to begin with, and how many observations that weighs."""
+"""The prior probability that the removal of one source, or of several without a breaking part, breaks the
+condition; and the number of observations that this prior weighs."""
 _SLACK = 2
-"""How much more may be at risk than the share that may be wasted, once all removals of single sources
-that a guess contains are known: what is likely to be wasted by then is found out soon."""
+"""The factor by which the expected waste may exceed ``share``, once a guess contains only single sources
+whose removal is known to hold: its waste is found out soon."""
 
 
 class Speculation:
-    """Which masks one search may have probed before it is known whether they are needed.
+    """A Speculation chooses masks that one search may probe before it is known whether they are needed.
 
-    ``share``: of all issued probes, those that may be wasted, that is, issued as a guess and then shown
-    to be unneeded. No guess is issued that would exceed it if wasted, counting those known to be; what
-    is issued and found out to be wasted later comes on top, and is likely to be little.
+    ``share``: the share of all issued probes that may be wasted, that is, issued as a guess and then
+    known to be unneeded. A guess is not issued if its waste would exceed the share, given the waste that
+    is known. Waste that is found out later adds to that, and is likely to be small.
     """
 
     def __init__(self, kind: RuleKind, lattice: Lattice, share: float) -> None:
         self._flip, self._full = kind.flip(lattice), lattice.full
         self._share = share
         possible = lattice.size <= MOST_UNITS
-        # By the set of removed units, from here on: which ones break, which single ones are known to
-        # hold.
+        # All masks below are sets of removed units.
         self._candidates = list(range(1, 1 << lattice.size)) if possible else []
         self._unknown = (
             array("i", [(1 << mask.bit_count()) - 2 for mask in lattice.masks()]) if possible else None
@@ -48,7 +48,8 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
-        # What an unknown one adds to a hazard; they change with every verdict, and are asked for often.
+        # The hazards that one unknown ancestor adds; kept, since they are read often and change with each
+        # verdict.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()
@@ -58,21 +59,22 @@ class Speculation:
 
     @property
     def wasted(self) -> frozenset[Subset]:
-        """Returns what was issued and is shown to be unneeded."""
+        """The issued masks that are known to be unneeded."""
         return frozenset(map(self._without, self._wasted))
 
     @property
     def unneeded(self) -> frozenset[Subset]:
-        """Returns what was issued and is not needed so far."""
+        """The issued masks that are not needed so far."""
         return frozenset(map(self._without, self._wasted | self._open))
 
     def __contains__(self, mask: Subset) -> bool:
-        """Returns True for what was issued and is not needed so far."""
+        """Returns True iff the mask was issued and is not needed so far."""
         removed = self._removed(mask)
         return removed in self._open or removed in self._wasted
 
     def next(self, issued: int, is_taken: Callable[[Subset], bool]) -> Subset | None:
-        """Returns the safest guess of all, unless it is too risky; ``issued`` probes so far."""
+        """Returns the safest guess, or None if it is too risky. ``issued``: the number of probes so
+        far."""
         if len(self._wasted) + 1 > self._share * (issued + 1):
             return None
         removed = self._safest(is_taken)
@@ -87,22 +89,22 @@ class Speculation:
         return self._without(removed)
 
     def confirm(self, mask: Subset) -> None:
-        """It is needed after all."""
+        """Records that the search has requested a guessed mask."""
         removed = self._removed(mask)
         self._open.discard(removed)
         self._wasted.discard(removed)
 
     def learn(self, mask: Subset, verdict: Verdict) -> None:
-        """Takes in a verdict, on a guess or on what was asked."""
+        """Records a verdict, on a guess or on a requested mask."""
         removed = self._removed(mask)
         if self._unknown is None or not removed or verdict is Verdict.UNKNOWN:
             return
         self._news += 1
-        alone = removed & (removed - 1) == 0
-        seen = self._singles if alone else self._others
+        is_single = removed & (removed - 1) == 0
+        seen = self._singles if is_single else self._others
         if verdict is Verdict.HOLDS:
             seen[0] += 1
-            self._holding |= removed if alone else 0
+            self._holding |= removed if is_single else 0
             self._forget_unknown(removed)
         elif not self._is_ruled_out(removed):
             seen[1] += 1
@@ -114,14 +116,14 @@ class Speculation:
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
     def _removed(self, mask: Subset) -> Mask:
-        """Returns what a subset removes from the largest one."""
+        """Returns the units that a subset removes from the largest one."""
         return self._full ^ mask ^ self._flip
 
     def _without(self, removed: Mask) -> Subset:
         return Subset(self._full ^ removed ^ self._flip)
 
     def _forget_unknown(self, removed: Mask) -> None:
-        """One ancestor fewer is unknown to everything below."""
+        """Counts one unknown ancestor less for every mask below."""
         unknown, rest = self._unknown, self._full ^ removed
         more = rest
         while unknown is not None and more:
@@ -140,7 +142,7 @@ class Speculation:
 
         if self._news >= self._patience or not self._best:
             self._news = 0
-            # Neither is ever undone, so what fails once is never looked at again.
+            # A mask that is taken or ruled out stays so, and is dropped for good.
             self._candidates = [
                 each for each in self._candidates if each not in self._open and is_open(each)
             ]
@@ -152,15 +154,15 @@ class Speculation:
                 return removed
         return None
 
-    def _likely_wasted(self, several: Iterable[Mask]) -> float:
-        """Returns how many of them will be, to be expected: the sum of their probabilities."""
-        return -sum(map(math.expm1, (-hazard for hazard in self._hazards(several))))
+    def _likely_wasted(self, guesses: Iterable[Mask]) -> float:
+        """Returns the expected number of wasted ones among these: the sum of their probabilities."""
+        return -sum(map(math.expm1, (-hazard for hazard in self._hazards(guesses))))
 
-    def _hazards(self, several: Iterable[Mask]) -> list[float]:
-        # In one go: this is most of what guessing costs.
+    def _hazards(self, guesses: Iterable[Mask]) -> list[float]:
+        # One comprehension for all, since this is most of the cost of guessing.
         unknown, to_hold = self._unknown or (), ~self._holding
         other, more = self._by_other, self._by_single - self._by_other
-        return [unknown[each] * other + (each & to_hold).bit_count() * more for each in several]
+        return [unknown[each] * other + (each & to_hold).bit_count() * more for each in guesses]
 
 
 def _hazard_of(seen: list[int], assumed: float, weight: int) -> float:

@@ -1,15 +1,16 @@
-"""Minimal rules of many sources, each tested with a stated guarantee: hitting sets of what breaks them.
+"""This module finds minimal rules of many sources, each tested with a stated guarantee, by hitting sets.
 
-An antecedent is no rule iff some *falsifier*, an antecedent whose own subset breaks the condition,
-contains it. So the minimal rules are the minimal hitting sets of the complements of the falsifiers,
-whatever the condition, monotone or not. The smallest hitting set of those that are known is the next
-candidate: it is tried alone, then on random supersets together. One that breaks is grown to a maximal
-falsifier, and there are fewer candidates; if none does, the candidate is reported. No smaller one inside
-it is a rule: each is contained in a falsifier that was seen.
+An antecedent is no rule iff a *falsifier* contains it: an antecedent whose own subset breaks the
+condition. So the minimal rules are the minimal hitting sets of the falsifiers' complements, for any
+condition, monotone or not. The next candidate is the smallest hitting set for the known falsifiers: its
+own subset is probed first, then random supersets together. A superset that breaks is grown to a maximal
+falsifier, which leaves fewer candidates. If none breaks, the candidate is reported. No smaller antecedent
+inside it is a rule, since a falsifier that was seen contains each.
 
-Where sources are redundant there are more falsifiers than anybody can pay for below the first rule. After
-a while without one the search goes on from above, as in dualization: from a largest set that contains no
-rule found so far; if it holds, it is shrunk to a candidate, else it is a falsifier.
+Redundant sources make more falsifiers below the first rule than a search can pay for. After
+``SEEDS_WITHOUT_RULE`` candidates without a rule, the search therefore goes on from above, as in
+dualization: from a largest set that contains no rule found so far. If it holds, it is shrunk to a
+candidate; else it is a falsifier.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -23,13 +24,14 @@ from .hitting import HittingSets
 from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
-SEEDS_IN_VAIN = 8
-"""Candidates in a row that come to nothing before the search goes on from the other end."""
+SEEDS_WITHOUT_RULE = 8
+"""The number of candidates in a row without a rule before the search goes on from the other end."""
 FIRST_DRAWS = 8
-"""Random subsets that a candidate is tried on before all the others: most that fail do so here."""
+"""The number of random subsets that a candidate is tried on first: most candidates that fail do so
+here."""
 
 STUCK = 4
-"""Units in a row that could not be added to a falsifier before it is taken for a maximal one."""
+"""The number of units in a row that cannot be added to a falsifier before it counts as maximal."""
 
 MiningSteps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
@@ -39,10 +41,11 @@ Test = Generator[Wanted, Verdicts, bool]
 
 @dataclass(frozen=True, slots=True)
 class Transversal:
-    """Minimal rules of one kind that no random superset broke; *proved* is what held on all.
+    """This miner finds minimal rules of one kind that no random superset broke; a rule is *proved* if it
+    held on all.
 
-    ``kinds``: so many searches share what a joint statement may err. ``pinned``: how many sources are
-    retained with every subset.
+    ``kinds``: the number of searches that share the admissible error of a joint guarantee. ``pinned``:
+    the number of sources that are retained in every subset.
     """
 
     kind: RuleKind
@@ -57,17 +60,19 @@ class Transversal:
 
 
 class _Search:
-    """Speaks of antecedents; the flip to concrete subsets is made where it asks."""
+    """A _Search works on antecedents; only its asks are flipped to concrete subsets."""
 
     def __init__(self, miner: Transversal, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
         self.flip = miner.kind.flip(lattice)
         self.seen: dict[Mask, Verdict] = {}
         self.asked = self.tested = 0
-        # By antecedent, on how many draws and with what statement; on all subsets where there is none.
+        # The number of draws and the guarantee of each rule, by antecedent; no guarantee: it was tried on
+        # all subsets.
         self.found: dict[Mask, tuple[int, str]] = {}
         self.trying: Mask | None = None
-        # Candidates with a subset that has no verdict; what no seed from above may leave out alone.
+        # The candidates with an UNKNOWN superset; and the sets of units whose omission was UNKNOWN, which
+        # must not be the whole omission of a seed from above.
         self.unresolved: list[Mask] = []
         self.doubtful: list[Mask] = []
         self.falsifiers: list[Mask] = []
@@ -87,21 +92,22 @@ class _Search:
             elif from_below or not self.doubtful:
                 return self.claims()
             fruitless = 0 if len(self.found) > found else fruitless + 1
-            if mask is None or fruitless == SEEDS_IN_VAIN:
+            if mask is None or fruitless == SEEDS_WITHOUT_RULE:
                 from_below, fruitless = not from_below, 0
         asked_for = f"{most} {self.kind.value} rules were found, as many as max_rules={most} asks for"
         yield Wanted((), self.claims, f"{asked_for}; more may exist")
         return self.claims()
 
     def start(self) -> None:
-        """The two ends: candidates, and what to leave out so that no rule found so far is left."""
+        """Sets up both ends: candidates from below, and the units to omit from above so that no known
+        rule remains."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
         self.remainders = HittingSets(self.lattice, done, [*outside, *self.doubtful])
 
     def tried(self, candidate: Mask) -> MiningSteps:
-        """Reports a candidate, or learns what breaks it, or leaves it unresolved."""
+        """Reports a candidate as a rule, or learns a falsifier of it, or leaves it unresolved."""
         known = self.largest(candidate, self.seen, Verdict.BREAKS)
         if known is None:
             yield from self.learn([candidate], crucial=True)
@@ -125,20 +131,20 @@ class _Search:
             yield from self.ruled_out(unknown)
             return
         if unknown is None:
-            # From above, a unit may have seemed to be needed because what is without it has no verdict.
+            # From above, a unit may have seemed needed because the subset without it is UNKNOWN.
             for larger in [rule for rule in self.found if rule & candidate == candidate]:
                 del self.found[larger]
             self.found[candidate] = count, statement
         else:
-            # A superset of this candidate has no verdict. Going on around it would give one new
-            # candidate for each unit, too many to test, so the candidate stays unresolved.
+            # A superset of this candidate is UNKNOWN. Excluding it would make a new candidate for each
+            # unit, too many to test, so the candidate stays unresolved.
             self.unresolved.append(candidate)
         self.candidates.block(candidate)
         self.remainders.hit(candidate)
 
     def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
-        """Returns what a candidate is tried on, how many draws that is, and what they guarantee; nothing
-        of the kind where it is tried on everything."""
+        """Returns the supersets on which to try a candidate, the number of draws, and the guarantee; the
+        guarantee is empty if these are all supersets."""
         sampled, sizes = self.miner.sampled, self.miner.sampled.sizes or ()
         draws = Draws(self.kind, self.lattice, candidate, sizes, self.miner.pinned)
         count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
@@ -150,37 +156,39 @@ class _Search:
         return [*supersets, *(draws.neighbours if sampled.neighbours else ())], count, statement
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Looks for no rule any more inside what breaks or has no verdict, and inside what breaks beyond
-        that."""
+        """Excludes all antecedents inside this subset, which breaks or is UNKNOWN, once it has been
+        grown."""
         outside = self.lattice.complement((yield from self.grown(falsifier)))
         self.falsifiers.append(self.lattice.complement(outside))
         self.candidates.hit(outside)
         self.remainders.block(outside)
 
     def shrunk(self, left_out: Mask) -> MiningSteps:
-        """Goes down from a set that contains no rule found so far to a candidate, and tries that."""
+        """Shrinks a set that contains no known rule to a candidate, and tries the candidate."""
         start = self.lattice.complement(left_out)
         yield from self.learn([start])
         if self.seen[start] is Verdict.BREAKS:
             yield from self.ruled_out(start)
             return
         if self.seen[start] is Verdict.UNKNOWN:
-            # What is inside it is looked for from below.
+            # The rules inside it are searched from below.
             self.doubtful.append(left_out)
             self.remainders.block(left_out)
             return
         candidate, rest = 0, self.lattice.units(start)
         while (yield from self.fails(candidate)):
-            # It needs the first unit without which, and without all behind it, it is no rule.
+            # The candidate needs the first unit without which, and without all later ones, it is no rule.
             needed = yield from self.longest(candidate, rest, self.fails)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
         yield from self.tried(candidate)
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a larger falsifier above this one: each time the first unit is sought whose addition
-        makes the condition hold again, and left out; until none is left, or several in a row had to
-        be."""
+        """Returns a falsifier that contains this one, grown until no unit is left or ``STUCK`` units in a
+        row failed.
+
+        Each step finds the first unit whose addition makes the condition hold again, and leaves it out.
+        """
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0
@@ -198,9 +206,12 @@ class _Search:
     def longest(
         self, mask: Mask, rest: Sequence[int], wanted: Callable[[Mask], Test], start: int | None = None
     ) -> Bisection:
-        """Returns how many of the first of these units can be added so that it stays what is wanted, as
-        it is without any and is not with all of them; by bisection. ``start``: the first guess, which is
-        doubled as long as it is too low."""
+        """Returns how many of the first of these units can be added so that ``wanted`` stays true, by
+        bisection.
+
+        It must be true without any of them and false with all. ``start``: the first number to try, which
+        is doubled while it is too low.
+        """
         low, high = 0, len(rest)
         while high - low > 1:
             middle = (low + high) // 2 if start is None else min(start, high - 1)
@@ -211,47 +222,46 @@ class _Search:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Returns whether this very subset breaks the condition."""
+        """Returns True iff this antecedent's own subset breaks the condition."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Returns whether it is no rule by what rules candidates out, or its own subset is not seen to
-        hold."""
+        """Returns True iff a falsifier contains the mask, or its own subset does not hold."""
         if any(mask & falsifier == mask for falsifier in self.falsifiers):
             return True
         yield from self.learn([mask])
         return self.seen[mask] is not Verdict.HOLDS
 
     def random(self, mask: Mask) -> Random:
-        # By the mask: a search that is run again draws what it has drawn before.
+        # The seed depends on the mask alone, so that a search that is run again draws the same subsets.
         return Random(f"{self.miner.seed} {self.kind.value} {mask}")  # noqa: S311 -- reproducible
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
-        """Returns the largest of these subsets under the candidate with this verdict."""
+        """Returns the largest of these masks that contains the candidate and has this verdict."""
         above = (
             mask for mask in among if mask & candidate == candidate and self.seen.get(mask) is verdict
         )
         return max(above, key=lambda mask: (mask.bit_count(), mask), default=None)
 
     def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
-        """Waits for the verdicts on these."""
+        """Waits until all of these masks have a verdict."""
         missing = {mask for mask in masks if mask not in self.seen}
-        # In counting order: consecutive prompts share what they can.
+        # Counting order: consecutive prompts share a long prefix.
         in_order = sorted(missing, key=self.lattice.complement)
         ranked = enumerate(in_order, self.asked)
         asks = tuple(Ask(Subset(mask ^ self.flip), rank, crucial=crucial) for rank, mask in ranked)
         self.asked += len(asks)
         while missing:
             verdicts: Verdicts = yield Wanted(asks, self.claims)
-            told = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
-            self.seen.update(told)
-            missing.difference_update(told)
+            new = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
+            self.seen.update(new)
+            missing.difference_update(new)
             asks = ()
-            self.withdraw(mask for mask, verdict in told.items() if verdict is Verdict.BREAKS)
+            self.withdraw(mask for mask, verdict in new.items() if verdict is Verdict.BREAKS)
 
     def withdraw(self, broken: Iterable[Mask]) -> None:
-        """Takes back what was reported and is seen to break now; it is a candidate like any other."""
+        """Takes back reported rules that a new verdict breaks; they are candidates again."""
         broken = list(broken)
         fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
         for rule in fallen:

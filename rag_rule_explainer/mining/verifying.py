@@ -1,4 +1,5 @@
-"""One rule, tried where it speaks: on all subsets, or on random ones, up to the first that breaks it."""
+"""This module tests one rule on all its applicable subsets, or on random ones, until one of them breaks
+it."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,16 +12,17 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 NO_OTHER = "one rule was asked about, and no other was looked for"
-"""Why the search stops although there may be more rules."""
+"""The reason why the search stops although there may be more rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verifying:
-    """Whether ``antecedent`` makes a rule; nothing is said of any other, nor that it is minimal.
+    """Verifying tests whether ``antecedent`` is a rule; it claims nothing on other rules, nor that it is
+    minimal.
 
-    Its own subset is asked for first and alone, then all others together; after the first that breaks,
-    nothing more. ``sampled``: how random ones are drawn, where not all are tried; ``pinned``: how many
-    sources are retained with every subset. As there may be other rules it never finishes, but stops.
+    Its own subset is requested first and alone, then all others together; after the first BREAKS, nothing
+    more. ``sampled``: how random subsets are drawn; None tries all. ``pinned``: the number of sources
+    that are retained in every subset. The search stops instead of finishing, since other rules may exist.
     """
 
     kind: RuleKind
@@ -34,19 +36,19 @@ class Verifying:
         return _Trial(self, lattice).run()
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
-        """Returns the antecedents to try, with repetition where they are drawn, and what that
-        guarantees."""
+        """Returns the antecedents to try, with repetition if they are drawn, and the guarantee in
+        words."""
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""
         draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or (), self.pinned)
         count = self.sampled.draws(self.sampled.error(0))
-        # Not what a search has drawn that came up with this rule: that would be no further evidence.
+        # A seed of its own: the draws of the search that found this rule would be no new evidence.
         draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- reproducible
         return list(draws.supersets(count, draw)), self.sampled.statement(count, draws)
 
 
 class _Trial:
-    """Speaks of antecedents; the flip to concrete subsets is made where it asks."""
+    """A _Trial works on antecedents; only its asks are flipped to concrete subsets."""
 
     def __init__(self, miner: Verifying, lattice: Lattice) -> None:
         self.lattice, self.kind, self.own = lattice, miner.kind, Antecedent(miner.antecedent)
@@ -62,11 +64,11 @@ class _Trial:
             [Ask(Subset(mask ^ self.flip), rank) for rank, mask in enumerate(others, 1)]
         )
         self.tried = True
-        while True:  # what was in flight when it broke is told still
+        while True:  # verdicts of probes that were in flight still arrive
             self.learned((yield Wanted((), self.claims, NO_OTHER)))
 
     def learn(self, asks: Iterable[Ask]) -> Generator[Wanted, Verdicts, None]:
-        """Waits for these, or for one that breaks."""
+        """Waits for the verdicts on these asks, or for the first BREAKS."""
         asks = tuple(asks)
         missing = len(asks)
         while missing and not self.broken:
@@ -82,10 +84,11 @@ class _Trial:
             self.own_held |= mask ^ self.flip == self.own and verdict is Verdict.HOLDS
 
     def likely_to_break(self, mask: Mask) -> tuple[int, Mask]:
-        """From both ends inwards: one more source undoes a rule sooner than a random half of them."""
+        """Returns a sort key that puts both ends first: one more source breaks a rule more often than
+        random halves."""
         left_out = self.lattice.complement(mask)
         added, rest = (mask ^ self.own).bit_count(), left_out.bit_count()
-        # Then in counting order: consecutive prompts share what they can.
+        # Counting order comes second: consecutive prompts then share a long prefix.
         return min(added, rest), left_out
 
     def claims(self) -> tuple[Claim, ...]:

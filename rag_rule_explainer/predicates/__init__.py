@@ -1,4 +1,5 @@
-"""Conditions on an answer, and how they are combined and negated."""
+"""This package contains the conditions on an answer, called predicates, and their combinations and
+negations."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
     from .refusing import Refuses, refuses
     from .validating import IsValid, is_valid
 
-# Loaded when first used: they bring patterns and libraries along that few conditions need.
+# These modules are imported when first used, because they load libraries and patterns that few conditions
+# need.
 _LATE = {
     "JsonPath": "at_path",
     "json_path": "at_path",

@@ -1,4 +1,4 @@
-"""What an answer's JSON has at a path."""
+"""This module contains predicates on the values at a JSON path of an answer."""
 
 from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass, replace
@@ -26,13 +26,13 @@ from .protocol import Judged, Predicate
 from .structured import NO_JSON, as_answer, json_in, json_of, parsed_json, said_in_json, same_json
 
 _MOST_DESCENTS = 2
-"""More of them in one path could take for ever on a deep answer."""
+"""The most descents (``..``) in one path: with more, the search in a deep answer could take too long."""
 
 
 @lru_cache(maxsize=256)
 def _compiled(path: str) -> Any:
-    """Returns the path, ready to be looked for. Raises InvalidInput for what RFC 9535 does not know as
-    one."""
+    """Returns the compiled path. Raises InvalidInput if it is no JSON path of RFC 9535, or descends too
+    often."""
     from jsonpath import JSONPathEnvironment
     from jsonpath.exceptions import JSONPathError
 
@@ -50,7 +50,8 @@ def _compiled(path: str) -> Any:
 
 
 def _found(path: str, text: str) -> list[Any]:
-    """Returns all values at the path. Raises ValueError where the path cannot be followed so deep."""
+    """Returns all values at the path. Raises ValueError if the answer is nested too deeply for the
+    path."""
     from jsonpath.exceptions import JSONPathError
 
     try:
@@ -61,10 +62,12 @@ def _found(path: str, text: str) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """Holds iff a value at ``path`` is what is asked for; of several, one will do.
+    """This predicate holds iff at least one value at ``path`` meets the test; without a test, iff there
+    is a value.
 
-    ``expected``: the JSON that it is to be. ``inner``: what is to hold of the value as an answer, against
-    the baseline's first value there. ``test``: a function of the value. ``absent``: there is to be none.
+    At most one test is set. ``expected``: the value equals this JSON. ``inner``: this predicate holds for
+    the value as the answer; its baseline is the first value at the path in the baseline. ``test``: this
+    function of the value returns True. ``absent``: there is no value at the path.
     """
 
     path: str
@@ -77,7 +80,7 @@ class JsonPath:
         _compiled(self.path)
 
     def __call__(self, case: Case) -> Judged:
-        """HOLDS; BREAKS with the reason; or what ``inner`` says."""
+        """Returns HOLDS, BREAKS with the reason, or the judgement of ``inner``."""
         return run(self._steps(case))
 
     def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:
@@ -121,8 +124,8 @@ class JsonPath:
             return []
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the question and the JSON of both answers; what ``inner`` wants to know beside; None
-        for a function."""
+        """Returns the question, the JSON of both answers and the memo keys of ``inner``; None if there is
+        a ``test``."""
         if self.test is not None:
             return None
         said = case.question, json_in(case.baseline), json_in(case.answer)
@@ -153,7 +156,7 @@ class JsonPath:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         if self.inner is not None:
             return f"at {self._path}, {_bracketed(self.inner, negation_of(self.inner))}"
         if self.test is not None:
@@ -181,14 +184,15 @@ def json_path(
     is_: Callable[[Any], Any] | None = None,
     exists: bool = True,
 ) -> JsonPath:
-    """Returns what the answer's JSON has at ``path`` (RFC 9535, e.g. ``$.dose.unit``); of several, one
-    will do.
+    """Returns a predicate on the values at ``path`` (RFC 9535, such as ``$.dose.unit``) of the answer's
+    JSON.
 
-    ``equals``: it is this, as JSON compares. ``is_``: a predicate holds of it, e.g.
-    ``is_=contains("zinc")``, or a function of it, which returns True or False. Neither: there is
-    something, be it null. ``exists=False``: the answer is JSON, and there is nothing. An answer that is
-    no JSON, or has nothing there, breaks the others. Raises InvalidInput for a malformed path, an
-    ``equals`` that JSON cannot say, or more than one of these.
+    Of several values, it is enough that one meets the test. ``equals``: the value equals this object,
+    compared as JSON. ``is_``: a predicate, such as ``is_=contains("zinc")``, or a function of the value
+    that returns True or False. Without either, the predicate holds if there is a value, even null.
+    ``exists=False``: it holds if the answer is JSON without a value at ``path``. In all other cases an
+    answer without JSON, or without the value, breaks the predicate. Raises InvalidInput for a malformed
+    path, an ``equals`` that JSON cannot represent, or more than one test.
     """
     if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"a JSON path was given as {path!r}; give a str such as '$.dose.unit'")

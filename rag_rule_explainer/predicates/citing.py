@@ -1,14 +1,14 @@
-"""Predicates on what an answer cites and mentions.
+"""This module contains predicates on the sources that an answer cites or mentions.
 
-A citation, in any of these forms, and several at once:
+It recognises citations in any of these forms, also several at once:
 
-    [1]  [2, 3]  [1-3]  [^1]  【1】     by place among the sources shown, or by ids that are numbers
+    [1]  [2, 3]  [1-3]  [^1]  【1】     by position among the sources shown, or by ids that are numbers
     [D2]  [D2; D4]  (D2)  [source D2]   by id
-    Source 2  sources 1 and 3           by place; also document, doc, passage
-    [D99]                               of no source, but built as an id of theirs is
+    Source 2  sources 1 and 3           by position; also document, doc, passage
+    [D99]                               an unknown source, with an id of the same pattern as known ids
 
-Numbers in round brackets and of more than three digits are none: (1889) is a year. A citation is valid
-iff its source was shown. One of a source that was left out is not: nobody can have read it there.
+Numbers in round brackets, and numbers of more than three digits, are no citations: (1889) is a year. A
+citation is valid iff its source was shown, because the model cannot have read an omitted source.
 """
 
 import re
@@ -47,17 +47,16 @@ _RANGE = re.compile(r"(\d+)(?: ?[-–] ?(\d+))?")
 
 
 class Citation(NamedTuple):
-    """What is written, and the id of the source it means; None where it means none."""
+    """A ``Citation`` holds the citation as written, and the id of the cited source; None if it cites no
+    source."""
 
     written: str
     id: str | None
 
 
 def citations(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[Citation]:
-    """Yields every citation in the text, of sources shown or not; see the table above.
-
-    ``kept``: the ids shown, in order; ``known``: those of all sources.
-    """
+    """Yields every citation in the text; see the table in the module's docstring. ``kept``: the ids of
+    the sources shown, in order. ``known``: the ids of all sources."""
     places = tuple(kept)
     reading = _Reading(places, frozenset((*places, *known)))
     for group in _GROUP.finditer(text):
@@ -69,13 +68,14 @@ def citations(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[
 
 
 class _Reading(NamedTuple):
-    """What brackets and words mean before these sources: ``kept`` in order, ``ids`` of all."""
+    """This class interprets citations. ``kept``: the ids of the sources shown, in order; ``ids``: all
+    known ids."""
 
     kept: tuple[str, ...]
     ids: frozenset[str]
 
     def group(self, content: str, *, square: bool) -> Iterator[Citation]:
-        """Yields what a pair of brackets cites."""
+        """Yields the citations within one pair of brackets."""
         if content in self.ids and (square or not content.isdecimal()):
             yield self._by_id(content, square=square)
             return
@@ -94,7 +94,7 @@ class _Reading(NamedTuple):
             yield Citation(f"[{token}]", None)
 
     def worded(self, written: str) -> Iterator[Citation]:
-        """Yields what "sources 1 and 3" cites."""
+        """Yields the citations in a phrase such as "sources 1 and 3"."""
         if written in self.ids:
             yield Citation(written, written)
             return
@@ -113,12 +113,14 @@ class _Reading(NamedTuple):
 
 
 def _spelt_out(first: int, last: int) -> Iterable[int]:
-    """Returns the numbers from the first to the last; the two of a range that runs backwards, or far."""
+    """Returns the numbers from ``first`` to ``last``; only these two if the range is reversed or too
+    long."""
     return range(first, last + 1) if first <= last < first + _LONGEST_RANGE else {first, last}
 
 
 def _shape(identity: str) -> str:
-    """Returns how an id is built: D2 as D17, but 1889 only as other numbers of four digits."""
+    """Returns the pattern of an id: D2 and D17 have the same; a number has that of numbers with as many
+    digits."""
     return "#" * len(identity) if identity.isdecimal() else re.sub(r"\d+", "#", identity)
 
 
@@ -128,15 +130,14 @@ def _ids(sources: tuple[Source, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Cites:
-    """Holds iff the answer cites ``source`` and that was shown.
-
-    Without one: iff it cites at least one source, and each citation is of a source that was shown.
-    """
+    """This predicate holds iff the answer cites ``source``, and ``source`` was shown. If ``source`` is
+    None, it holds iff the answer cites at least one source, and every citation is of a source that was
+    shown."""
 
     source: str | None = None
 
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS, or BREAKS with the citation at fault."""
+        """Returns HOLDS, or BREAKS with the invalid or missing citation as the reason."""
         kept, known = _ids(case.kept), _ids(case.sources)
         if self.source is None:
             outcome = Judgement(Verdict.BREAKS, "nothing is cited")
@@ -153,7 +154,8 @@ class Cites:
         return Judgement(Verdict.BREAKS, f"{self.source!r} is cited but was not shown")
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns what was asked and said, and which sources were shown of which, in order."""
+        """Returns the question, both answers, the ids of the sources shown, and the ids of all
+        sources."""
         return (*answer_key(self, case), _ids(case.kept), _ids(case.sources))
 
     def __str__(self) -> str:
@@ -163,7 +165,7 @@ class Cites:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         if self.source is None:
             return "the answer's citations are missing or invalid"
         return f"the answer does not validly cite {self.source!r}"
@@ -187,15 +189,13 @@ def _not_there(source: str, kept: tuple[str, ...], known: tuple[str, ...]) -> st
 
 @dataclass(frozen=True, slots=True)
 class MentionsSource:
-    """Holds iff the source's id, or the title in its metadata, occurs in the answer as whole words.
-
-    The title whatever its case. Shown or not: a mention claims nothing, as a citation does.
-    """
+    """This predicate holds iff the id or the title of ``source`` occurs in the answer as whole words.
+    The case of the title is ignored. The source need not have been shown."""
 
     source: str
 
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS or BREAKS."""
+        """Returns HOLDS or BREAKS."""
         if _occurs(self.source, case.answer.text):
             return Judgement(Verdict.HOLDS)
         title = self._title(case)
@@ -212,7 +212,7 @@ class MentionsSource:
         return next((" ".join(each.casefold().split()) for each in titles if isinstance(each, str)), "")
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns what was asked and said, and what the source is called."""
+        """Returns the question, both answers, and the id and title of the source."""
         named = _not_there(self.source, _ids(case.kept), _ids(case.sources))
         return (*answer_key(self, case), self._title(case), named)
 
@@ -221,7 +221,7 @@ class MentionsSource:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer does not mention {self.source!r}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -240,18 +240,17 @@ def _id_given(given: str, where: str) -> str:
 
 
 def cites(source: str | None = None) -> Cites:
-    """Returns the answer cites this source, which was shown; without one: all that it cites was shown.
+    """Returns a predicate that holds iff the answer cites ``source``, an id, and the source was shown.
 
-    ``source``: an id. In-text citations such as [1], [2, 3], [D2], (D2) and "Source 2" are read:
-    numbers count the sources shown, unless an id is a number itself. An answer that cites nothing
-    breaks it, and so does a citation of a source that was left out. Raises InvalidInput for an empty id.
+    Without ``source``, it holds iff the answer cites at least one source and only sources that were
+    shown. In-text citations such as [1], [2, 3], [D2], (D2) and "Source 2" are recognised. A number is
+    the position among the sources shown, unless ids are numbers themselves. Raises InvalidInput for an
+    empty id.
     """
     return Cites(None if source is None else _id_given(source, "cites"))
 
 
 def mentions_source(source: str) -> MentionsSource:
-    """Returns the id or the title of this source occurs in the answer, shown or not.
-
-    Raises InvalidInput for an empty id.
-    """
+    """Returns a predicate that holds iff the id or the title of ``source`` occurs in the answer. The
+    source need not have been shown. Raises InvalidInput for an empty id."""
     return MentionsSource(_id_given(source, "mentions_source"))

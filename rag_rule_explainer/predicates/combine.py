@@ -1,41 +1,38 @@
-"""``~``, ``&`` and ``|`` over predicates, in Kleene's three-valued logic, and plain functions lifted.
-
-UNKNOWN & BREAKS breaks and UNKNOWN | HOLDS holds, whatever the unknown part is; parts are asked from left
-to right and the rest is not asked once the outcome is decided, so put the cheap part first.
-"""
+"""This module combines predicates by ``~``, ``&`` and ``|`` and turns functions into predicates. The
+combinations follow Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, UNKNOWN | HOLDS is HOLDS.
+Parts are evaluated from left to right, and no further than needed, so put the cheap part first."""
 
 import inspect
 import re
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
-from ..allowed import named_function, takes, told
+from ..allowed import brief, named_function, takes
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .outcomes import ANONYMOUS, as_judgement, run
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
 
 NOT_SO = "it is not so that"
-"""How the negation of a sentence begins that nobody can turn around."""
+"""The first words of a clause that negates a sentence as a whole."""
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""Before Python 3.11, ``re`` does not say what it was given in place of a text."""
+"""The pattern of errors of a function that takes a Case for a text; the last part is for Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
-    """``first & second``."""
+    """Returns the predicate ``first & second``."""
     return AllOf((first, as_predicate(second)))
 
 
 def either(first: Predicate, second: PredicateLike) -> "AnyOf":
-    """``first | second``."""
+    """Returns the predicate ``first | second``."""
     return AnyOf((first, as_predicate(second)))
 
 
 def no_truth(predicate: Predicate) -> bool:
-    """Raises InvalidInput: ``first and second`` would be the second alone, and ``first or second`` the
-    first."""
+    """Raises InvalidInput, because ``and`` and ``or`` would silently drop one of two predicates."""
     raise InvalidInput(
         f"a condition ({predicate}) is neither true nor false by itself; combine conditions with &, | "
         "and ~, not with and, or and not"
@@ -43,20 +40,18 @@ def no_truth(predicate: Predicate) -> bool:
 
 
 def negated(predicate: Predicate) -> Predicate:
-    """``~predicate``; a double negation is taken away."""
+    """Returns ``~predicate``; the negation of a negation is the inner predicate."""
     return predicate.inner if isinstance(predicate, Not) else opposite(predicate)
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """``~predicate`` of what is no negation: typed so that it can be combined further."""
+    """Returns ``~predicate`` for a predicate that is no negation itself."""
     return Not(predicate)
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the base predicate, and whether ``predicate`` is its negation.
-
-    Judging the base once and turning the verdict around keeps a predicate and its negation consistent.
-    """
+    """Returns the base predicate, and True iff ``predicate`` is the negation of that base. A predicate
+    and its negation stay consistent if the base is judged once and its verdict inverted."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
@@ -68,19 +63,19 @@ def negation_of(predicate: Predicate) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Holds where ``inner`` breaks, breaks where it holds."""
+    """This predicate holds iff ``inner`` breaks, and breaks iff ``inner`` holds."""
 
     inner: Predicate
 
     def __call__(self, case: Case) -> Judged:
-        """Returns the opposite judgement."""
+        """Returns the negated judgement of ``inner``."""
         return run(self._steps(case))
 
     def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:
         return ~(yield self.inner(case))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the inner predicate's key."""
+        """Returns the memo key of ``inner``."""
         return self.inner.memo_key(case)
 
     def __str__(self) -> str:
@@ -88,7 +83,7 @@ class Not:
 
     @property
     def negation(self) -> str:
-        """Returns the inner predicate's own clause."""
+        """Returns the clause of ``inner``."""
         return str(self.inner)
 
     __and__, __or__, __invert__, __bool__ = both, either, negated, no_truth
@@ -96,7 +91,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Holds where every part holds; breaks where any part breaks."""
+    """This predicate holds iff every part holds, and breaks iff at least one part breaks."""
 
     parts: tuple[Predicate, ...]
 
@@ -105,7 +100,7 @@ class AllOf:
         return run(_folded(self.parts, case, Verdict.BREAKS))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns all parts' keys; None if any of them is None."""
+        """Returns the memo keys of all parts; None if one of them is None."""
         return _joint_key(self.parts, case)
 
     def __str__(self) -> str:
@@ -113,7 +108,7 @@ class AllOf:
 
     @property
     def negation(self) -> str:
-        """By De Morgan."""
+        """Returns the clause of the negated predicate, by De Morgan's law."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -121,7 +116,7 @@ class AllOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Holds where any part holds; breaks where every part breaks."""
+    """This predicate holds iff at least one part holds, and breaks iff every part breaks."""
 
     parts: tuple[Predicate, ...]
 
@@ -130,7 +125,7 @@ class AnyOf:
         return run(_folded(self.parts, case, Verdict.HOLDS))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns all parts' keys; None if any of them is None."""
+        """Returns the memo keys of all parts; None if one of them is None."""
         return _joint_key(self.parts, case)
 
     def __str__(self) -> str:
@@ -138,7 +133,7 @@ class AnyOf:
 
     @property
     def negation(self) -> str:
-        """By De Morgan."""
+        """Returns the clause of the negated predicate, by De Morgan's law."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -146,12 +141,12 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """This class represents a function of a Case as a predicate.
+    """This class makes a predicate of a function of a Case.
 
-    It is judged anew for every replay: nobody knows what it looks at. Unless ``remembered_as`` names it:
-    that promises that it looks at the question and at both answers only, and that the same name always
-    means the same function, so that each judgement is made once, also in a store. A sync function runs in
-    a worker thread, because it may well wait for something.
+    The function is called for every replay, unless ``remembered_as`` names it. With this name the caller
+    promises that the result depends only on the question and both answers, and that the name always means
+    the same function. Each judgement is then made once and also kept in a store. A sync function runs in
+    a worker thread, because it may block.
     """
 
     function: CaseFunction
@@ -159,11 +154,12 @@ class Function:
     remembered_as: str | None = None
 
     async def __call__(self, case: Case) -> Judgement:
-        """Returns the function's outcome as a Judgement. Raises InvalidInput for any other outcome."""
+        """Returns the function's result as a Judgement. Raises InvalidInput for a result that is not a
+        truth value."""
         try:
             return as_judgement(await self._outcome(case), self)
         except (TypeError, AttributeError) as error:
-            # "expected string or bytes-like object, got 'Case'": the function took it for a text.
+            # Such an error means that the function used the Case as if it were a text.
             if not _CASE_FOR_TEXT.search(str(error)):
                 raise
             raise type(error)(f"{error}; {_TEXT_OF_CASE}") from error
@@ -171,13 +167,14 @@ class Function:
     async def _outcome(self, case: Case) -> object:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(case)
-        import anyio.to_thread  # here, because importing the package loads no event loop
+        import anyio.to_thread  # imported here, because importing the package loads no event loop
 
         outcome = await anyio.to_thread.run_sync(self.function, case)
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """None, which is never remembered, unless it has a name."""
+        """Returns the usual memo key if ``remembered_as`` is set; else None, so that nothing is
+        cached."""
         return None if self.remembered_as is None else answer_key(self, case)
 
     def __str__(self) -> str:
@@ -185,17 +182,17 @@ class Function:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"not ({self.text})" if self.text else f"{self.name} is false"
 
     @property
     def name_in_errors(self) -> str:
-        """Returns how errors name it: by the function's name, unless it has a text."""
+        """Returns the predicate's name in error messages: its text, else the function's name."""
         return self.text or self.name
 
     @property
     def name(self) -> str:
-        """Returns what the function is called."""
+        """Returns the name of the function."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return ANONYMOUS if name == "<lambda>" else f"{name}(case)"
 
@@ -203,13 +200,14 @@ class Function:
 
 
 def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
-    """Returns a function of a Case as a predicate that reads as ``text`` in rules.
+    """Returns a predicate made of a function of a Case; ``text`` is its clause in rules.
 
-    ``remembered_as``: a name of your own for what it judges, e.g. "dosage judge 2 with gpt-4o": then no
-    answer is judged twice. Raises InvalidInput for what is no function, no text, or an empty name.
+    ``remembered_as``: a name for the judgements, such as "dosage judge 2 with gpt-4o", with which no
+    answer is judged twice. Raises InvalidInput for an object that cannot be called, a ``text`` that is no
+    str, or an empty name.
     """
     if not callable(function):
-        raise InvalidInput(f"condition was given {told(function)}; give a function of a Case")
+        raise InvalidInput(f"condition was given {brief(function)}; give a function of a Case")
     _check_arguments(function)
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"the text of a condition is {text!r}; give a str, such as 'it is short'")
@@ -219,10 +217,8 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
 
 
 def as_predicate(given: PredicateLike) -> Predicate:
-    """Returns a predicate as it is, a function as one.
-
-    Raises InvalidInput for what cannot be called or, having a memo key, cannot be hashed.
-    """
+    """Returns a predicate unchanged, and a function as a predicate. Raises InvalidInput for an object
+    that cannot be called, or for a predicate that cannot be hashed."""
     if _is_uncalled(given):
         name = getattr(given, "__name__", type(given).__name__)
         raise InvalidInput(
@@ -233,7 +229,7 @@ def as_predicate(given: PredicateLike) -> Predicate:
         return _hashable(given)
     if not callable(given):
         raise InvalidInput(
-            f"the predicate is {told(given)}; pass a predicate such as contains('...') or a "
+            f"the predicate is {brief(given)}; pass a predicate such as contains('...') or a "
             "function of a Case that returns True or False"
         )
     _check_arguments(given)
@@ -249,7 +245,7 @@ def _check_arguments(function: CaseFunction) -> None:
 
 
 def _is_uncalled(given: object) -> bool:
-    """Returns True for a class, and for what makes predicates here."""
+    """Returns True iff the object is a class, or a function of this package that returns predicates."""
     return isinstance(given, type) or (
         inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
     )
@@ -258,10 +254,9 @@ def _is_uncalled(given: object) -> bool:
 def _folded(
     parts: tuple[Predicate, ...], case: Case, decisive: Verdict
 ) -> Generator[Judged, Judgement, Judgement]:
-    """One decisive part decides; else an unknown one leaves it open; else it is the opposite.
-
-    Whatever decides gives its reason: where no part did alone, all of them do.
-    """
+    """Returns the conjunction (``decisive``: BREAKS) or disjunction (HOLDS) of the parts' judgements.
+    The first decisive part decides. Without one, an UNKNOWN part makes the result UNKNOWN; else the
+    result is the opposite of ``decisive``, with the reasons of all parts."""
     unknown, reasons = None, list[str]()
     for part in parts:
         judgement = yield part(case)
@@ -279,8 +274,7 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the part's clause, in brackets where it is joined the other way, or would take in what
-    follows."""
+    """Returns the part's clause, in brackets if the joint clause were ambiguous without them."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)

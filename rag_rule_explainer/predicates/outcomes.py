@@ -1,22 +1,21 @@
-"""What predicates say, as judgements: at once, or when a judge has answered."""
+"""This module turns results of predicates into judgements, sync or async."""
 
 import re
 from collections.abc import Generator
 
-from ..allowed import told
+from ..allowed import brief
 from ..errors import InvalidInput
 from ..verdicts import Judgement, Verdict
 from .protocol import Judged, Predicate
 
 ANONYMOUS = "the given function"
-"""What a lambda is called."""
+"""The name of a lambda in texts."""
 
 
 def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
-    """Returns what the steps return, each of which is sent the judgement that it yields.
-
-    They run without a loop as far as they go, and the rest is handed over as a coroutine.
-    """
+    """Returns the return value of a generator that yields judgements and receives each one back. If a
+    yielded judgement is awaitable, the result is a coroutine that runs the rest; else no event loop is
+    needed."""
     try:
         judged = next(steps)
         while isinstance(judged, Judgement):
@@ -27,7 +26,9 @@ def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
 
 
 async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged) -> Judgement:
-    from .judge.protocol import JudgeFailed  # late: judges are combined here themselves
+    from .judge.protocol import (
+        JudgeFailed,  # imported late, because the judges' module imports this module
+    )
 
     failure: JudgeFailed | None = None
     try:
@@ -35,7 +36,8 @@ async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged
             try:
                 judgement = judged if isinstance(judged, Judgement) else await judged
             except JudgeFailed as failed:
-                # The others may decide without it; if not, it is asked again another time.
+                # Another part may decide without the judge. If none does, the failure is raised at the
+                # end.
                 failure, judgement = failed, Judgement(Verdict.UNKNOWN, str(failed))
             judged = steps.send(judgement)
     except StopIteration as end:
@@ -45,13 +47,13 @@ async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged
 
 
 def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
-    """Returns what a predicate returned as a Judgement. Raises InvalidInput for anything that is not
-    one."""
+    """Returns a predicate's result as a Judgement. Raises InvalidInput for a result that is not a truth
+    value."""
     if isinstance(outcome, Judgement):
         return outcome
     if isinstance(outcome, Verdict):
         return Judgement(outcome)
-    # A NumPy bool, as comparisons of scores give it, is no bool.
+    # Comparisons of NumPy values return a NumPy bool, which is not a Python bool.
     truth = getattr(outcome, "item", lambda: outcome)()
     if isinstance(truth, bool):
         return Judgement(Verdict.of(truth))
@@ -61,15 +63,15 @@ def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
 
 
 def _named(predicate: Predicate) -> str:
-    """Returns a predicate as errors name it: a function by its name, not by what it means."""
+    """Returns the predicate's name in error messages: for a function, the function's name."""
     name = getattr(predicate, "name_in_errors", None) or str(predicate)
     return f"the predicate {name}" if name != ANONYMOUS else "the predicate"
 
 
 def _said(outcome: object) -> str:
-    """Returns what came out of a predicate, and how it is made a bool where that is plain."""
+    """Returns a description of a wrong result, with a hint how to turn it into a bool."""
     if outcome is None:
         return "None: it has no return, or its search found nothing, as in bool(re.search(...))"
     if isinstance(outcome, re.Match):
         return "a Match, not a bool: write bool(re.search(...))"
-    return f"{told(outcome)}, of type {type(outcome).__name__}"
+    return f"{brief(outcome)}, of type {type(outcome).__name__}"

@@ -1,4 +1,4 @@
-"""What a predicate is."""
+"""This module defines the interface of predicates."""
 
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Protocol, TypeAlias, runtime_checkable
@@ -11,14 +11,16 @@ Judged: TypeAlias = Judgement | Awaitable[Judgement]
 
 @runtime_checkable
 class Predicate(Protocol):
-    """Judges one case. ``str(predicate)`` is its clause in a rule: "the answer contains 'calcium'"."""
+    """This protocol describes a predicate: it judges one case. ``str(predicate)`` is its clause in a
+    rule: "the answer contains 'calcium'"."""
 
     def __call__(self, case: Case, /) -> Judged:
-        """Returns the judgement; an awaitable one where judging takes time."""
+        """Returns the judgement, or an awaitable of it."""
         ...
 
     def memo_key(self, case: Case, /) -> Hashable | None:
-        """Equal keys promise equal judgements; None: never remembered."""
+        """Returns a cache key: cases with equal keys get equal judgements. None: the judgement is not
+        cached."""
         ...
 
 
@@ -26,9 +28,9 @@ CaseFunction: TypeAlias = (
     Callable[[Case], PredicateOutcome] | Callable[[Case], Awaitable[PredicateOutcome]]
 )
 PredicateLike: TypeAlias = Predicate | CaseFunction
-"""A predicate, or any function of a Case, sync or async, that returns bool, Verdict or Judgement."""
+"""A predicate, or a sync or async function of a Case that returns a bool, Verdict or Judgement."""
 
 
 def answer_key(_: object, case: Case) -> tuple[str, str, str]:
-    """Returns the usual memo key: what the question, the baseline and the answer say."""
+    """Returns the usual memo key: the question, and the texts of the baseline and the answer."""
     return case.question, case.baseline.text, case.answer.text

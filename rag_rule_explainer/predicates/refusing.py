@@ -1,10 +1,10 @@
-"""Whether an answer declines, or says that it does not know.
+"""This module recognises answers that decline, or that say that the answer is not known.
 
-What an answer opens with decides, after greetings, apologies and "based on the documents". Known are the
-forms in the tables below: most in English, the usual ones in German, French and Spanish, and answers
-that are nothing else, such as "N/A". First persons decline; that somebody in the answer refuses
-something ("the patient refuses treatment"), or that sources leave one thing out ("the report does not
-mention zinc"), is an answer. So is what goes on to say it: "I don't know, but probably zinc".
+Only the opening of an answer counts, after greetings, apologies and "based on the documents". The tables
+below list the known forms: most are English, the most usual ones German, French and Spanish, and some are
+complete answers, such as "N/A". A refusal is in the first person: "the patient refuses treatment" and
+"the report does not mention zinc" are answers. A refusal that is followed by an answer is an answer, too:
+"I don't know, but probably zinc".
 """
 
 import re
@@ -20,7 +20,7 @@ from .text import texts_given
 from .wording import near_exact
 
 _LOOKED_AT = 600
-"""Characters: refusals open an answer."""
+"""The number of characters at the start of an answer in which a refusal is searched for."""
 
 _ALONE = frozenset(
     near_exact(each)
@@ -164,7 +164,7 @@ _TYPOGRAPHIC = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 
 
 def refusal_in(text: str) -> str:
-    """Returns the form by which the answer declines; "" where it does not."""
+    """Returns the words with which the answer declines; an empty text if it does not."""
     opening = text.strip()[:_LOOKED_AT]
     plain = " ".join(opening.translate(_TYPOGRAPHIC).casefold().split())
     plain = plain.lstrip("*_#>` ")
@@ -186,7 +186,8 @@ def _folded(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Refuses:
-    """Holds iff the answer opens with a refusal, or has one of the ``phrases``, whatever their case."""
+    """This predicate holds iff the answer opens with a refusal or contains one of ``phrases``, in any
+    case."""
 
     phrases: tuple[str, ...] = ()
 
@@ -195,7 +196,7 @@ class Refuses:
             raise InvalidInput("refuses was given an empty phrase, which every answer has; leave it out")
 
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS with the words that refuse, or BREAKS."""
+        """Returns HOLDS with the words of the refusal as the reason, or BREAKS."""
         said = refusal_in(case.answer.text)
         if not said and self.phrases:
             text = _folded(case.answer.text)
@@ -207,7 +208,7 @@ class Refuses:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer is no refusal{self._or_says('nor')}"
 
     def _or_says(self, joint: str) -> str:
@@ -221,9 +222,10 @@ _NONE = Judgement(Verdict.BREAKS)
 
 
 def refuses(*, phrases: Iterable[str] = ()) -> Refuses:
-    """The answer declines, or says that it does not know: "I'm sorry, but I can't help with that".
+    """Returns a predicate that holds iff the answer declines, or says that the answer is not known.
 
-    Judged by how it opens; which forms are known is said in ``predicates.refusing``. ``phrases``: others
-    that refuse wherever they occur, such as your application's own. Raises InvalidInput for an empty one.
+    An example is "I'm sorry, but I can't help with that". Only the opening counts;
+    ``predicates.refusing`` lists the known forms. ``phrases``: further texts that are a refusal wherever
+    they occur, such as your application's own. Raises InvalidInput for an empty phrase.
     """
     return Refuses(texts_given(phrases, "phrases="))

@@ -1,4 +1,4 @@
-"""The names under which a store keeps what predicates say."""
+"""This module names predicates for a store, which keeps their judgements by these names."""
 
 from .combine import AllOf, AnyOf, Not
 from .inside import juries_in
@@ -6,11 +6,11 @@ from .protocol import Predicate
 
 
 def remembered_name(predicate: Predicate) -> str | None:
-    """Returns what a store knows a predicate's judgements by; None for those that cost nothing, or have
-    no name.
+    """Returns the name under which a store keeps a predicate's judgements; None if they are not stored.
 
-    A predicate of one's own has one as its attribute ``remembered_as``. What combines others has one if
-    any of them has, and no judge in it is nameless: then it takes in what the others say of themselves.
+    Judgements are stored if they cost something and the predicate has a name. A user's own predicate has
+    the attribute ``remembered_as``. A combination is named after its parts, if at least one part is named
+    and every judge has a name.
     """
     if isinstance(predicate, Not):
         return remembered_name(predicate.inner)
@@ -18,9 +18,9 @@ def remembered_name(predicate: Predicate) -> str | None:
         if any(jury.name is None for jury in juries_in(predicate)):
             return None
         names = [remembered_name(part) for part in predicate.parts]
-        told = [_outright(part, name) for part, name in zip(predicate.parts, names, strict=True)]
+        terms = [_outright(part, name) for part, name in zip(predicate.parts, names, strict=True)]
         joint = "all" if isinstance(predicate, AllOf) else "any"
-        return f"{joint} of {told!r}" if any(names) else None
+        return f"{joint} of {terms!r}" if any(names) else None
     name: object = getattr(predicate, "remembered_as", None)
     return name if isinstance(name, str) and name else None
 

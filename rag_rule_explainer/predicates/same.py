@@ -1,4 +1,4 @@
-"""Predicates on whether an answer says the same: by its wording and, where that differs, by a judge."""
+"""This module contains predicates that compare an answer with another text, by wording or by a judge."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from .wording import equivalent, overlap, same_wording
 
 @dataclass(frozen=True, slots=True)
 class SameAnswer:
-    """Holds iff the answer is still the baseline's, but for what ``same_wording`` leaves out.
+    """This predicate holds iff the answer equals the baseline after the normalisation of
+    ``same_wording``.
 
-    Stricter than the near-exact match with a ground truth: accents and all inner punctuation count,
-    because here nobody has said what the answer should be. With ``overlap``, holds iff the two share at
-    least so much of their words; see ``wording.overlap``. Where they do not, the ``jury`` is asked, if
-    there is one.
+    Unlike the near-exact match with a ground truth, accents and inner punctuation count, because the
+    right answer is not known here. With ``overlap``, it holds iff the answers share at least this share
+    of their words; see ``wording.overlap``. If the wording differs, the ``jury``, if any, decides.
     """
 
     overlap: float | None = None
@@ -28,14 +28,15 @@ class SameAnswer:
 
     def __post_init__(self) -> None:
         given = self.overlap
-        # Users pass more than is declared, and True is a number.
+        # Python counts True as a number, so the exact type is checked.
         if given is not None and (type(given) not in (int, float) or not 0 < given <= 1):
             raise InvalidInput(
                 f"overlap is {given!r}; give the share of words, more than 0 and at most 1, e.g. 0.8"
             )
 
     def __call__(self, case: Case) -> Judged:
-        """HOLDS or BREAKS; with ``overlap``, how much they share is the reason; or what the jury says."""
+        """Returns HOLDS or BREAKS, with ``overlap`` the shared part as the reason; or the jury's
+        judgement."""
         worded = self._by_wording(case.answer.text, case.baseline.text)
         if self.jury is None or worded.verdict is Verdict.HOLDS:
             return worded
@@ -52,7 +53,7 @@ class SameAnswer:
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns a name for the jury, in any process; None without one."""
+        """Returns the name of the jury for a store; None without a jury."""
         return None if self.jury is None else stored_name(self.jury, SAME, str(self.overlap))
 
     def __str__(self) -> str:
@@ -60,7 +61,7 @@ class SameAnswer:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer changes{self._limit('below')}"
 
     def _limit(self, side: str) -> str:
@@ -74,27 +75,27 @@ class SameAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ConsistentWith:
-    """Holds iff the answer is the ``truth``, by the paper's near-exact match; where it is not so exact,
-    iff the ``jury`` says so, if there is one."""
+    """This predicate holds iff the answer is the ``truth`` by the paper's near-exact match. If the
+    texts do not match, the ``jury``, if any, decides."""
 
     truth: str
     jury: Jury | None = None
 
     def __call__(self, case: Case) -> Judged:
-        """HOLDS or BREAKS; UNKNOWN where the jury is unsure."""
+        """Returns HOLDS or BREAKS; with a jury also UNKNOWN."""
         exact = equivalent(case.answer.text, self.truth)
         if exact or self.jury is None:
             return Judgement(Verdict.of(exact))
         return same_as(self.truth, case, self.jury, self.remembered_as, self.memo_key(case))
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the usual one; a jury is not shown the baseline."""
+        """Returns the usual memo key; with a jury without the baseline, which a jury does not see."""
         said = answer_key(self, case)
         return said if self.jury is None else (said[0], said[2])
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns a name for the truth and the jury, in any process; None without one."""
+        """Returns the name of the truth and the jury for a store; None without a jury."""
         return None if self.jury is None else stored_name(self.jury, SAME, self.truth)
 
     def __str__(self) -> str:
@@ -102,7 +103,7 @@ class ConsistentWith:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer is inconsistent with {self._truth}"
 
     @property
@@ -120,14 +121,16 @@ def same_answer(
     judge_samples: int = 1,
     batch: int = ALONE,
 ) -> SameAnswer:
-    """The answer stays the baseline's, but for case, white space and marks around it. The default.
+    """Returns the default predicate: the answer stays the baseline's, up to case, white space and marks
+    around it.
 
-    ``overlap``: it is enough that they share this much of their words (token-level F1, e.g. 0.8): for
-    prose that is never worded twice alike. A number or a "not" that differs is one word among others.
-    ``judge``: is asked where the wording differs whether both give the same final answer; for it and what
-    follows see ``judged``.
+    ``overlap``: it is enough that the answers share this share of their words (token-level F1, such as
+    0.8). It suits prose that is never worded the same twice; note that a different number or a "not" is
+    only one word. ``judge``: if the wording differs, decides whether both answers give the same final
+    answer. For ``judge`` and the other parameters see ``judged``.
 
-    Raises InvalidInput unless ``overlap`` is more than 0 and at most 1, and for what cannot judge.
+    Raises InvalidInput unless ``overlap`` is above 0 and at most 1, and for an object that cannot be a
+    judge.
     """
     return SameAnswer(overlap, _jury(judge, judge_name, judge_samples, batch))
 
@@ -140,12 +143,13 @@ def consistent_with(
     judge_samples: int = 1,
     batch: int = ALONE,
 ) -> ConsistentWith:
-    """The answer is the ``truth``, by the paper's near-exact match (see ``near_exact``).
+    """Returns a predicate that holds iff the answer is the ``truth``, by the paper's near-exact match.
 
-    ``judge``: where that fails, is asked whether the answer is equivalent to the final answer that the
-    truth expresses (paper, *LLM-as-a-judge*); for it and what follows see ``judged``.
+    See ``near_exact``. ``judge``: if the texts do not match, decides whether the answer is equivalent to
+    the final answer that the truth expresses (paper, *LLM-as-a-judge*). For ``judge`` and the other
+    parameters see ``judged``.
 
-    Raises InvalidInput for an empty truth, and for what cannot judge.
+    Raises InvalidInput for an empty truth, and for an object that cannot be a judge.
     """
     if not text_given(truth).strip():
         raise InvalidInput("the truth is empty; give the answer that is known to be right")

@@ -1,9 +1,8 @@
-"""The JSON of an answer.
+"""This module finds the JSON of an answer.
 
-Looked at is ``Answer.value`` as JSON says it; where that is None, a string (as a store keeps objects) or
-nothing JSON can say, the JSON that the text is, or that stands in its first fenced block that is JSON.
-JSON is what RFC 8259 says: NaN is none. What nests deeper than 200 levels, or has a number of more than
-4,300 digits, is taken for none.
+The JSON is ``Answer.value``. If that is None, a str, or an object that JSON cannot represent, it is the
+whole text or the first fenced block with JSON in the text. JSON is defined by RFC 8259, without NaN. Text
+that is nested deeper than 200 levels, or has a number of more than 4,300 digits, does not count as JSON.
 """
 
 import json
@@ -19,7 +18,7 @@ NO_JSON = Judgement(Verdict.BREAKS, "the answer is no JSON")
 
 
 def json_in(answer: Answer) -> str | None:
-    """Returns the JSON of an answer; None where there is none."""
+    """Returns the JSON of an answer as text; None if there is none."""
     if answer.value is not None and not isinstance(answer.value, str):
         said = said_in_json(answer.value)
         if said is not None:
@@ -28,13 +27,15 @@ def json_in(answer: Answer) -> str | None:
 
 
 def said_in_json(value: Any) -> str | None:
-    """Returns the value as JSON says it; None where it cannot."""
-    from pydantic_core import to_json  # late, because importing the package loads next to nothing
+    """Returns the value as JSON text; None if JSON cannot represent it."""
+    from pydantic_core import (
+        to_json,  # imported late, because importing the package must load almost nothing
+    )
 
     try:
         said = to_json(value).decode()
     except Exception:
-        return None  # a serializer of the value's own may raise anything
+        return None  # a serializer of the user's own class may raise anything
     return said if _is_json(said) else None
 
 
@@ -49,20 +50,20 @@ def _written_in(text: str) -> str | None:
 def _is_json(text: str) -> bool:
     try:
         parsed_json(text)
-    except (ValueError, TypeError):  # TypeError: a lone surrogate
+    except (ValueError, TypeError):  # TypeError: the text has a lone surrogate
         return False
     return True
 
 
 def parsed_json(text: str) -> Any:
-    """Returns what the JSON says. Raises ValueError, or TypeError for a lone surrogate."""
+    """Returns the parsed JSON. Raises ValueError for malformed JSON, TypeError for a lone surrogate."""
     from pydantic_core import from_json
 
     return from_json(text, allow_inf_nan=False)
 
 
 def same_json(first: Any, second: Any) -> bool:
-    """Equal as JSON: 5 is 5.0, but true is not 1."""
+    """Returns True iff two parsed values are equal as JSON: 5 equals 5.0, but true does not equal 1."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, dict) and isinstance(second, dict):
@@ -75,10 +76,10 @@ def same_json(first: Any, second: Any) -> bool:
 
 
 def as_answer(value: Any) -> Answer:
-    """Returns a value as if it were an answer."""
+    """Returns a JSON value as an Answer."""
     return Answer(value) if isinstance(value, str) else Answer(json_of(value), value)
 
 
 def json_of(value: Any) -> str:
-    """Returns a parsed value as it is written."""
+    """Returns the JSON text of a parsed value."""
     return json.dumps(value, ensure_ascii=False)

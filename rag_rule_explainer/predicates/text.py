@@ -1,10 +1,10 @@
-"""Predicates on the wording of an answer."""
+"""This module contains predicates on the text of an answer."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..allowed import checked_flag, told
+from ..allowed import brief, checked_flag
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, no_truth, opposite
@@ -14,12 +14,12 @@ from .wording import equivalent, normal_form
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """Holds iff the answer, apart from white space around it, is exactly ``text``."""
+    """This predicate holds iff the answer is exactly ``text``, up to white space around it."""
 
     text: str
 
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS or BREAKS."""
+        """Returns HOLDS or BREAKS."""
         return Judgement(Verdict.of(case.answer.text.strip() == self.text.strip()))
 
     def __str__(self) -> str:
@@ -27,7 +27,7 @@ class Equals:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer is not {self.text!r}"
 
     memo_key = answer_key
@@ -36,7 +36,7 @@ class Equals:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """Holds iff ``text`` occurs in the answer; by default whatever its case."""
+    """This predicate holds iff ``text`` occurs in the answer; by default in any case."""
 
     text: str
     ignore_case: bool = True
@@ -47,11 +47,11 @@ class Contains:
             raise InvalidInput("contains('') holds for every answer; say which text to look for")
 
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS or BREAKS."""
+        """Returns HOLDS or BREAKS."""
         return Judgement(Verdict.of(self._plain(self.text) in self._plain(case.answer.text)))
 
     def _plain(self, text: str) -> str:
-        # Composed, because nobody sees how an accent is encoded.
+        # Composed and decomposed accents look the same, so both texts are composed.
         composed = normal_form("NFC", text)
         return normal_form("NFC", composed.casefold()) if self.ignore_case else composed
 
@@ -60,7 +60,7 @@ class Contains:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer does not contain {self._text}"
 
     @property
@@ -73,11 +73,9 @@ class Contains:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Holds iff the regular expression is found somewhere in the answer, all of which is searched.
-
-    Nothing stops a search that has begun: nested repetition, as in ``(a+)+$``, takes for ever on some
-    answers, and those may be written by an adversary.
-    """
+    """This predicate holds iff the regular expression matches somewhere in the answer. A running
+    search cannot be stopped: with nested repetition, as in ``(a+)+$``, some answers, which may come
+    from an adversary, take practically for ever."""
 
     pattern: str
 
@@ -93,7 +91,7 @@ class Matches:
             ) from error
 
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS or BREAKS."""
+        """Returns HOLDS or BREAKS."""
         return Judgement(Verdict.of(re.search(self.pattern, case.answer.text) is not None))
 
     def __str__(self) -> str:
@@ -101,7 +99,7 @@ class Matches:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer does not match /{self.pattern}/"
 
     memo_key = answer_key
@@ -110,12 +108,12 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Holds iff the answer is one of the texts, by the paper's near-exact match."""
+    """This predicate holds iff the answer is one of ``texts``, by the paper's near-exact match."""
 
     texts: tuple[str, ...]
 
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS or BREAKS."""
+        """Returns HOLDS or BREAKS."""
         return Judgement(Verdict.of(any(equivalent(case.answer.text, text) for text in self.texts)))
 
     def __str__(self) -> str:
@@ -123,7 +121,7 @@ class OneOf:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer is none of {', '.join(map(repr, self.texts))}"
 
     memo_key = answer_key
@@ -131,39 +129,41 @@ class OneOf:
 
 
 def text_given(given: str) -> str:
-    """Returns the text. Raises InvalidInput for anything but a str."""
+    """Returns the text. Raises InvalidInput for an object that is no str."""
     if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-        raise InvalidInput(f"a predicate on the answer's text was given {told(given)}; give a str")
+        raise InvalidInput(f"a predicate on the answer's text was given {brief(given)}; give a str")
     return given
 
 
 def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
-    """Returns the texts of a list. Raises InvalidInput for one str, no list, or no text in it."""
+    """Returns the texts as a tuple. Raises InvalidInput for a single str, or a list with other objects
+    than str."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInput(f"{where} was given {told(given)}; give a list of texts")
+        raise InvalidInput(f"{where} was given {brief(given)}; give a list of texts")
     return tuple([text_given(text) for text in given])
 
 
 def equals(text: str) -> Equals:
-    """The answer is exactly ``text``, apart from white space around it."""
+    """Returns a predicate that holds iff the answer is exactly ``text``, up to white space around it."""
     return Equals(text_given(text))
 
 
 def contains(text: str, *, ignore_case: bool = True) -> Contains:
-    """``text`` occurs in the answer. Raises InvalidInput for an empty text."""
+    """Returns a predicate that holds iff ``text`` occurs in the answer. Raises InvalidInput for an empty
+    text."""
     return Contains(text_given(text), ignore_case)
 
 
 def matches(pattern: str) -> Matches:
-    """The regular expression is found in the answer. Raises InvalidInput for a bad pattern."""
+    """Returns a predicate that holds iff the pattern matches in the answer. Raises InvalidInput for a bad
+    pattern."""
     return Matches(text_given(pattern))
 
 
 def one_of(texts: Iterable[str]) -> OneOf:
-    """The answer is one of the texts, by the paper's near-exact match: ``one_of(["yes", "no"])``.
-
-    Raises InvalidInput for no texts.
-    """
+    """Returns a predicate that holds iff the answer is one of ``texts``, such as ``one_of(["yes",
+    "no"])``. Texts are compared by the paper's near-exact match. Raises InvalidInput for an empty
+    list."""
     given = texts_given(texts, "one_of")
     if not given:
         raise InvalidInput("one_of([]) breaks for every answer; give the texts that may be the answer")

@@ -1,4 +1,4 @@
-"""Whether a type takes an answer's JSON."""
+"""This module contains the predicate that an answer's JSON is valid for a type."""
 
 import hashlib
 import inspect
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, get_origin
 
-from ..allowed import told
+from ..allowed import brief
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
@@ -18,17 +18,15 @@ from .structured import NO_JSON, json_in
 
 @dataclass(frozen=True, slots=True)
 class IsValid:
-    """Holds iff the answer's JSON validates as a type, as pydantic does it.
-
-    Two are equal iff they validate by the same adapter.
-    """
+    """This predicate holds iff pydantic validates the answer's JSON as a type. Two such predicates are
+    equal iff they have the same pydantic adapter."""
 
     name: str
     adapter: Any = field(repr=False)
     schema: str | None
 
     def __call__(self, case: Case) -> Judgement:
-        """HOLDS, or BREAKS with the first error."""
+        """Returns HOLDS, or BREAKS with the first validation error as the reason."""
         from pydantic import ValidationError
 
         text = json_in(case.answer)
@@ -41,8 +39,8 @@ class IsValid:
         return Judgement(Verdict.HOLDS)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the question, the JSON of both answers and the type's JSON schema; None where it has
-        none."""
+        """Returns the question, the JSON of both answers and the hash of the type's JSON schema. The
+        key is None if the type has no JSON schema."""
         if self.schema is None:
             return None
         return case.question, json_in(case.baseline), json_in(case.answer), self.schema
@@ -52,7 +50,7 @@ class IsValid:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
+        """Returns the clause of the negated predicate."""
         return f"the answer is not a valid {self.name}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -71,7 +69,7 @@ def _adapter_of(kind: Any) -> Any:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
-    if inspect.isroutine(kind):  # pydantic would validate arguments to call it with
+    if inspect.isroutine(kind):  # pydantic would validate the arguments of a call of the function
         raise InvalidInput(
             f"is_valid was given the function {shortened(repr(kind), 200)}; give a pydantic model or "
             "another type, or use condition(function)"
@@ -79,7 +77,7 @@ def _adapter_of(kind: Any) -> Any:
     if type(kind) in _VALUES:
         what = "a JSON schema" if type(kind) in _VALUES[:1] else "a value"
         raise InvalidInput(
-            f"is_valid was given {told(kind)}, {what}; give a pydantic model, a dataclass, or "
+            f"is_valid was given {brief(kind)}, {what}; give a pydantic model, a dataclass, or "
             "another type such as list[int]"
         )
     try:
@@ -104,7 +102,7 @@ _remembered_adapter_of = lru_cache(maxsize=256)(_adapter_of)
 def _adapter(kind: Any) -> Any:
     try:
         hash(kind)
-    except TypeError:  # such as Annotated[int, Field(gt=0)]
+    except TypeError:  # for example Annotated[int, Field(gt=0)]
         return _adapter_of(kind)
     return _remembered_adapter_of(kind)
 
@@ -113,15 +111,13 @@ def _schema_of(adapter: Any) -> str | None:
     try:
         schema = json.dumps(adapter.json_schema(), sort_keys=True, default=str)
     except Exception:
-        return None  # types that JSON Schema does not know, and hooks of the user's own
+        return None  # some types have no JSON schema, and a user's hook may raise anything
     return hashlib.sha256(schema.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def is_valid(kind: Any) -> IsValid:
-    """Returns the answer's JSON validates as this pydantic model, or any type that pydantic knows.
-
-    Raises InvalidInput for what it does not know.
-    """
+    """Returns a predicate that holds iff the answer's JSON is valid for a pydantic model, or another
+    type. Raises InvalidInput for a type that pydantic does not know."""
     adapter = _adapter(kind)
     plain = isinstance(kind, type) and get_origin(kind) is None
     return IsValid(kind.__name__ if plain else str(kind), adapter, _schema_of(adapter))

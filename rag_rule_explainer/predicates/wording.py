@@ -1,4 +1,4 @@
-"""Normal forms of wording: what counts as the same answer, and how much two answers share."""
+"""This module normalises texts for comparison, and measures how many words two texts share."""
 
 import re
 import unicodedata
@@ -12,20 +12,21 @@ _SUPERSCRIPT = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]")
 _TYPOGRAPHIC = {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2212": "-"}
 _TYPOGRAPHIC_MARK = re.compile(f"[{''.join(_TYPOGRAPHIC)}]")
 _OPENING, _CLOSING = "\"'`*_ ", "\"'`*_.!?,;: "
-"""Quotation marks and emphasis around a whole answer, and what may end one."""
+"""Quotation marks and emphasis around a whole answer, and the marks that may end it."""
 _THOUSANDS = re.compile(r"\d{3}(?!\d)")
 _NUMBER = re.compile(r"\.?\d")
 _NO_WORD = re.compile(r"(?:[^\w\s]|_)+")
-"""What is neither letter nor digit nor white space: marks, symbols, accents that stand for themselves."""
+"""The pattern of characters that are no letter, digit or white space: marks, symbols, combining
+accents."""
 _MANY_MARKS = re.compile(r"[^\w\s]{32,}")
 _LONG = 1 << 14
-"""Characters from which on a text is too large for thousands of them to be remembered."""
+"""The number of characters up to which thousands of texts are kept in the cache."""
 
 Form: TypeAlias = Literal["NFC", "NFKD"]
 
 
 def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
-    """Returns the function, which is not called again for a text that it was called with lately."""
+    """Returns the function with a cache of its latest results; long texts have a smaller cache."""
     short, long = lru_cache(maxsize=2048)(function), lru_cache(maxsize=8)(function)
 
     def remembering(text: str) -> str:
@@ -35,11 +36,9 @@ def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
 
 
 def normal_form(form: Form, text: str) -> str:
-    """Unicode's normal form, in a time that grows as the text does.
-
-    Python sorts the accents above one letter by insertion, which takes hours where an answer has a
-    million of them, each out of order; they are in order when it comes to them.
-    """
+    """Returns the text in this Unicode normal form, in linear time. Python sorts the accents above one
+    letter by insertion, which takes hours for a million unsorted accents. They are sorted here before
+    Python sees them."""
     if text.isascii():
         return text
     return unicodedata.normalize(form, _MANY_MARKS.sub(_in_order, text))
@@ -55,8 +54,8 @@ def _in_order(found: re.Match[str]) -> str:
 
 @_remembered
 def same_wording(text: str) -> str:
-    """Returns the text without what a model varies when it says the same: case, white space, typographic
-    marks, and quotation marks or a full stop around the whole."""
+    """Returns the text without differences of presentation. Case, white space, typographic variants of
+    marks, and marks around the whole text are normalised."""
     plain = _TYPOGRAPHIC_MARK.sub(lambda mark: _TYPOGRAPHIC[mark[0]], normal_form("NFC", text)).casefold()
     return " ".join(plain.split()).lstrip(_OPENING).rstrip(_CLOSING) or text.strip()
 
@@ -65,10 +64,11 @@ def same_wording(text: str) -> str:
 def near_exact(text: str) -> str:
     """Returns the text in the form in which the paper's near-exact match compares answers.
 
-    NFKD, accents taken off Latin letters, case folded, punctuation stripped, white space collapsed.
-    Beyond the paper, what tells values apart stays: letters of other scripts (turned to ASCII, all
-    Chinese answers would be equal), symbols, per cent, a decimal point, a sign before or after (-3 is not
-    3, HER2+ not HER2-), an exponent; and punctuation between digits parts them (2-3 is not 23).
+    The form is NFKD without accents on Latin letters, case folded, without punctuation, with single
+    spaces. Beyond the paper, characters that distinguish values stay: letters of other scripts (as ASCII,
+    all Chinese answers would be equal), symbols, per cent, a decimal point, a sign before or after (-3 is
+    not 3, HER2+ is not HER2-), and an exponent. Punctuation between digits becomes a space (2-3 is not
+    23).
     """
     raised = _SUPERSCRIPT.sub(lambda found: "^" + found[0], text)
     decomposed = normal_form("NFKD", raised).replace("\u2212", "-")
@@ -76,27 +76,29 @@ def near_exact(text: str) -> str:
 
 
 def _telling(found: re.Match[str]) -> str:
-    """Returns what tells answers apart of characters in a row that are neither letters nor digits; and a
-    space where two are to stay apart."""
+    """Returns the characters of a run of marks that distinguish answers, and a space if the words around
+    it must stay separate."""
     text, start = found.string, found.start()
     base = text[start - 1 : start]  # the last character that is no combining mark
-    told: list[str] = []
+    kept: list[str] = []
     for place, character in enumerate(found[0], start=start):
         category = unicodedata.category(character)
         if category[0] == "M":
-            # Vowel signs of Indic and other scripts are letters too; accents on ASCII letters go.
-            told.append("" if base.isascii() else character)
+            # Vowel signs of Indic and other scripts are letters and stay; accents on ASCII letters are
+            # removed.
+            kept.append("" if base.isascii() else character)
             continue
         if category[0] in "LN" or (category[0] == "S" and character not in "`^~") or character in "%^":
-            told.append(character)
+            kept.append(character)
         else:
-            told.append(_mark(text, place, base))
+            kept.append(_mark(text, place, base))
         base = character
-    return "".join(told)
+    return "".join(kept)
 
 
 def _mark(text: str, place: int, previous: str) -> str:
-    """Returns what is left of the punctuation mark at this place, after this character."""
+    """Returns the replacement of the punctuation mark at ``place``; ``previous`` is the character before
+    it."""
     mark, following = text[place], text[place + 1 : place + 2]
     if previous.isdigit() and following.isdigit():
         thousands = mark == "," and _THOUSANDS.match(text, place + 1) is not None
@@ -111,23 +113,21 @@ def _mark(text: str, place: int, previous: str) -> str:
 
 
 def equivalent(first: str, second: str) -> bool:
-    """Returns True iff both are the same under ``near_exact``; texts of marks alone are compared as
-    such."""
+    """Returns True iff both texts are equal under ``near_exact``; texts without words are compared
+    unchanged."""
     left, right = near_exact(first), near_exact(second)
     return left == right and (bool(left) or first.strip() == second.strip())
 
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
-"""Scripts that part no words: each of their characters counts as one."""
+"""Character ranges of scripts without spaces between words: each character counts as one word."""
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 
 
 def overlap(first: str, second: str) -> float:
-    """Returns the token-level F1 of two texts, as for SQuAD: 2 * shared / (words of both), order aside.
-
-    Words are those of ``near_exact``, so articles count: hepatitis A is not hepatitis. Texts of marks
-    alone share all or nothing.
-    """
+    """Returns the token-level F1 of two texts, as for SQuAD: 2 * shared / (words of both), in any
+    order. Words are those of ``near_exact``, articles included, because hepatitis A is not hepatitis.
+    Texts without words get 1 if they are equal, else 0."""
     left, right = (Counter(_WORD.findall(near_exact(text))) for text in (first, second))
     if not left or not right:
         return float(equivalent(first, second))

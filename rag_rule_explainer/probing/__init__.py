@@ -1,1 +1,1 @@
-"""Answers a search's asks: replays the application and judges what it says."""
+"""This room replays the application on the subsets that a search requests, and judges the answers."""

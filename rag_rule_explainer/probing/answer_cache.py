@@ -1,4 +1,5 @@
-"""Answers that are on the cache already: in memory by arrangement, and in the store, if there is one."""
+"""This module keeps the replies to one question: in memory by arrangement, and in the store if there is
+one."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -14,16 +15,14 @@ if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096
-"""Answers that are kept in memory as well where there is a store to read the others from."""
+"""The number of replies in memory at which the memory is emptied, if a store holds them as well."""
 
 Make = Callable[[Arrangement], Awaitable[Reply]]
 
 
 class AnswerCache:
-    """This class represents the replies to one question, each made once. For one event loop.
-
-    ``remember=False`` keeps none in memory. ``stored``: the store's answers to the question.
-    """
+    """This class keeps the replies to one question and makes each of them once. For one event loop.
+    ``remember=False`` keeps no reply in memory. ``stored``: the store's answers to the question."""
 
     def __init__(
         self, budget: Budget, *, remember: bool, stored: "QuestionAnswers | None" = None
@@ -34,7 +33,8 @@ class AnswerCache:
         self._replies = Memo[Reply]()
 
     async def reply(self, arrangement: Arrangement, make: Make) -> Reply:
-        """Returns the reply, made where it is not there. Raises what ``make`` raises, and StoreFailed."""
+        """Returns the reply to an arrangement; calls ``make`` only if no reply is known. Raises
+        StoreFailed, and the errors of ``make``."""
         if not self._remember:
             return await self._taken(arrangement, 0, make)
         key, replies = arrangement.key, self._replies
@@ -56,13 +56,12 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns the reply of that number to an arrangement that is asked about several times, from 0
-        on."""
+        """Returns the sample of an arrangement with this number, from 0 on."""
         return await self._taken(arrangement, number, make)
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """Returns the first answer to an arrangement, and whether it is this one, come by without a
-        replay."""
+        """Returns the first answer to an arrangement, and True iff it is ``answer``. ``answer``: an
+        answer that the caller has without a replay. A stored answer takes precedence."""
         first = Reply(answer)
         offered = False
 
@@ -75,7 +74,7 @@ class AnswerCache:
         return reply.answer or answer, offered
 
     def remember(self, arrangement: Arrangement, reply: Reply) -> None:
-        """Keeps a reply that was come by otherwise."""
+        """Keeps a reply that was made without this cache."""
         if self._remember:
             self._replies.known[arrangement.key] = reply
 

@@ -1,4 +1,4 @@
-"""What one explanation has spent so far, and whether it may spend more."""
+"""This module counts what one explanation has spent, and checks the counts against its limits."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -12,10 +12,8 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """How often the application ran, by purpose; answers taken from memory and from the store; tokens.
-
-    ``judge``: what the predicate's judge has spent so far, where somebody else counts it.
-    """
+    """A Budget counts replays by purpose, answers from memory and from the store, tokens and failures.
+    ``judge``: returns the tokens of the predicate's judge that are counted outside this budget."""
 
     limits: Limits
     prices: Prices | None = None
@@ -28,7 +26,7 @@ class Budget:
     stored: int = 0
     failures: int = 0
     judge_requests: int = 0
-    started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 -- a test has another clock
+    started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 -- a test replaces the clock
     _spent: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     _tokens: int = 0
     _judged: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
@@ -42,22 +40,22 @@ class Budget:
 
     @property
     def replays(self) -> int:
-        """All runs of the application."""
+        """The number of runs of the application, the baseline included."""
         return self.baseline + self.repeat_check + self.samples + self.retries
 
     @property
     def seconds(self) -> float:
-        """Since the call began."""
+        """The seconds since the call began."""
         return time.monotonic() - self.started
 
     @property
     def spent(self) -> TokensByModel:
-        """Returns the replays' tokens."""
+        """The tokens of the replays, by model and kind."""
         return self._spent
 
     @property
     def judge_spent(self) -> TokensByModel:
-        """Returns the judge's tokens."""
+        """The tokens of the judge, by model and kind."""
         spent = {model: dict(tokens) for model, tokens in self._judged.items()}
         if self.judge is not None:
             for model, tokens in self.judge().items():
@@ -66,33 +64,33 @@ class Budget:
 
     @property
     def tokens(self) -> int:
-        """Returns the replays' and the judge's, in and out."""
+        """The number of input and output tokens of the replays and the judge."""
         return self._tokens + sum(map(total, self.judge_spent.values()))
 
     @property
     def cost(self) -> float | None:
-        """Returns what all these cost; None without prices, or without that of a model that was used."""
+        """The cost of all tokens; None if the price of a model that was used is not known."""
         replays, judge = cost_of(self._spent, self.prices), cost_of(self.judge_spent, self.prices)
         return None if replays is None or judge is None else replays + judge
 
     def spend(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
-        """Adds the tokens of a reply; ``models``: the same by model, where that is known."""
-        for model, told in (models or {"": usage or {}}).items():
-            tokens = counts_in(told)
+        """Adds the tokens of a replay. ``models``: the same tokens by model, if the models are known."""
+        for model, reported in (models or {"": usage or {}}).items():
+            tokens = counts_in(reported)
             _add(self._spent, model, tokens)
             self._tokens += total(tokens)
 
     def spend_judging(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
-        """The same for a reply of the judge."""
-        for model, told in (models or {"": usage or {}}).items():
-            if tokens := counts_in(told):
+        """Adds the tokens of a judge's reply, with the parameters of ``spend``."""
+        for model, reported in (models or {"": usage or {}}).items():
+            if tokens := counts_in(reported):
                 _add(self._judged, model, tokens)
 
     def charge(self) -> None:
-        """Makes sure that one more run is within the limits. Raises LimitReached where it is not.
+        """Checks that the limits allow one more run. Raises LimitReached if they do not.
 
-        Raises InvalidInput where the cost is limited and that of the baseline's model is not known. One
-        that comes later ends the search like any limit, since something was proved by then.
+        Raises InvalidInput if the cost is limited and the price of the baseline's model is not known. A
+        model without a price that is used only later raises LimitReached, which keeps the proved rules.
         """
         limits = self.limits
         if not self._is_limited:
@@ -102,7 +100,7 @@ class Budget:
         self.charge_judging()
 
     def charge_judging(self) -> None:
-        """Makes sure of the same for a request to the judge, which is no run."""
+        """Checks that the limits allow one more request to the judge, which does not count as a run."""
         limits = self.limits
         if limits.seconds is not None and self.seconds >= limits.seconds:
             raise LimitReached(f"the limit of {limits.seconds:g} seconds is reached")
@@ -115,8 +113,8 @@ class Budget:
         cost = self.cost
         if cost is None:
             used = ", ".join(sorted(repr(m) for m in {**self._spent, **self.judge_spent} if m)) or "?"
-            found_out = InvalidInput if self.samples + self.repeat_check == 0 else LimitReached
-            raise found_out(
+            error = InvalidInput if self.samples + self.repeat_check == 0 else LimitReached
+            raise error(
                 f"limits.cost is set, but prices has no price for every model that was used ({used}); "
                 "add it, or one for '*'"
             )
@@ -131,7 +129,7 @@ def _add(spent: dict[str, dict[str, int]], model: str, tokens: Tokens) -> None:
 
 
 def summed(spent: TokensByModel) -> dict[str, int]:
-    """Tokens by kind, all models together."""
+    """Returns the number of tokens by kind, summed over all models."""
     total: dict[str, int] = {}
     for tokens in spent.values():
         for kind, count in tokens.items():
@@ -140,6 +138,6 @@ def summed(spent: TokensByModel) -> dict[str, int]:
 
 
 def total(tokens: Mapping[str, int]) -> int:
-    """In and out."""
+    """Returns the number of input and output tokens; the reported total if that is larger."""
     known = tokens.get("input_tokens", 0) + tokens.get("output_tokens", 0)
     return max(known, tokens.get("total_tokens", 0))

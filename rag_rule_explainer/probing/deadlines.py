@@ -1,4 +1,4 @@
-"""One timer over everything in flight: a cancel scope per replay would cost more than all else here."""
+"""This module cancels replays that take too long, with one timer for all: cancel scopes cost more."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,30 +9,30 @@ from .replaying import UnusableReply
 RunningTask = asyncio.Task[Any]
 
 STOOD_STILL = 0.1
-"""Seconds after which a timer that is late tells of a loop that was held up."""
+"""A timer that is later than this number of seconds shows that the event loop was blocked."""
 
-# How many cancellations a task has not answered for; before Python 3.11, none are counted.
+# The number of cancellations that a task has pending; before Python 3.11, asyncio counts none.
 _pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lambda _: 0)
 
 
 class Deadlines:
-    """Cancels tasks that take longer than ``seconds``. For one event loop.
+    """This class cancels tasks that take longer than ``seconds``. For one event loop.
 
-    Whoever catches that and goes on is cancelled again after as many seconds. Where the loop itself stood
-    still, a task has its time once more: what came in meanwhile has yet to be seen.
+    A task that catches its cancellation and runs on is cancelled again after as many seconds. If the loop
+    was blocked, a task gets its time once more, since its reply may have arrived and not been read yet.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        # All are given the same time, so the first to have come in is the first to be due. Beside the
-        # time: how many cancellations of somebody else's the task had pending when it came in.
+        # Every task has the same time, so this dictionary is in order of the due times. Each value is the
+        # due time and the number of foreign cancellations that were pending when the task began.
         self._due: dict[RunningTask, tuple[float, int]] = {}
         self._cancelled: dict[RunningTask, int] = {}
         self._spared = set[RunningTask]()
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, task: RunningTask) -> None:
-        """From now on its time runs; to be followed by ``end``."""
+        """Starts the time of a task; the caller must call ``end`` afterwards."""
         loop = task.get_loop()
         due = loop.time() + self.seconds
         self._due[task] = due, _pending(task)
@@ -40,10 +40,10 @@ class Deadlines:
             self._timer = loop.call_at(due, self._check)
 
     def end(self, task: RunningTask) -> bool:
-        """Returns True iff its time was over, and it was cancelled for that and for nothing else.
+        """Returns True iff the task was cancelled because its time was over, and for no other reason.
 
-        Our cancellation is undone; one from elsewhere stands. To be called at once when the task is back:
-        later, the next cancellation may be on its way. May be called again, and is False then.
+        The cancellations of this class are undone; foreign ones stand. The caller must call this as soon
+        as the task returns, before the next cancellation is due. A second call returns False.
         """
         begun = self._due.pop(task, None)
         self._spared.discard(task)
@@ -61,7 +61,7 @@ class Deadlines:
         return UnusableReply(f"no answer within {self.seconds:g} seconds", passing=True)
 
     def close(self) -> None:
-        """Nothing is due any more."""
+        """Stops the timer: no task is cancelled any more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -1,7 +1,7 @@
-"""Steps several searches at once, with at most ``concurrency`` probes in flight.
+"""This module runs several searches at once, with at most ``concurrency`` probes in flight.
 
-Workers take the next ask that is ready, earlier searches first, and tell its verdict as soon as it is
-in: nobody waits for a level of the lattice to be complete. A worker that finds no ask takes a guess.
+Each worker takes the next ask that is ready, earlier searches first, and gives the search its verdict at
+once: no worker waits for a level of the lattice to be complete. Without an ask, a worker takes a guess.
 """
 
 import time
@@ -17,8 +17,8 @@ from ..mining.protocol import Key, Said
 from ..verdicts import Verdict
 from .limits import LimitReached
 
-LONGEST_BREATH = 0.01
-"""Seconds without letting others run."""
+LONGEST_BLOCKING = 0.01
+"""The seconds after which a worker lets the other tasks of the loop run."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]
@@ -32,18 +32,18 @@ async def drive(
     concurrency: int,
     *,
     stop: StopSearches | None = None,
-    told: TellVerdict[Key, Said] | None = None,
+    on_verdict: TellVerdict[Key, Said] | None = None,
     lockstep: bool = False,
 ) -> None:
-    """Runs until every search is finished or stopped and nothing is in flight.
+    """Runs until every search is finished or stopped and no probe is in flight.
 
-    A LimitReached out of ``probe`` stops every search; any other error stops them and is raised once
-    what is in flight has ended. ``stop``: told the reason of a stop as well. ``told``: of every verdict
-    that a search was told. ``lockstep``: probes go out
-    ``concurrency`` at a time and are told in the order in which they were asked, when all of them are in;
-    then what is probed never depends on how long anything takes.
+    A LimitReached from ``probe`` stops every search. Any other error stops them too, and is raised once
+    the probes in flight have ended. ``stop`` is called with the reason of a stop. ``on_verdict`` is
+    called after each verdict that a search has received. ``lockstep``: probes are made in batches of
+    ``concurrency``, and a search receives the verdicts of a batch together, in the order of its asks;
+    then the sequence of probes does not depend on how long a probe takes.
     """
-    work = _Work(searches, probe, stop, told)
+    work = _Work(searches, probe, stop, on_verdict)
     if lockstep:
         while batch := work.next_jobs(concurrency):
             await work.in_step(batch)
@@ -60,8 +60,8 @@ async def drive(
 async def once(
     jobs: Sequence[Job[Key, Said]], probe: ProbeKey[Key, Said], *, stop: StopSearches | None = None
 ) -> None:
-    """Probes these keys of these searches together, whether or not they have asked for them; errors as
-    in ``drive``."""
+    """Probes these keys of these searches together, whether the searches request them or not. Raises the
+    errors of ``drive``."""
     work = _Work([search for search, _ in jobs], probe, stop)
     await work.in_step(jobs)
     if work.error is not None:
@@ -73,10 +73,10 @@ class _Work(Generic[Key, Said]):
     searches: Sequence[RuleSearch[Key, Said]]
     probe: ProbeKey[Key, Said]
     stop: StopSearches | None
-    told: TellVerdict[Key, Said] | None = None
+    on_verdict: TellVerdict[Key, Said] | None = None
     error: Exception | None = None
     in_flight: int = 0
-    breathed: float = 0.0
+    yielded_at: float = 0.0
     idle: list[anyio.Event] = field(default_factory=list[anyio.Event])
 
     async def worker(self) -> None:
@@ -89,7 +89,7 @@ class _Work(Generic[Key, Said]):
                 await self.news()
                 continue
             if self.idle:
-                # There may be work for one more; who finds none goes back to sleep.
+                # There may be an ask for one more worker; a worker that finds none waits again.
                 self.idle.pop().set()
             search, key = job
             self.in_flight += 1
@@ -107,13 +107,13 @@ class _Work(Generic[Key, Said]):
                 self.tell(search, key, verdict)
             if not self.in_flight:
                 self.wake_all()
-            if time.monotonic() - self.breathed > LONGEST_BREATH:
-                await self.breathe()
+            if time.monotonic() - self.yielded_at > LONGEST_BLOCKING:
+                await self.let_others_run()
 
     async def in_step(self, batch: Sequence[Job[Key, Said]]) -> None:
         verdicts: dict[int, Verdict] = {}
 
-        async def one(place: int, job: Job[Key, Said]) -> None:
+        async def probe(place: int, job: Job[Key, Said]) -> None:
             try:
                 verdicts[place] = await self.probe(*job)
             except Exception as error:
@@ -121,15 +121,15 @@ class _Work(Generic[Key, Said]):
 
         async with anyio.create_task_group() as together:
             for place, job in enumerate(batch):
-                together.start_soon(one, place, job)
+                together.start_soon(probe, place, job)
         for place, (search, key) in enumerate(batch):
             if place in verdicts:
                 self.tell(search, key, verdicts[place])
 
     def tell(self, search: RuleSearch[Key, Said], key: Key, verdict: Verdict) -> None:
         search.tell({key: verdict})
-        if self.told is not None:
-            self.told(search, key, verdict)
+        if self.on_verdict is not None:
+            self.on_verdict(search, key, verdict)
 
     def stopped_by(self, error: Exception) -> None:
         if isinstance(error, LimitReached):
@@ -155,10 +155,10 @@ class _Work(Generic[Key, Said]):
             jobs.append(job)
         return jobs
 
-    async def breathe(self) -> None:
-        """Lets others run: an application that never waits would hold the loop for ever."""
+    async def let_others_run(self) -> None:
+        """Lets other tasks run, which an application that never awaits would keep from the loop."""
         await anyio.lowlevel.checkpoint()
-        self.breathed = time.monotonic()
+        self.yielded_at = time.monotonic()
 
     async def news(self) -> None:
         woken = anyio.Event()

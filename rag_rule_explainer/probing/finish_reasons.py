@@ -1,4 +1,4 @@
-"""Where providers say why a reply ended: in its data, under a dozen names, nested or not."""
+"""This module finds the finish reason in a provider's data, where it has many names and may be nested."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
@@ -26,18 +26,20 @@ _NESTED = (
 )
 _BLOCKING = ("block_reason", "blockReason")
 _STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled", "inprogress", "queued"})
-"""Of OpenAI's responses; others have a status as well, and mean something else."""
+"""The statuses of OpenAI's responses; in other providers' data, ``status`` has other meanings."""
 _DEEPEST = 3
 _PLACES = frozenset({*_KEYS, *_BLOCKING, *_NESTED, "status"})
 
 
 def reason_in(*places: object) -> str | None:
-    """Returns the reason that a provider's data give for a reply's end: of several the worst, or None.
+    """Returns the finish reason in a provider's data: the worst if there are several, None if there is
+    none.
 
-    ``places``: mappings or objects with attributes, with what is nested in them where providers nest it.
+    ``places``: mappings, or objects with attributes; the fields in which providers nest a reason are
+    searched.
     """
-    told = [each for place in places for each in _reasons(place, _DEEPEST) if each is not None]
-    worst = max(told, key=ending_of, default=None)
+    reasons = [each for place in places for each in _reasons(place, _DEEPEST) if each is not None]
+    worst = max(reasons, key=ending_of, default=None)
     return None if worst is None or ending_of(worst) is Ending.UNSAID else written(worst)
 
 
@@ -45,13 +47,13 @@ def _reasons(place: object, depth: int) -> Iterator[object]:
     if place is None or _is_silent(place):
         return
     for key in _may_have(place, _KEYS):
-        told = _entry(place, key)
-        is_nested = isinstance(told, Mapping)
-        yield _entry(cast("object", told), "reason") if is_nested else told
+        reason = _entry(place, key)
+        is_nested = isinstance(reason, Mapping)
+        yield _entry(cast("object", reason), "reason") if is_nested else reason
     for key in _may_have(place, _BLOCKING):
-        told = _entry(place, key)
-        if ending_of(told) is not Ending.UNSAID and canonical(told) != "blockedreasonunspecified":
-            yield f"block_reason {written(told)}"
+        reason = _entry(place, key)
+        if ending_of(reason) is not Ending.UNSAID and canonical(reason) != "blockedreasonunspecified":
+            yield f"block_reason {written(reason)}"
     status = _entry(place, "status")
     if isinstance(status, str) and canonical(status) in _STATUSES:
         yield status
@@ -60,12 +62,13 @@ def _reasons(place: object, depth: int) -> Iterator[object]:
 
 
 def _is_silent(place: object) -> bool:
-    """Returns True for a dict without any place for a reason, as most of what a reply holds is."""
+    """Returns True for a dict that has no key under which a reason may be, as most dicts of a reply."""
     return isinstance(place, dict) and _PLACES.isdisjoint(cast("dict[object, object]", place))
 
 
 def _may_have(place: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Returns those that are not known to be missing: every reply is looked at, and has few of them."""
+    """Returns the keys that the place may have: those of a dict, all of any other object. This is fast
+    for a dict, which has few of the keys."""
     if isinstance(place, dict):
         held = cast("dict[object, object]", place)
         return [key for key in keys if key in held]
@@ -83,7 +86,7 @@ def _nested_reasons(place: object, depth: int) -> Iterator[object]:
 
 
 def _entry(place: object, key: str) -> object:
-    # A dict is asked for first: to ask whether a thing is any Mapping takes longer.
+    # The check for dict comes first, since isinstance() with Mapping is slow.
     if isinstance(place, (dict, Mapping)):
         return cast("Mapping[str, object]", place).get(key)
     return None if place is None else getattr(place, key, None)

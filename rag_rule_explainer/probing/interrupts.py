@@ -1,8 +1,7 @@
-"""Ctrl-C while something is under way: kept for whoever waits, instead of raised wherever the main thread
-happens to be, which may be between two lines that belong together.
+"""This module keeps Ctrl-C until the main thread waits, instead of raising it between any two lines.
 
-Whatever handled SIGINT before is still called first, and decides: only where it raises is there an
-interrupt. Other threads than the main one are never told of Ctrl-C, and take no part in this.
+The former handler of SIGINT is still called first: only if it raises is there an interrupt. Python runs
+signal handlers in the main thread only, so this module does nothing in other threads.
 """
 
 import asyncio
@@ -16,18 +15,18 @@ from types import FrameType, TracebackType
 from typing import Any
 
 LOOK_UP_SECONDS = 0.2
-"""How long a wait lasts at most before Ctrl-C is looked for: on Windows, and where the system gives the
-signal to another thread, it does not end the wait by itself."""
+"""The longest wait, in seconds, before Ctrl-C is checked for.
+
+Ctrl-C does not end a wait on Windows, nor where the system gives the signal to another thread.
+"""
 
 
 class Interrupts:
-    """This class keeps Ctrl-C while it is entered, in the main thread; elsewhere it keeps nothing.
-
-    One that comes when all is done changes nothing any more.
-    """
+    """This class keeps Ctrl-C while it is entered in the main thread; in other threads it does nothing. A
+    Ctrl-C that arrives when the work is done is dropped."""
 
     def __init__(self) -> None:
-        # A queue of this kind may be put to by a signal handler, whatever that has interrupted.
+        # SimpleQueue is reentrant: a signal handler may put to it, even while it is being put to.
         self._news = queue.SimpleQueue[BaseException | None]()
         self._before: Callable[[int, FrameType | None], Any] | None = None
         self._outer: Interrupts | None = None
@@ -36,7 +35,7 @@ class Interrupts:
 
     @property
     def is_keeping(self) -> bool:
-        """True while it keeps Ctrl-C: it is entered, and does not pass it on."""
+        """True while Ctrl-C is kept: this object is entered, and does not pass Ctrl-C on."""
         return self._is_keeping
 
     def __enter__(self) -> "Interrupts":
@@ -44,11 +43,11 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             return self
         before = signal.getsignal(signal.SIGINT)
-        if callable(before):  # otherwise nobody wants it, or it ends the process
+        if callable(before):  # otherwise SIGINT is ignored, or ends the process
             self._before = before
             try:
                 signal.signal(signal.SIGINT, self._noticed)
-            except ValueError:  # a subinterpreter is told of no signal either
+            except ValueError:  # raised in a subinterpreter, which receives no signals
                 return self
             self._is_keeping = True
             self._outer, _current = _current, self
@@ -64,62 +63,61 @@ class Interrupts:
         if _current is not self:
             return
         _current = self._outer
-        told = self.pending() if kind is None else None
+        pending = self.pending() if kind is None else None
         try:
-            # Whoever has put another handler in its place meanwhile means it.
+            # A handler that the application has set meanwhile stays.
             if signal.getsignal(signal.SIGINT) == self._noticed:
                 signal.signal(signal.SIGINT, self._before)
         except KeyboardInterrupt:
-            # It came just now, and what is to be returned is all there.
+            # This Ctrl-C came at the very end; a complete result is returned in spite of it.
             if kind is not None:
                 raise
         self._is_keeping = False
-        if told is not None and not isinstance(told, KeyboardInterrupt):
-            raise told
+        if pending is not None and not isinstance(pending, KeyboardInterrupt):
+            raise pending
 
     def wake(self) -> None:
-        """Ends a wait; may be called from any thread."""
+        """Ends a wait in the thread that entered this object; any thread may call this."""
         self._news.put(None)
 
     def wait(self, seconds: float = LOOK_UP_SECONDS) -> BaseException | None:
-        """Returns what the former handler has raised; None when it was woken, or time is up."""
+        """Waits at most ``seconds``. Returns the error that the former handler raised; None if none."""
         try:
             return self._news.get(timeout=max(0.0, min(seconds, LOOK_UP_SECONDS)))
         except queue.Empty:
             return None
 
     def doze(self, seconds: float = LOOK_UP_SECONDS) -> None:
-        """Waits until it is woken, or time is up. Raises what the former handler has raised."""
-        if (told := self.wait(seconds)) is not None:
-            raise told
+        """Waits until ``wake`` or the end of ``seconds``. Raises the error that the former handler
+        raised."""
+        if (raised := self.wait(seconds)) is not None:
+            raise raised
 
     def sleep(self, seconds: float) -> None:
-        """Waits so long. Raises what the former handler has raised."""
+        """Waits for the full ``seconds``. Raises the error that the former handler raised."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.doze(left)
 
     def check(self) -> None:
-        """Raises what the former handler has raised by now."""
-        if (told := self.pending()) is not None:
-            raise told
+        """Raises the error that the former handler has raised by now, if any."""
+        if (raised := self.pending()) is not None:
+            raise raised
 
     def pending(self) -> BaseException | None:
-        """Returns what the former handler has raised by now, if anything, without waiting."""
+        """Returns the error that the former handler has raised by now, or None, without waiting."""
         while True:
             try:
-                told = self._news.get_nowait()
+                raised = self._news.get_nowait()
             except queue.Empty:
                 return None
-            if told is not None:
-                return told
+            if raised is not None:
+                return raised
 
     @contextmanager
     def passed_on(self) -> Generator[None, None, None]:
-        """Lets Ctrl-C through, as if nobody kept it, such as to the application itself.
-
-        Raises what was kept until then. An interrupt that somebody inside has caught is kept as well.
-        """
+        """Lets Ctrl-C interrupt the code inside, such as the application itself, at any point. Raises
+        first what was kept until then. An interrupt that the code inside catches is kept as well."""
         self.check()
         self._passed, kept = 0, self._is_keeping
         self._is_keeping = False
@@ -144,17 +142,17 @@ class Interrupts:
         except BaseException as error:
             self._news.put(error)
         else:
-            # asyncio.run() has the task cancelled that waits here, and hears of nothing until it ends.
+            # The handler of asyncio.run() does not raise: it cancels the task that waits in this thread.
             if _cancelling() > cancelling:
                 self._news.put(KeyboardInterrupt())
 
 
 _current: Interrupts | None = None
-"""The innermost one that is entered in the main thread."""
+"""The innermost ``Interrupts`` that is entered in the main thread; None if none is."""
 
 
 def kept() -> AbstractContextManager[Interrupts]:
-    """Returns what keeps Ctrl-C while it is entered: one of its own, or the one around that does."""
+    """Returns a context that keeps Ctrl-C: the ``Interrupts`` around it, or else a new one."""
     if threading.current_thread() is threading.main_thread():
         outer = _current
         if outer is not None and outer.is_keeping:
@@ -163,7 +161,7 @@ def kept() -> AbstractContextManager[Interrupts]:
 
 
 def _cancelling() -> int:
-    """Returns how often the task that runs in this thread was asked to end."""
+    """Returns the number of pending cancellations of the task that runs in this thread."""
     try:
         task = asyncio.current_task()
     except RuntimeError:  # no loop runs here

@@ -1,4 +1,5 @@
-"""Work that is done together: nobody is let on before everybody has come as far as possible alone."""
+"""This module lets tasks wait for each other before their answers go to a judge, so that batches are
+full."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -8,52 +9,53 @@ import anyio
 
 
 class Backlog:
-    """Answers that are there already, on their way to the judge. For one event loop.
+    """A Backlog holds tasks that judge answers which are all known beforehand. For one event loop.
 
-    What waits at ``park`` goes on when all other work has ended, waits there too, or waits for what does.
-    ``needed``: also after a stop, as what probes in flight need is.
+    A task that waits in ``wait_for_others`` continues when every other task has ended, waits there too,
+    or waits for a task that does. ``needed``: the tasks run after a stop too, since probes in flight need
+    them.
     """
 
     def __init__(self, *, needed: bool) -> None:
         self.needed = needed
         self._running = 0
-        self._parked = 0
+        self._at_barrier = 0
         self._asleep = 0
         self._gate = anyio.Event()
 
     async def done(self, works: Iterable[Callable[[], Awaitable[object]]]) -> None:
-        """Does all of the work. Raises the first error, once all has ended."""
+        """Runs all tasks. Raises the first error, once all tasks have ended."""
         failed: list[Exception] = []
         together = list(works)
         self._running += len(together)
 
-        async def one(work: Callable[[], Awaitable[object]]) -> None:
+        async def run(work: Callable[[], Awaitable[object]]) -> None:
             try:
                 await work()
             except Exception as error:
                 failed.append(error)
             finally:
                 self._running -= 1
-                self._look()
+                self._open_if_all_wait()
 
         async with anyio.create_task_group() as group:
             for work in together:
-                group.start_soon(one, work)
+                group.start_soon(run, work)
         if failed:
             raise failed[0]
 
-    async def park(self) -> None:
-        """Waits for the others."""
+    async def wait_for_others(self) -> None:
+        """Waits until every other task has ended or waits as well."""
         gate = self._gate
-        self._parked += 1
-        self._look()
+        self._at_barrier += 1
+        self._open_if_all_wait()
         await gate.wait()
 
     @contextmanager
     def asleep(self) -> Generator[None, None, None]:
-        """While one waits for what another one makes."""
+        """Counts a task as waiting while it waits for the result of another task."""
         self._asleep += 1
-        self._look()
+        self._open_if_all_wait()
         try:
             yield
         finally:
@@ -61,29 +63,27 @@ class Backlog:
 
     @contextmanager
     def split(self, parts: int) -> Generator[None, None, None]:
-        """While one of the works is so many."""
+        """Counts one task as ``parts`` tasks while it waits for so many of its own."""
         self._running += parts - 1
         try:
             yield
         finally:
             self._running -= parts - 1
 
-    def _look(self) -> None:
-        if self._parked and self._parked + self._asleep >= self._running:
+    def _open_if_all_wait(self) -> None:
+        if self._at_barrier and self._at_barrier + self._asleep >= self._running:
             gate, self._gate = self._gate, anyio.Event()
-            self._parked = 0
+            self._at_barrier = 0
             gate.set()
 
 
 of_this_work: ContextVar[Backlog | None] = ContextVar("rag_rule_backlog", default=None)
-"""The backlog that the work in this context belongs to. Several may be under way at once."""
+"""The backlog that the task in this context belongs to, or None. Several backlogs may exist at once."""
 
 
 async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: bool) -> None:
-    """Does all of the work; its requests to a judge wait for each other, and are as few as can be.
-
-    Raises what it raises, once all has ended.
-    """
+    """Runs all tasks; their answers wait for each other, so that the judge gets as few requests as
+    possible. Raises the first error, once all tasks have ended."""
     backlog = Backlog(needed=needed)
     before = of_this_work.set(backlog)
     try:
@@ -94,7 +94,7 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
 
 @contextmanager
 def asleep() -> Generator[None, None, None]:
-    """While the work in this context waits for what other work makes, of its own backlog or not."""
+    """Counts the task in this context as waiting, while it waits for the result of any other task."""
     backlog = of_this_work.get()
     if backlog is None:
         yield

@@ -1,8 +1,9 @@
-"""Answers -> a judge -> judgements: each asked about once, and by itself unless its jury allows more.
+"""This module has a judge decide on each answer once: in a request of its own unless its jury allows
+batches.
 
-Where it does, nobody waits for a batch to fill: whoever finds a slot takes along what waits for the same
-judge on the same matter at that moment. Answers that are all there beforehand go ``together``; see
-``judge_barrier``. What was judged among others is known as such, and stored as such.
+No answer waits for a batch to fill: the first one that gets a slot takes along the answers that wait for
+the same judge on the same matter then. Answers that are all known beforehand go ``together``; see
+``judge_barrier``. A judgement that was made in a batch is marked as such, also in the store.
 """
 
 import asyncio
@@ -27,7 +28,7 @@ if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
 
 
 class Terms(NamedTuple):
-    """What answers must have in common to go together; ``sample``: the number of the opinion."""
+    """The Terms are equal for all answers of one batch; ``sample``: the number of the opinion."""
 
     jury: Jury
     matter: Matter
@@ -36,18 +37,18 @@ class Terms(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class JudgeBatcher:
-    """This class represents the judges of one explanation, on the loop where it was made. ``store``:
-    where judgements are kept."""
+    """This class collects the answers of one explanation into requests to its judges. It belongs to the
+    event loop on which it was made. ``store``: where judgements are kept."""
 
     requests: JudgeRequests
     store: "Opened | None" = None
     _memo: Memo[DecidedOpinion] = field(default_factory=Memo[DecidedOpinion])
-    _dockets: dict[Terms, list[WaitingAnswer]] = field(default_factory=dict[Terms, list[WaitingAnswer]])
+    _waiting: dict[Terms, list[WaitingAnswer]] = field(default_factory=dict[Terms, list[WaitingAnswer]])
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.get_running_loop)
 
     @contextmanager
     def at_work(self) -> Generator[None, None, None]:
-        """Meanwhile, whatever is judged in this context is judged here."""
+        """Sends every answer that is judged in this context to this batcher, while it is entered."""
         before, around = current_batcher.set(self), of_this_work.set(None)
         try:
             yield
@@ -57,14 +58,12 @@ class JudgeBatcher:
 
     @property
     def is_here(self) -> bool:
-        """True on the loop that it sits on: a replay may judge as well, on a loop of its own."""
+        """True if called on the batcher's own loop: a replay may judge on another loop."""
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
-        """Returns the judgement, made once. Raises JudgeFailed, LimitReached, errors of this package.
-
-        Where it was made among several answers, whoever is judging is told; see ``Company``.
-        """
+        """Returns the judgement of one answer, made once. Raises JudgeFailed, LimitReached, RagRuleError.
+        If it was made in a batch, the current ``Company`` is marked as mixed."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
         judging = company.get()
@@ -79,7 +78,8 @@ class JudgeBatcher:
         name = asked.remembered_as
         if self.store is None or name is None:
             return None
-        # One that was made alone is as good as any; one made among others is only for those who allow it.
+        # A judgement that was made alone fits every jury; one from a batch only a jury that allows
+        # batches.
         alone = await self.store.judgement(name, asked.memo_key)
         if alone is not None:
             return DecidedOpinion(alone, is_alone=True)
@@ -109,7 +109,7 @@ class JudgeBatcher:
         opinions: list[DecidedOpinion] = []
         failed: list[Exception] = []
 
-        async def one(sample: int) -> None:
+        async def add_opinion(sample: int) -> None:
             try:
                 opinions.append(await self._opinion(asked, sample))
             except Exception as error:
@@ -119,7 +119,7 @@ class JudgeBatcher:
         with backlog.split(len(samples)) if backlog else nullcontext():
             async with anyio.create_task_group() as group:
                 for sample in samples:
-                    group.start_soon(one, sample)
+                    group.start_soon(add_opinion, sample)
         if failed:
             raise failed[0]
         return opinions
@@ -128,37 +128,37 @@ class JudgeBatcher:
         terms = Terms(asked.jury, asked.matter, sample)
         future: asyncio.Future[DecidedOpinion] = asyncio.get_running_loop().create_future()
         if asked.jury.batch == ALONE:
-            # Nothing to wait for: every request finds a slot for itself.
+            # ``decide`` takes a slot by itself, and there is no batch to wait for.
             await self.requests.decide(
                 terms.jury, terms.matter, [WaitingAnswer(asked.answer, True, future)]
             )
             return await future
-        docket = self._dockets.setdefault(terms, [])
+        waiting = self._waiting.setdefault(terms, [])
         entry = WaitingAnswer(asked.answer, is_for_a_judge(asked.answer), future)
-        docket.append(entry)
+        waiting.append(entry)
         try:
             if (backlog := of_this_work.get()) is not None:
-                await backlog.park()
+                await backlog.wait_for_others()
             async with self.requests.limiter.aslot():
-                taken = _taken(docket, entry, asked.jury.batch)
+                taken = _taken(waiting, entry, asked.jury.batch)
             if taken:
                 await self.requests.decide(terms.jury, terms.matter, taken)
             return await future
         finally:
             if not entry.taken:
-                docket.remove(entry)
-            if not docket:
-                self._dockets.pop(terms, None)
+                waiting.remove(entry)
+            if not waiting:
+                self._waiting.pop(terms, None)
 
 
-def _taken(docket: list[WaitingAnswer], entry: WaitingAnswer, batch: int) -> list[WaitingAnswer]:
-    """Returns the entry and what may go with it, taken off the docket; nothing where somebody took it
-    before."""
+def _taken(waiting: list[WaitingAnswer], entry: WaitingAnswer, batch: int) -> list[WaitingAnswer]:
+    """Removes from ``waiting``, and returns, the entry and the answers that share its request. Returns an
+    empty list if another answer's request has the entry already."""
     if entry.taken:
         return []
-    others = [each for each in docket if each is not entry and not each.is_alone]
+    others = [each for each in waiting if each is not entry and not each.is_alone]
     taken = [entry] if entry.is_alone else [entry, *others[: batch - 1]]
     for each in taken:
         each.taken = True
-        docket.remove(each)
+        waiting.remove(each)
     return taken

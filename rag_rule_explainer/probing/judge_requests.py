@@ -1,4 +1,5 @@
-"""Requests to a judge: tried again, and split, until every answer has an opinion or an error."""
+"""This module sends requests to a judge, and repeats or splits them until each answer has an opinion or
+error."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,7 @@ from ..verdicts import Judgement
 from . import threads
 from .budget import Budget
 from .judge_barrier import of_this_work
-from .judging import described
+from .judging import error_text
 from .limiter import Limiter
 from .limits import LimitReached
 from .pausing import Stopper
@@ -29,11 +30,11 @@ MALFORMED = (
 )
 GIVEN_UP = "the request to the judge was given up"
 _TRIES = 2
-"""Requests about the same answers before they are split."""
+"""The number of requests about the same answers before the batch is split."""
 
 
 class DecidedOpinion(NamedTuple):
-    """What was decided, and whether the answer was the only one that the judge saw with it."""
+    """A DecidedOpinion is a judgement; ``is_alone``: its answer was the only one in the request."""
 
     judgement: Judgement
     is_alone: bool
@@ -41,7 +42,8 @@ class DecidedOpinion(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class WaitingAnswer:
-    """This class represents an answer that waits for an opinion."""
+    """A WaitingAnswer waits for an opinion. ``is_alone``: it must not share a request with other answers.
+    ``taken``: a request is about to have it."""
 
     answer: str
     is_alone: bool
@@ -50,7 +52,7 @@ class WaitingAnswer:
 
 
 class TriedRequest(NamedTuple):
-    """What came of one request."""
+    """A TriedRequest is the outcome of one request: its reply, or the error that it raised."""
 
     reply: JudgeReply
     error: Exception | None = None
@@ -58,10 +60,10 @@ class TriedRequest(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class JudgeRequests:
-    """Asks judges on behalf of one explanation. For one event loop.
+    """This class sends one explanation's requests to its judges. For one event loop.
 
-    ``limiter``: a request takes a slot as a replay does. ``stopper``: once it has stopped, nothing is
-    asked but what probes in flight need. ``timeout``: seconds that a request may take.
+    ``limiter``: a request takes a slot as a replay does. ``stopper``: after a stop, only requests that
+    probes in flight need are sent. ``timeout``: the seconds that a request may take; None: no limit.
     """
 
     limiter: Limiter
@@ -72,7 +74,7 @@ class JudgeRequests:
     _failures_in_a_row: int = 0
 
     async def decide(self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer]) -> None:
-        """Gives every entry its opinion, or the error for which it has none."""
+        """Sets the outcome of every entry: its opinion, or the error for which it has none."""
         try:
             await self._resolve(jury, matter, entries)
         except Exception as error:
@@ -84,7 +86,7 @@ class JudgeRequests:
     async def _resolve(
         self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer], tries: int = _TRIES
     ) -> None:
-        """Asks, asks again about those that have no opinion yet, then about each half of them."""
+        """Requests opinions ``tries`` times, then for each half of the entries that still have none."""
         error: Exception = JudgeFailed(MALFORMED)
         for _ in range(tries):
             request = request_for(matter, [entry.answer for entry in entries])
@@ -101,8 +103,8 @@ class JudgeRequests:
             if tried.error is not None:
                 if isinstance(tried.error, UnusableReply):
                     error = JudgeFailed(tried.error.reason)
-                    continue  # as with one that is malformed: fewer may fit into a whole reply
-                error = JudgeFailed(f"the judge failed: {described(tried.error)}")
+                    continue  # as after a malformed reply: a reply on fewer answers may be whole
+                error = JudgeFailed(f"the judge failed: {error_text(tried.error)}")
                 error.__cause__ = tried.error
                 if is_transient(tried.error):
                     _fail(entries, error)
@@ -111,23 +113,23 @@ class JudgeRequests:
         if len(entries) == 1:
             _fail(entries, error)
             return
-        # One answer may spoil it for all.
+        # A single answer may be the reason that the judge fails on all of them.
         half = (len(entries) + 1) // 2
         await self._resolve(jury, matter, entries[:half], tries=1)
         await self._resolve(jury, matter, entries[half:], tries=1)
 
-    def _check_alive(self, told: bool, error: Exception | None) -> None:
-        self._failures_in_a_row = 0 if told else self._failures_in_a_row + 1
+    def _check_alive(self, has_judged: bool, error: Exception | None) -> None:
+        self._failures_in_a_row = 0 if has_judged else self._failures_in_a_row + 1
         most = self.budget.limits.failures
         if most is not None and self._failures_in_a_row >= most:
-            why = MALFORMED if error is None else described(error)
+            why = MALFORMED if error is None else error_text(error)
             raise LimitReached(
                 f"the last {self._failures_in_a_row} requests to the judge all failed (limits.failures), "
                 f"the last one with {why}"
             )
 
     async def _asked(self, jury: Jury, request: JudgeRequest) -> TriedRequest:
-        """Returns what the judge says, tried again where that may help."""
+        """Returns the outcome of a request, which is retried after an error that may pass."""
 
         async def once() -> TriedRequest:
             return await self._try(jury, request)
@@ -166,7 +168,7 @@ def _fail(entries: Iterable[WaitingAnswer], error: Exception) -> None:
     for entry in entries:
         if not entry.outcome.done():
             entry.outcome.set_exception(error)
-            # Who was cancelled does not look at it, and asyncio would complain of that.
+            # A cancelled caller never reads the exception, which asyncio would log.
             entry.outcome.exception()
 
 

@@ -1,4 +1,4 @@
-"""Answer -> judgement, remembered by the predicate's memo key, single-flight."""
+"""This module judges answers by a search's predicate, once per memo key."""
 
 import inspect
 from collections.abc import Hashable, Iterable, Sequence
@@ -23,8 +23,9 @@ if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
 class Judgements(Memo[Judgement]):
     """This class keeps the judgements of one base predicate by memo key.
 
-    ``mixed``: the keys of those that a judge made among several answers; ``in_use``: a search has asked
-    for one of them. All searches of the predicate share that, as they share the outcome of a vote.
+    ``mixed``: the keys whose judgement a judge made in a batch of several answers; ``in_use``: a search
+    has used such a judgement. All searches of the predicate share both, as they share the outcome of a
+    vote.
     """
 
     def __init__(self) -> None:
@@ -34,11 +35,11 @@ class Judgements(Memo[Judgement]):
 
 
 class Judging:
-    """How one search's predicate is judged.
+    """This class judges cases by one search's predicate.
 
-    The base predicate is judged and a negation turned around, so that a predicate and its negation never
-    both hold. A predicate that raises says UNKNOWN, with the error as its reason. ``store``: where
-    judgements are kept that have a name to be kept under.
+    It calls the base predicate and inverts the judgement of a negation, so that a predicate and its
+    negation never both hold. A predicate that raises gives UNKNOWN, with the error as its reason.
+    ``store``: where judgements are kept, if the base predicate has a name to keep them under.
     """
 
     def __init__(
@@ -46,9 +47,9 @@ class Judging:
     ) -> None:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
-        # What a jury says is stored where it is paid for, on the batcher.
-        sits = getattr(self.base, "jury", None) is not None
-        self._name = None if sits else remembered_name(self.base)
+        # The JudgeBatcher stores the judgements of a jury.
+        is_a_jury = getattr(self.base, "jury", None) is not None
+        self._name = None if is_a_jury else remembered_name(self.base)
         batches = [jury.batch for jury in juries_in(self.base)]
         self.has_jury = bool(batches)
         self.may_batch = any(batch > ALONE for batch in batches)
@@ -58,33 +59,33 @@ class Judging:
 
     @property
     def rests_on_batches(self) -> bool:
-        """Returns True where a judgement that was asked for was made among several answers."""
+        """True if a search has used a judgement that was made in a batch of several answers."""
         return self._judgements.in_use
 
     def known(self, case: Case) -> Judgement | None:
-        """Returns the judgement, where it has been made: most answers repeat, and are not worth a
-        coroutine."""
+        """Returns the judgement of a case if it is known, else None. Most answers repeat, and this call
+        is cheaper than a coroutine."""
         try:
             key = self.base.memo_key(case)
             known = self._known.get(key)
         except Exception:
-            return None  # ``judge`` says what is wrong
+            return None  # ``judge`` reports the error
         if known is not None:
             self._note(key)
         return known
 
     async def judge(self, case: Case) -> Judgement:
-        """Returns the judgement, UNKNOWN where the predicate raises. Raises LimitReached where its judge
-        may spend no more, and errors of this package only."""
+        """Returns the judgement of a case; UNKNOWN if the predicate raises. Raises LimitReached if its
+        judge may spend no more, and RagRuleError."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
-            # One that raises has said UNKNOWN, which nobody else can have had a hand in.
+            # A predicate whose memo key raises gave UNKNOWN, which comes from no batch.
             with suppress(Exception):
                 self._note(self.base.memo_key(case))
         return judgement
 
     async def prepare(self, case: Case) -> Judgement:
-        """Returns the judgement as ``judge`` gives it, made beforehand: nothing rests on it yet."""
+        """Returns the judgement of ``judge``, without counting it as used by a search."""
         try:
             key = self.base.memo_key(case)
             return self._known.get(key) or await self._ask(key, case)
@@ -93,42 +94,39 @@ class Judging:
         except JudgeFailed as failed:
             return Judgement(Verdict.UNKNOWN, str(failed))
         except Exception as error:
-            # Not remembered: the next one who wants it may have more luck.
-            return Judgement(Verdict.UNKNOWN, f"the predicate failed: {described(error)}")
+            # This judgement is not remembered: the next call may succeed.
+            return Judgement(Verdict.UNKNOWN, f"the predicate failed: {error_text(error)}")
 
     async def judge_all(self, cases: Sequence[Case]) -> list[Judgement]:
-        """Returns the judgement of each. What a jury has to decide of them, it is asked at once.
-
-        Cases with one memo key are judged once, so a jury that fails there fails on all of them. Raises
-        what ``judge`` raises.
-        """
+        """Returns the judgement of each case. Cases for a jury go to it together. Cases with the same
+        memo key are judged once, and share a failure of the jury. Raises the errors of ``judge``."""
         if not self.has_jury or len(cases) < 2:
             return [self.known(case) or await self.judge(case) for case in cases]
         keys = [self._key(case) for case in cases]
         judged: dict[Hashable, Judgement] = {}
 
-        async def one(key: Hashable, case: Case) -> None:
+        async def judge(key: Hashable, case: Case) -> None:
             judged[key] = self.known(case) or await self.judge(case)
 
         distinct = dict(zip(keys, cases, strict=True))
-        await together((partial(one, *each) for each in distinct.items()), needed=True)
+        await together((partial(judge, *each) for each in distinct.items()), needed=True)
         return [judged[key] for key in keys]
 
     def _key(self, case: Case) -> Hashable:
-        """Returns its memo key; one of its own where it has none."""
+        """Returns the memo key of a case; a unique object if the case has none."""
         try:
             key = self.base.memo_key(case)
             hash(key)
         except Exception:
-            key = None  # ``judge`` says what is wrong
+            key = None  # ``judge`` reports the error
         return object() if key is None else key
 
     def turned(self, judgement: Judgement) -> Judgement:
-        """From the base's judgement to the predicate's, and back."""
+        """Returns a judgement, inverted if the predicate is a negation of its base."""
         return ~judgement if self.is_negation else judgement
 
     async def ask(self, case: Case) -> Judgement:
-        """Returns the judgement, asked for once per memo key. Raises what the predicate raises."""
+        """Returns the judgement of a case, made once per memo key. Raises the errors of the predicate."""
         key = self.base.memo_key(case)
         judgement = await self._ask(key, case)
         self._note(key)
@@ -167,7 +165,8 @@ class Judging:
         return judgement
 
     async def _judged(self, case: Case) -> tuple[Judgement, bool]:
-        """Returns the judgement, and whether a judge who saw several answers at once had a say in it."""
+        """Returns the base's judgement, and True iff a judge made part of it in a batch of several
+        answers."""
         own = Company()
         before = company.set(own)
         try:
@@ -181,7 +180,7 @@ class Judging:
 
 
 def judgings(predicates: Iterable[Predicate], store: "Opened | None" = None) -> tuple[Judging, ...]:
-    """One for each predicate; those with the same base share what they remember."""
+    """Returns a Judging for each predicate; those with the same base share their memory."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
         Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store)
@@ -190,11 +189,11 @@ def judgings(predicates: Iterable[Predicate], store: "Opened | None" = None) -> 
 
 
 def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
-    """One for each base predicate: a negation is judged by its base."""
+    """Returns one Judging for each base predicate: a negation is judged by its base."""
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 
-def described(error: BaseException) -> str:
-    """Returns an error in words: its type and its message, in which what looks like a key is masked."""
-    told = without_secrets(str(error))
-    return f"{type(error).__name__}: {told}" if told else type(error).__name__
+def error_text(error: BaseException) -> str:
+    """Returns the type and the message of an error; texts that look like an API key are masked."""
+    message = without_secrets(str(error))
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -1,4 +1,4 @@
-"""One bound on what is in flight, over threads and event loops together."""
+"""This module bounds the number of calls in flight, over all threads and event loops together."""
 
 import asyncio
 import threading
@@ -15,30 +15,29 @@ from .limits import MOST_AT_A_TIME
 
 
 class Reentered(InvalidInput):
-    """What is done in a slot was about to wait for another one."""
+    """Raised for a call inside a slot of a limiter that is about to wait for another slot of it."""
 
 
 class Limiter:
-    """Lets at most ``size`` holders in at a time, whoever has waited longest first; thread-safe.
-
-    Raises InvalidInput for a size that is no whole number from 1 to 10,000.
-    """
+    """A Limiter has ``size`` slots, which it gives in the order in which they were requested;
+    thread-safe. Raises InvalidInput unless the size is a whole number from 1 to 10,000."""
 
     def __init__(self, size: int) -> None:
         checked_whole("the size of a Limiter", size, 1, MOST_AT_A_TIME)
         self.size = size
-        # Taking from and adding to a list is atomic, so nobody needs the lock as long as nobody waits.
+        # list.pop() and list.append() are atomic, so the lock is needed only while a caller waits.
         self._free: list[None] = [None] * size
         self._waiting: deque[Callable[[], bool]] = deque()
-        # Reentrant: a garbage collection inside may end a coroutine that gives its slot back.
+        # Reentrant: garbage collection under the lock may end a coroutine, which then gives its slot
+        # back.
         self._lock = threading.RLock()
 
     @contextmanager
     def slot(self) -> Generator[None, None, None]:
-        """Waits in this thread, which must not be one that an event loop runs in."""
+        """Waits for a slot and holds it; blocks the thread, so no event loop may run in it."""
         entered = False
         try:
-            # A slot that Ctrl-C made one forget would be lost to all.
+            # Ctrl-C between the two lines would lose the slot for ever.
             with kept() as interrupts:
                 if not self.enter_at_once():
                     self._wait(interrupts)
@@ -52,7 +51,7 @@ class Limiter:
 
     @asynccontextmanager
     async def aslot(self) -> AsyncGenerator[None, None]:
-        """Waits on the running loop."""
+        """Waits for a slot on the running loop, and holds it."""
         if not self.enter_at_once():
             await self.enter()
         try:
@@ -63,7 +62,8 @@ class Limiter:
 
     @contextmanager
     def held(self) -> Generator[None, None, None]:
-        """Around what is done in a slot: it must not wait for another one, see ``check_free``."""
+        """Marks this context as inside a slot, where waiting for another slot is refused by
+        ``check_free``."""
         slot = begun(around(), self)
         try:
             yield
@@ -71,8 +71,8 @@ class Limiter:
             slot.limiter = None
 
     def check_free(self) -> None:
-        """Raises InvalidInput inside what is done in one of its slots: enough of them could take all
-        there are, and each would wait for another."""
+        """Raises InvalidInput inside one of this limiter's slots. Calls that each hold a slot and wait
+        for another one could wait for each other for ever."""
         if any(slot.limiter is self for slot in _slots.get()):
             raise Reentered(
                 "this explainer was called inside one of its own replays, or inside one of an explainer "
@@ -82,14 +82,14 @@ class Limiter:
 
     @contextmanager
     def entered(self) -> Generator[None, None, None]:
-        """Around what is done in a slot that was entered; it is given back even if this is forgotten."""
+        """Gives a slot that was entered back at the end, even if the generator around it is abandoned."""
         try:
             yield
         finally:
             self.leave()
 
     def enter_at_once(self) -> bool:
-        """Returns True iff a slot was free, which is now taken; to be followed by ``leave``."""
+        """Takes a slot and returns True iff one is free; the caller must then call ``leave``."""
         if self._waiting:
             return False
         try:
@@ -99,7 +99,7 @@ class Limiter:
         return True
 
     async def enter(self) -> None:
-        """Waits for a slot; to be followed by ``leave``."""
+        """Waits for a slot and takes it; the caller must then call ``leave``."""
         loop = asyncio.get_running_loop()
         admitted: asyncio.Future[None] = loop.create_future()
 
@@ -110,7 +110,7 @@ class Limiter:
         def admit() -> bool:
             try:
                 loop.call_soon_threadsafe(wake)
-            except RuntimeError:  # the loop is closed: nobody waits there any more
+            except RuntimeError:  # the loop is closed, so its task does not wait any more
                 return False
             return True
 
@@ -146,11 +146,11 @@ class Limiter:
 
     def _queue(self, admit: Callable[[], bool]) -> None:
         self._waiting.append(admit)
-        # A slot may have come free just before.
+        # A slot may have become free before the caller was in the queue.
         self._admit_waiting()
 
     def _give_up(self, admit: Callable[[], bool]) -> None:
-        """Waits no longer; a slot that was granted meanwhile goes to the next one."""
+        """Leaves the queue; a slot that was granted meanwhile goes to the next in the queue."""
         with self._lock:
             try:
                 self._waiting.remove(admit)
@@ -166,36 +166,36 @@ class Limiter:
             while self._waiting and self._free:
                 try:
                     self._free.pop()
-                except IndexError:  # somebody was faster
+                except IndexError:  # another thread has taken it without the lock
                     return
-                admit = self._waiting.popleft() if self._waiting else _nobody
+                admit = self._waiting.popleft() if self._waiting else _none_waits
                 if not admit():
                     self._free.append(None)
 
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """What is done in a slot of a limiter; None once that has ended, whoever still runs in its
-    context."""
+    """A Slot is held by the code of one context; ``limiter`` is None once it has been given back. Tasks
+    that copied the context may outlive the slot."""
 
     limiter: Limiter | None
 
 
 _slots: ContextVar[tuple[Slot, ...]] = ContextVar("rag_rule_slots", default=())
-"""The slots that are held around what is done here, in any thread and on any loop."""
+"""The slots that are held in this context, whatever the thread and the loop."""
 
 
 def around() -> tuple[Slot, ...]:
-    """Returns the slots that are held here."""
+    """Returns the slots that are held in this context."""
     return tuple([slot for slot in _slots.get() if slot.limiter is not None])
 
 
 def begun(outer: tuple[Slot, ...], limiter: Limiter) -> Slot:
-    """One more slot, from now on in this context; ``outer``: the others."""
+    """Returns a new slot, which this context holds beside the ``outer`` ones from now on."""
     slot = Slot(limiter)
     _slots.set((*outer, slot))
     return slot
 
 
-def _nobody() -> bool:
+def _none_waits() -> bool:
     return False

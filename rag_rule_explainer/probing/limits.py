@@ -1,4 +1,4 @@
-"""Caps on what one explanation may spend."""
+"""This module defines the caps on what one explanation may spend."""
 
 from dataclasses import dataclass, fields
 from math import isfinite
@@ -9,22 +9,22 @@ INTERRUPTED = "interrupted"
 """The stop reason after Ctrl-C."""
 
 MOST_AT_A_TIME = 10_000
-"""Replays in flight; each may come to be a thread."""
+"""The largest number of replays in flight; each of them may need a thread."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Hard caps: once one is reached nothing more is asked, and what was proved until then is returned.
+    """The Limits are hard caps: once one is reached, no replay is begun, and the proved rules are
+    returned.
 
-    Exceeded by no more than what is in flight at that moment.
+    Only the replays in flight at that moment may exceed a cap. None: no cap.
 
     ``replays``: runs of the application, the baseline, the repeat check and retries included.
-    ``tokens``: in and out, of the replays' models and the judge's, as they report them.
-    ``cost``: what these tokens cost by ``Settings.prices``, in its currency.
-    ``seconds``: from the call on. ``failures``: replays in a row that fail for good, retries and all;
-    then everything is taken to fail. None: no cap.
+    ``tokens``: input and output tokens, as the models of the replays and the judge report them.
+    ``cost``: the cost of these tokens by ``Settings.prices``, in its currency.
+    ``seconds``: seconds since the call. ``failures``: replays in a row that fail in spite of retries.
 
-    Raises InvalidInput for a cap that is no positive number.
+    Raises InvalidInput unless every cap is a positive number or None.
     """
 
     replays: int | None = None
@@ -45,7 +45,7 @@ class Limits:
 
     @classmethod
     def of(cls, given: "Limits | int") -> "Limits":
-        """Returns limits as they are, and a number as one of replays. Raises InvalidInput."""
+        """Returns limits unchanged, and a number as a cap on replays. Raises InvalidInput."""
         if isinstance(given, cls):
             return given
         if type(given) is not int:

@@ -1,7 +1,7 @@
-"""One private event loop per process, for the blocking entry points.
+"""This module runs the blocking entry points on one private event loop per process.
 
 HTTP clients bind to the loop they were first used on, so a new loop per call ends in "Event loop is
-closed" on the second call. This one lives as long as the process, in a daemon thread, and therefore
+closed" on the second call. The private loop lives as long as the process, in a daemon thread, and so
 also serves a caller whose own thread already runs a loop.
 """
 
@@ -19,24 +19,22 @@ from .interrupts import Interrupts, kept
 T = TypeVar("T")
 
 GRACE_SECONDS = 1.0
-"""How long what is aborted may take to end before nobody waits for it any more: the loop may be held by
-an application that blocks it."""
+"""The seconds for which a cancelled coroutine is waited for: an application may block the loop."""
 
 _starting = threading.Lock()
 _running: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}
-"""By process id: a forked child has the parent's memory but not its thread."""
+"""The loop and its thread, by process id: a forked child has the parent's memory but not its thread."""
 
 
 def run_blocking(
     work: Callable[[], Coroutine[Any, Any, T]], on_interrupt: Callable[[], object] | None = None
 ) -> T:
-    """Runs the coroutine that ``work`` makes on the private loop, in a copy of the caller's context, and
-    waits for it.
+    """Runs the coroutine of ``work`` on the private loop, in a copy of the caller's context, and waits.
 
-    The first Ctrl-C, whenever it comes meanwhile, calls ``on_interrupt`` on that loop, and goes on
-    waiting; where there is none, or it returns False, the coroutine is cancelled and KeyboardInterrupt
-    raised. The next one cancels it in any case, and waits for no more than ``GRACE_SECONDS``.
-    Raises InvalidInput when called on the private loop itself, which would wait for itself.
+    The first Ctrl-C calls ``on_interrupt`` on that loop and waits on. Without ``on_interrupt``, or if it
+    returns False, the coroutine is cancelled and KeyboardInterrupt raised. The second Ctrl-C always
+    cancels it, and waits at most ``GRACE_SECONDS``. Raises InvalidInput when called on the private loop
+    itself, which would wait for itself.
     """
     with kept() as interrupts:
         loop, thread = _private_loop()
@@ -62,12 +60,12 @@ class _Waiting(Generic[T]):
         self._is_cut_off = False
 
     def outcome(self) -> T:
-        """Returns what the coroutine does. Raises what it raises, and KeyboardInterrupt."""
-        told = self._interrupts.pending()
-        if told is not None and not isinstance(told, KeyboardInterrupt):
-            raise told
-        self._interrupt = told
-        self._loop.call_soon_threadsafe(self._begin, told is not None)
+        """Returns the result of the coroutine. Raises its error, and KeyboardInterrupt."""
+        raised = self._interrupts.pending()
+        if raised is not None and not isinstance(raised, KeyboardInterrupt):
+            raise raised
+        self._interrupt = raised
+        self._loop.call_soon_threadsafe(self._begin, raised is not None)
         try:
             task = self._ended()
         except BaseException:
@@ -75,7 +73,7 @@ class _Waiting(Generic[T]):
             raise
         came_last = self._interrupts.pending()
         if came_last is not None and self._interrupt is None and self._on_interrupt is not None:
-            # Where there is more to come than this, as in a stream, that ends too.
+            # A stream, of which this coroutine is one step, must end too.
             self._loop.call_soon_threadsafe(self._on_interrupt)
         has_failed = task.cancelled() or task.exception() is not None
         if self._interrupt is not None and self._is_cut_off and has_failed:
@@ -86,12 +84,12 @@ class _Waiting(Generic[T]):
 
     def _ended(self) -> asyncio.Task[T]:
         while (task := self._task) is None or not task.done():
-            told = self._interrupts.wait()
-            if told is None:
+            raised = self._interrupts.wait()
+            if raised is None:
                 continue
-            if self._interrupt is not None or not isinstance(told, KeyboardInterrupt):
-                raise told
-            self._interrupt = told
+            if self._interrupt is not None or not isinstance(raised, KeyboardInterrupt):
+                raise raised
+            self._interrupt = raised
             self._loop.call_soon_threadsafe(self._stop)
         return task
 
@@ -104,20 +102,20 @@ class _Waiting(Generic[T]):
             if self._interrupts.wait(left) is not None:
                 return
 
-    # The rest is called on the loop.
+    # The methods below run on the private loop.
 
     def _begin(self, is_interrupted: bool) -> None:
         self._task = self._loop.create_task(self._done())
-        self._task.add_done_callback(self._told)
+        self._task.add_done_callback(self._ended_on_loop)
         if is_interrupted:
-            self._stop()  # before it has taken its first step
+            self._stop()
 
     async def _done(self) -> T:
         return await self._work()
 
-    def _told(self, task: asyncio.Task[T]) -> None:
+    def _ended_on_loop(self, task: asyncio.Task[T]) -> None:
         if not task.cancelled():
-            task.exception()  # asyncio would complain of it where nobody waits any more
+            task.exception()  # asyncio would log an exception that no caller reads
         self._interrupts.wake()
 
     def _stop(self) -> None:
@@ -128,7 +126,7 @@ class _Waiting(Generic[T]):
         if not self._is_cut_off:
             self._is_cut_off = True
             if self._on_interrupt is not None:
-                # Whatever still comes to its turn before it is cancelled begins with nothing more.
+                # Steps that still run before the cancellation must begin no replay.
                 self._on_interrupt()
             if self._task is not None:
                 self._task.cancel()

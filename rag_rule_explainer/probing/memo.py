@@ -1,4 +1,5 @@
-"""What was asked for once is not asked for again, nor twice at the same time."""
+"""This module remembers values by key, so that each value is made once, even if several callers need it
+at once."""
 
 from collections.abc import Awaitable, Callable, Hashable
 from typing import Generic, TypeVar
@@ -12,21 +13,21 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Value]):
-    """Values by key, each made by one caller while the others wait. For one event loop.
+    """A Memo holds values by key; one caller makes a value while the others wait. For one event loop.
 
-    Where making one raises, the error goes to its maker, and the next waiter makes it instead.
+    If making a value raises, its maker gets the error, and the next waiting caller makes the value
+    instead.
     """
 
     def __init__(self) -> None:
         self.known: dict[Hashable, Value] = {}
-        # None until somebody waits: most values are made with nobody waiting.
+        # The event is None until a caller waits: most values are made while no caller waits.
         self._being_made: dict[Hashable, anyio.Event | None] = {}
 
     async def get(
         self, key: Hashable, make: Callable[[Subject], Awaitable[Value]], subject: Subject
     ) -> tuple[Value, bool]:
-        """Returns the value, made of ``subject`` where it is new, and whether it was there or on its
-        way."""
+        """Returns the value, and False iff this call has made it of ``subject``."""
         if not self.begin(key):
             value = await self.settled(key)
             if value is not None:
@@ -40,10 +41,11 @@ class Memo(Generic[Value]):
         return made, False
 
     def begin(self, key: Hashable) -> bool:
-        """Returns True iff the value is neither known nor being made: the caller makes it, and then calls
-        ``end``.
+        """Returns True iff the value is neither known nor being made: then the caller must make it and
+        call ``end``.
 
-        The same as ``get`` in parts, for callers that have no coroutine to spare.
+        ``begin``, ``settled`` and ``end`` do the same as ``get``, for callers that avoid one more
+        coroutine.
         """
         if key in self.known or key in self._being_made:
             return False
@@ -51,8 +53,8 @@ class Memo(Generic[Value]):
         return True
 
     async def settled(self, key: Hashable) -> Value | None:
-        """Returns the value when it is known; None where its maker failed: then the caller makes it, as
-        after a ``begin``."""
+        """Waits until the value is made, and returns it. None: its maker failed, and the caller must make
+        it, as after ``begin``."""
         while key in self._being_made:
             event = self._being_made[key] = self._being_made[key] or anyio.Event()
             with asleep():
@@ -63,7 +65,7 @@ class Memo(Generic[Value]):
         return value
 
     def end(self, key: Hashable, value: Value | None) -> None:
-        """The value is made; or it failed, with None."""
+        """Stores a value that was made, and wakes the waiting callers. None: making it failed."""
         if value is not None:
             self.known[key] = value
         waited_for = self._being_made.pop(key)

@@ -1,4 +1,4 @@
-"""How to stay right where models, or those who judge them, do not answer the same every time."""
+"""This module holds the settings for models and judges that do not answer the same every time."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -10,27 +10,30 @@ from .vote_rules import Count, Majority, Sequential
 Vote: TypeAlias = Literal["border", "every", "sequential"]
 
 MOST_SAMPLES = 1_000
-"""Answers to one arrangement: half of them are asked for at once."""
+"""The largest number of samples of one arrangement; about half of them are requested at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """``samples``: answers to one arrangement at the most, up to 1,000; 1 for no votes.
+    """The Noise settings say how many samples of an arrangement are drawn, and which arrangements are
+    voted on.
 
-    ``vote``: "every" arrangement is decided by the majority of its samples, as in the paper; the "border"
-    alone is (the default): every subset is asked about once, and the majority is asked where it says that
-    the condition breaks, and on the own subset of every rule that would be printed; "sequential" decides
-    there by a sequential probability ratio test, with the error rates ``false_holds`` and
-    ``false_breaks`` for answers that hold with a share of ``margin`` above or below a half. What is
-    undecided after ``samples`` is UNKNOWN.
+    ``samples``: the largest number of answers to one arrangement, up to 1,000; 1 means no votes.
 
-    ``recheck``: so many random subsets that were asked about once are put to the vote above each rule
-    before it is printed.
+    ``vote``: "every" decides every arrangement by the majority of its samples, as in the paper. "border"
+    (the default) samples every subset once, and takes the majority only where that sample breaks the
+    condition and on the subset of every rule that would be printed. "sequential" decides these by a
+    sequential probability ratio test, with the error rates ``false_holds`` and ``false_breaks`` for
+    answers that hold with a share of ``margin`` above or below a half. An arrangement that is undecided
+    after ``samples`` is UNKNOWN.
 
-    ``min_confidence``: rules that hold on at least this share of the subsets they speak about, for up to
-    12 sources; 1 for all of them. It needs a verdict on every subset, so votes are taken on "every" one.
+    ``recheck``: the number of random subsets above each rule, so far sampled once, that are voted on
+    before the rule is printed.
 
-    Raises InvalidInput for a value outside of these.
+    ``min_confidence``: the smallest share of its applicable subsets on which a rule must hold, for up to
+    12 sources; 1 for all of them. It needs a verdict on every subset, so every subset is voted on.
+
+    Raises InvalidInput for any other value.
     """
 
     samples: int = 1
@@ -63,7 +66,7 @@ class Noise:
 
     @classmethod
     def of(cls, given: "Noise | int") -> "Noise":
-        """Returns noise as it is, and a number as one of samples. Raises InvalidInput."""
+        """Returns noise settings unchanged, and a number as a number of samples. Raises InvalidInput."""
         if isinstance(given, cls):
             return given
         if type(given) is not int:
@@ -80,24 +83,24 @@ class Noise:
 
     @property
     def votes(self) -> bool:
-        """Returns whether anything is put to a vote."""
+        """True if any arrangement is voted on."""
         return self.samples > 1
 
     @property
     def everywhere(self) -> bool:
-        """Returns whether every subset is, rather than those at the border."""
+        """True if every arrangement is voted on, rather than those at the border."""
         return self.votes and (self.vote == "every" or self.min_confidence < 1)
 
     @property
     def count(self) -> Count:
-        """Returns how the votes are counted."""
+        """The rule by which the votes are counted."""
         if self.vote == "sequential":
             return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
         return Majority(self.samples)
 
     @property
     def wording(self) -> str:
-        """Returns what a rule rests on under these votes."""
+        """The text of a report that says which votes a rule rests on."""
         if self.everywhere:
             return f"majority of {self.samples} on every subset"
         if self.vote == "sequential":

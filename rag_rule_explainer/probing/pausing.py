@@ -1,4 +1,4 @@
-"""When nothing more is to be asked, and the waiting that ends then."""
+"""This module stops a search's replays, and ends the pauses before retries at a stop."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,10 +10,8 @@ from .limits import LimitReached
 
 
 class Stopper:
-    """Knows whether anything more is to be asked. For one event loop.
-
-    ``reason``: why not, in words; the first one that was given, empty while there is none.
-    """
+    """A Stopper says whether more replays may begin. For one event loop. ``reason``: the reason of the
+    first stop, in words; empty before any stop."""
 
     def __init__(self, budget: Budget) -> None:
         self.reason = ""
@@ -22,14 +20,15 @@ class Stopper:
         self._followers: list[Callable[[str], object]] = []
 
     def stop(self, reason: str) -> None:
-        """Nothing more is asked, nor tried again."""
+        """Stops: no replay or retry may begin any more."""
         self.reason = self.reason or reason
         self._stopped.set()
         for follower in self._followers:
             follower(reason)
 
     def follow(self, follower: Callable[[str], object]) -> None:
-        """Calls it with the reason of every stop, also of one that there was before."""
+        """Calls ``follower`` with the reason of every later stop, and of an earlier one if there was
+        one."""
         self._followers.append(follower)
         if self.reason:
             follower(self.reason)
@@ -40,8 +39,8 @@ class Stopper:
             raise LimitReached(self.reason)
 
     async def pause(self, seconds: float) -> None:
-        """Waits before another try: so long, or until the time that the budget allows is up. Raises
-        LimitReached where there is a stop meanwhile."""
+        """Waits before a retry: for ``seconds``, but not past the time limit of the budget. Raises
+        LimitReached if there is a stop meanwhile."""
         limit = self._budget.limits.seconds
         if limit is not None:
             seconds = min(seconds, max(0.0, limit - self._budget.seconds))

@@ -1,4 +1,4 @@
-"""What tokens cost, by a table of the user's: no prices are built in."""
+"""This module computes the cost of tokens by the user's table of prices: no prices are built in."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from ..errors import InvalidInput
 
 Tokens: TypeAlias = Mapping[str, int]
-"""Counts by kind: ``input_tokens``, of which ``cached_input_tokens``; ``output_tokens``;
+"""Numbers of tokens by kind: ``input_tokens``, of which ``cached_input_tokens``; ``output_tokens``;
 ``total_tokens``."""
 TokensByModel: TypeAlias = Mapping[str, Tokens]
 
@@ -20,10 +20,8 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """Of a million tokens, in any currency. ``cached_input``: by default what other input costs.
-
-    Raises InvalidInput for a price below 0.
-    """
+    """A Price is that of a million tokens, in any currency. ``cached_input``: None means the price of
+    other input. Raises InvalidInput for a price below 0."""
 
     input: float
     output: float
@@ -38,23 +36,23 @@ class Price:
                 raise InvalidInput(f"the price of {name} is {price!r}; give a number, 0 or more")
 
     def of(self, tokens: Tokens) -> float:
-        """Returns what these cost; the largest float where that is more."""
+        """Returns the cost of these tokens, at most the largest float."""
         cached = tokens.get("cached_input_tokens", 0)
         fresh = max(0, tokens.get("input_tokens", 0) - cached)
         cached_price = self.input if self.cached_input is None else self.cached_input
         output = tokens.get("output_tokens", 0)
         try:
             cost = (fresh * self.input + cached * cached_price + output * self.output) / _MILLION
-        except OverflowError:  # as in an estimate for more than a thousand sources
+        except OverflowError:  # an estimate for more than a thousand sources
             return float_info.max
         return min(cost, float_info.max)
 
 
 Prices: TypeAlias = Mapping[str, Price]
-"""By the model's name as it reports itself, or without its release ("gpt-4o-mini" for
-"gpt-4o-mini-2024-07-18"); "*" for any other."""
+"""The prices by model name, as the model reports it, or without its release ("gpt-4o-mini" for
+"gpt-4o-mini-2024-07-18"); "*" stands for any other model."""
 
-# "gpt-4o-mini" is no release of "gpt-4o", and "405b" is a size.
+# "gpt-4o-mini" is not a release of "gpt-4o", and "405b" is a size.
 _RELEASE = re.compile(r"-(\d{3,}|latest|preview)\b")
 
 
@@ -71,7 +69,7 @@ def checked_prices(prices: Prices | None) -> Prices | None:
 
 
 def cost_of(spent: TokensByModel, prices: Prices | None) -> float | None:
-    """Returns what was spent, or None where a model that spent something has no price."""
+    """Returns the cost of the tokens; None if a model that used tokens has no price."""
     if prices is None:
         return None
     total = 0.0
@@ -84,11 +82,12 @@ def cost_of(spent: TokensByModel, prices: Prices | None) -> float | None:
 
 
 def price_of(model: str, prices: Prices) -> Price | None:
-    """That of the longest name in the table which the model is, or is a release of."""
+    """Returns the price of the longest name in the table that is the model's name, or that of its
+    family."""
     fitting = (name for name in prices if model == name or _is_release(model, name))
     name = max(fitting, key=len, default=ANY_MODEL)
     if name not in prices and not model and len(prices) == 1:
-        return next(iter(prices.values()))  # a model that does not say its name, and just one price
+        return next(iter(prices.values()))  # the model is not named, and there is one price
     return prices.get(name)
 
 

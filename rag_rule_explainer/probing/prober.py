@@ -1,4 +1,5 @@
-"""Arrangement -> answer -> predicate -> probe."""
+"""This module probes arrangements: a probe is one replay of an arrangement, with the judgement of its
+answer."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,21 +12,21 @@ from .sampler import Sampler
 
 
 class Ballot(NamedTuple):
-    """This class represents the samples of one arrangement, and how one base predicate's votes on them
-    came out.
+    """A Ballot holds the samples of one arrangement and the outcome of one base predicate's votes on
+    them.
 
-    ``telling``: a sample that voted with the outcome.
+    ``holds`` and ``breaks``: numbers of votes. ``representative``: a sample whose verdict is the outcome.
     """
 
     replies: tuple[Reply, ...]
     holds: int
     breaks: int
     outcome: Judgement
-    telling: Reply
+    representative: Reply
 
 
 class Probe(NamedTuple):
-    """One arrangement, replayed and judged; ``ballot``: where it was put to the vote."""
+    """A Probe is one arrangement, replayed and judged; ``ballot``: the votes, or None without a vote."""
 
     arrangement: Arrangement
     reply: Reply
@@ -33,18 +34,18 @@ class Probe(NamedTuple):
     ballot: Ballot | None = None
 
     def without_answer(self) -> "Probe":
-        """Returns the same, but for the answers' memory."""
+        """Returns this probe without its answers, which take memory."""
         silent = self.reply._replace(answer=None)
-        ballot = None if self.ballot is None else self.ballot._replace(replies=(), telling=silent)
+        ballot = None if self.ballot is None else self.ballot._replace(replies=(), representative=silent)
         return self._replace(reply=silent, ballot=ballot)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prober:
-    """Probes arrangements for one question: what is answered, judged against the baseline.
+    """A Prober probes arrangements for one question, and judges their answers against the baseline.
 
-    ``sources``: all that arrangements are made of. ``without_sources``: the answer to the empty
-    arrangement, instead of asking the application.
+    ``sources``: all sources of the question. ``without_sources``: the answer to the empty arrangement,
+    which is then not replayed; None: it is replayed.
     """
 
     sampler: Sampler
@@ -53,7 +54,8 @@ class Prober:
     without_sources: str | None = None
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
-        """Replays where needed, and judges. Raises LimitReached, and errors of this package only."""
+        """Returns the probe of an arrangement, replayed unless its reply is known. Raises LimitReached,
+        RagRuleError."""
         if self.without_sources is None or arrangement.sources:
             reply = await self.sampler.first(arrangement)
         else:
@@ -67,10 +69,10 @@ class Prober:
         return Probe(arrangement, reply, judgement)
 
     def case(self, arrangement: Arrangement, answer: Answer) -> Case:
-        """Returns what a predicate judges of an answer."""
+        """Returns the case for a predicate: the answer with its question, baseline and sources."""
         question = self.sampler.replayer.question
         return Case(question, self.baseline, answer, arrangement.sources, self.sources)
 
     def answers_itself(self, arrangement: Arrangement) -> bool:
-        """Returns True iff the application is not asked about it."""
+        """Returns True iff the arrangement is empty and ``without_sources`` is its answer."""
         return self.without_sources is not None and not arrangement.sources

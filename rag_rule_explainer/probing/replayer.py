@@ -1,4 +1,4 @@
-"""Runs the application on an arrangement. For one event loop; sync replays run in threads."""
+"""This module runs the application on an arrangement. For one event loop; sync replays run in threads."""
 
 import asyncio
 import inspect
@@ -30,12 +30,12 @@ AskApplication = Callable[[str, tuple[Source, ...]], Awaitable[Any]]
 
 @dataclass(slots=True, eq=False)
 class Replayer:
-    """Runs the application on a question: in a slot of the limiter, within the budget and the time, tried
-    again where that may help.
+    """A Replayer runs the application on a question: in a slot of the limiter, within budget and timeout,
+    with retries after failures that may pass.
 
-    ``timeout``: seconds that one run may take. ``accepts``: finish reasons of answers that count, beside
-    those of whole ones and those that the replay says it has looked at (its ``accept_finish_reasons``).
-    ``trace``: what tells tracers of replays. ``stopper``: ends all of it.
+    ``timeout``: the seconds that one run may take. ``accepts``: finish reasons that count as whole
+    answers beside the usual ones; those in the replay's own ``accept_finish_reasons`` are added.
+    ``trace``: the explanation as tracers know it. ``stopper``: ends all runs and pauses.
     """
 
     question: str
@@ -55,7 +55,7 @@ class Replayer:
     def __post_init__(self) -> None:
         self.stopper = Stopper(self.budget)
         is_async = inspect.iscoroutinefunction(self.replay) or inspect.iscoroutinefunction(
-            getattr(self.replay, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
+            getattr(self.replay, "__call__", None)  # noqa: B004 -- iscoroutinefunction() needs the method
         )
         replay: Any = self.replay
         self._ask = replay if is_async else self._ask_in_a_thread
@@ -63,29 +63,31 @@ class Replayer:
         self._deadlines = None if self.timeout is None else Deadlines(self.timeout)
 
     def close(self) -> None:
-        """Nothing will be asked any more."""
+        """Ends the timers; the caller runs no replay afterwards."""
         if self._deadlines is not None:
             self._deadlines.close()
 
     def fault_in(self, answer: Answer) -> str:
-        """Returns why the answer is none, be it new, stored or handed over; empty where it is one."""
+        """Returns why the answer, new, stored or from an integration, cannot count; empty if it can."""
         if answer.finish_reason is None:
             return ""
         is_structured = answer.value is not None
         return answer_fault(answer.finish_reason, structured=is_structured, accepts=self.accepts)
 
     def counting(self, reply: Reply) -> Reply:
-        """Returns the reply, or in its place why it cannot count: others may have stored it."""
+        """Returns the reply; if its answer, such as a stored one, cannot count, a reply with that
+        error."""
         fault = "" if reply.answer is None else self.fault_in(reply.answer)
         return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 
     def charge(self) -> None:
-        """Makes sure that one more run is wanted and within the limits. Raises LimitReached."""
+        """Checks that no stop and no limit forbids one more run. Raises LimitReached."""
         self.stopper.check()
         self.budget.charge()
 
     def check_alive(self, reply: Reply) -> None:
-        """Raises LimitReached where as many replays failed in a row as are put up with."""
+        """Raises LimitReached if the reply failed as the last of ``limits.failures`` failures in a
+        row."""
         most = self.budget.limits.failures
         if reply.cause is not None and most is not None and self._failures_in_a_row >= most:
             raise LimitReached(
@@ -101,11 +103,11 @@ class Replayer:
         *,
         may_try_again: bool = True,
     ) -> Reply:
-        """Returns what the application answers, whatever is remembered; tried again where that may help.
+        """Returns the application's reply, never a remembered one, after retries if a failure may pass.
 
-        ``begin``: counts the run, or raises LimitReached. It is called with a slot in hand: others may
-        wait for one long after the limits are reached. ``kind``: why it is asked. Raises LimitReached,
-        and errors of this package only.
+        ``begin``: counts the run, or raises LimitReached. It is called once a slot is free, since limits
+        may be reached during the wait. ``kind``: the purpose of the run. Raises LimitReached and
+        RagRuleError.
         """
         if not self.limiter.enter_at_once():
             await self.limiter.enter()
@@ -131,7 +133,8 @@ class Replayer:
         return Reply(answer, time.perf_counter() - started, traced=trace)
 
     async def _given(self, arrangement: Arrangement, trace: TracedReplay | None) -> Any:
-        """Returns what the application returns in time; the slot is given back in any case."""
+        """Returns the application's result, or raises UnusableReply after the timeout; gives the slot
+        back."""
         deadlines, slot = self._deadlines, begun(self._around, self.limiter)
         ask = self._ask if trace is None else partial(self._ask_traced, trace, arrangement)
         task = asyncio.current_task() if deadlines is not None else None
@@ -146,7 +149,7 @@ class Replayer:
                     raise deadlines.passed() from error
                 raise
             if deadlines.end(task):
-                # What it says when it is cancelled is no answer.
+                # A value that the application returns on its cancellation is no answer.
                 raise deadlines.passed()
             return given
         finally:
@@ -154,7 +157,7 @@ class Replayer:
             self.limiter.leave()
 
     def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:
-        # Whoever is shown nothing may well say nothing.
+        # Without sources, an empty answer is legitimate.
         empty = EMPTY if said_nothing(answer) and arrangement.sources else ""
         fault = self.fault_in(answer) or empty
         if fault:
@@ -202,7 +205,7 @@ class Replayer:
 
     async def _ask_in_a_thread(self, question: str, sources: tuple[Source, ...]) -> Any:
         given = await threads.shared().run(self.replay, question, sources)
-        # The common case first: asking whether something is awaitable is slow.
+        # The types are checked first, since isawaitable() is slow.
         if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
             return await given
         return given
@@ -214,22 +217,23 @@ def _cause(reply: Reply) -> BaseException | None:
 
 @lru_cache(maxsize=256)
 def _plain(text: str) -> Answer:
-    """Returns a string as an answer: short ones repeat, and one object will do for all."""
+    """Returns a text as an answer; equal texts share one object, since answers repeat."""
     return Answer(text)
 
 
 def _is_the_applications(error: BaseException) -> bool:
-    """Returns True iff it makes the probe UNKNOWN; False where the whole call is to end with it."""
+    """Returns True iff the error makes the probe UNKNOWN; False if it must end the whole call."""
     if isinstance(error, asyncio.CancelledError):
         return not _is_cancelled_from_outside()
     if isinstance(error, KeyboardInterrupt):
-        # Ctrl-C comes to the main thread alone; elsewhere it would end the loop and leave all waiting.
+        # Python raises Ctrl-C in the main thread only; one that the application raises in another thread
+        # would end the loop, and all callers would wait for ever.
         return threading.current_thread() is not threading.main_thread()
     return not isinstance(error, (UntrueReplay, NoSourcesCaptured, Reentered, GeneratorExit))
 
 
 def _is_cancelled_from_outside() -> bool:
-    """Returns False where the application let a cancellation of its own escape."""
-    # Python 3.10 cannot tell; there it counts as one from outside, and the search stops.
+    """Returns False if the cancellation is one of the application's own, which it let escape."""
+    # Python 3.10 does not count cancellations: there every one is taken as foreign, and the search stops.
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     return cancelling is None or cancelling() > 0

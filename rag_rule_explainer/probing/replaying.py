@@ -1,4 +1,4 @@
-"""What a replay is, and the baseline that replays are compared with."""
+"""This module defines the contract of a replay, and the baseline that replays are compared with."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -13,30 +13,30 @@ from .prices import TokensByModel
 from .tracing.marks import TracedExplanation
 
 Scope: TypeAlias = Literal["given", "retrieved", "seen"]
-"""Where the sources come from: handed over by the caller, what retrieval returned, or the part of
-it that the model was shown."""
+"""The origin of the sources: given by the caller, returned by retrieval, or the retrieved ones that the
+model saw."""
 
 
 WantedScope: TypeAlias = Literal["seen", "retrieved"]
-"""Which of these an application is to be explained by."""
+"""The sources by which an application is to be explained: those the model saw, or all retrieved ones."""
 
 
 class Replay(Protocol):
-    """Runs the application on a question and an ordered sequence of sources, sync or async."""
+    """A Replay runs the application on a question and an ordered sequence of sources; sync or async."""
 
     def __call__(
         self, question: str, sources: Sequence[Source], /
     ) -> Answer | str | Awaitable[Answer | str]:
-        """Returns the answer; whatever it raises makes the probe UNKNOWN, with the error as its
-        reason."""
+        """Returns the answer. An error makes the probe UNKNOWN, with the error as its reason."""
         ...
 
 
 class UnusableReply(Exception):
     """Raised by a replay that ran and was paid for, but whose reply cannot count as an answer.
 
-    The probe is UNKNOWN with ``reason``; ``usage``, and the same by model, are still put on the budget.
-    ``passing``: whether another try may do better; None where its cause tells.
+    The probe is UNKNOWN with ``reason``. ``usage``: tokens spent, which the budget counts; ``models``:
+    the same by model. ``passing``: True if a retry may succeed; None if the cause of this error decides
+    that.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class UnusableReply(Exception):
         *,
         passing: bool | None = None,
     ) -> None:
-        # It may be what a provider said.
+        # The reason may quote a provider, and so contain a secret.
         self.reason = without_secrets(reason)
         super().__init__(self.reason)
         self.usage = usage
@@ -59,100 +59,100 @@ EMPTY = "the answer is empty"
 
 
 def said_nothing(answer: Answer) -> bool:
-    """Returns True iff there is nothing in the answer to judge."""
+    """Returns True iff the answer has neither text nor value."""
     text = answer.text
     return (not text or text.isspace()) and answer.value is None
 
 
 class ReplayFidelity(Protocol):
-    """Knows whether replays are the baseline but for their sources, as far as that was seen.
-
-    ``doubt``: what in a replay tells against it, whatever was compared; empty for nothing.
-    """
+    """A ReplayFidelity has checked whether replays differ from the baseline in nothing but their sources.
+    ``doubt``: an observation in a replay that speaks against that; empty if there is none."""
 
     doubt: str
 
     @property
     def unchecked(self) -> str:
-        """Returns why nobody knows; empty where a replay on all sources was compared with the
+        """The reason why fidelity was not checked; empty if a replay on all sources was compared with the
         baseline."""
         ...
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff replays can be compared with each other, be there a doubt or not."""
+        """True if replays can be compared with each other, with or without a doubt."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """Returns a text from which an equal course of requests can be told from another one; empty where
-        the baseline's requests are not known."""
+        """A text that is equal for equal sequences of requests; empty if the baseline's requests are not
+        known."""
         ...
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay went a way that the baseline did not go, which an earlier one may
-        have caused."""
+        """True if a replay took a course that the baseline did not take, which an earlier replay may have
+        caused."""
         ...
 
     def has_changed(self) -> bool:
-        """Returns True iff the application holds something else than before the first replay, which its
-        code reads: its answer on all sources may not be the same any more."""
+        """Returns True iff state that the application's code reads has changed since before the first
+        replay. The application may then answer otherwise on all sources."""
         ...
 
     def can_rewind(self) -> bool:
-        """Returns True iff the application holds something else than before the baseline that may bear on
-        a run, and that can be put back."""
+        """Returns True iff state that may influence a run has changed since before the baseline and can
+        be restored."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
-        """Inside, the application holds again what it held before the baseline. A replay there that
-        differs from an earlier one on the same sources leaves a doubt."""
+        """Restores, inside the context, the application's state from before the baseline. A replay there
+        that differs from an earlier one on the same sources leaves a doubt."""
         ...
 
     def remember(self) -> None:
-        """Notes for later explanations of the same application what tells against its replays, if
-        anything does: they would find what these have left."""
+        """Records a doubt, if there is one, for later explanations of the same application, which share
+        its state."""
         ...
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
-        """Returns True iff a replay on the sources of these ids would be compared with an earlier one on
-        them."""
+        """Returns True iff a replay on the sources with these ids would be compared with an earlier one
+        on them."""
         ...
 
     @property
     def beginning(self) -> str:
-        """Returns a digest of what models were sent before any of them replied, which an equal
-        application sends again; empty where the baseline's requests are not known."""
+        """A digest of the requests before the first reply of a model, equal for an equal application;
+        empty if the baseline's requests are not known."""
         ...
 
     def recognise(self, fingerprint: str) -> str:
-        """Compares with the fingerprint of an earlier baseline, whose replays were checked. Returns how
-        the requests differ; nothing where they do not, and then these count as checked as well."""
+        """Returns how the requests differ from those of an earlier, checked baseline with this
+        fingerprint.
+
+        An empty text means no difference; then this baseline's replays count as checked as well.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """This class represents the run on all sources that the user asked about, as an integration hands it
-    over.
+    """A Baseline is the run on all sources that the user wants explained, as an integration provides it.
 
-    ``answer``: what is asked about. ``current``: what the application answers now on exactly these
-    sources; the same as ``answer`` unless that one is from a log, None where it did not run on just
-    these. ``logged``: ``answer`` is from a log, so that a ``current`` that differs is news and no fault.
-    ``replays``: how often the application ran for it during this call. ``input``: what the application
-    was given, where that is more than the question. ``held_out``: what was retrieved and never shown to
-    the model; ``unseen_needed``: the error that says so where answers need it, given what was seen of
-    that. ``usage``: the tokens spent on it during this call, ``models``: the same by model.
-    ``state``: what else answers depend on, such as a conversation so far, as a digest: the same question
-    in another state is another question to the store. ``failed``: tries before it that failed, and are
-    paid for as well. ``seconds``: since the call began. ``warnings``: what is to be read before any rule;
-    ``notes``: what may be read after. ``fidelity``: None where nothing of replays is seen but their
-    answers, as of a function of question and sources. ``application``: its name. ``longest``: seconds
-    that a replay may take, where that follows from what the baseline took. ``late_warnings``,
-    ``late_notes``: those that are known once all is done. ``judge_spent``: the tokens that a judge in the
-    predicate has spent so far, where somebody counts them; they count for ``limits`` as well.
-    ``versions``: of what it is built with. ``trace``: as what traces know the explanation already.
+    ``answer``: the answer to explain. ``current``: the application's answer now on exactly these sources;
+    the same as ``answer`` unless that one is from a log, None if the application did not run on exactly
+    these. ``logged``: ``answer`` is from a log, so that a different ``current`` is no fault. ``replays``:
+    the runs of the application for the baseline during this call. ``input``: the application's input, if
+    that is more than the question. ``held_out``: the sources that were retrieved and not shown to the
+    model; ``unseen_needed``: returns the error to raise if answers need a source that was not seen, for a
+    text on what was seen of it. ``usage``: the tokens spent on it during this call; ``models``: the same
+    by model. ``state``: a digest of everything else that answers depend on, such as the conversation so
+    far: the store treats the same question in another state as another question. ``failed``: earlier
+    attempts that failed, and are paid for as well. ``seconds``: since the call began. ``warnings``: texts
+    for before the rules; ``notes``: texts for after them. ``fidelity``: None if only the answers of
+    replays are seen, as with a function of question and sources. ``application``: its name. ``longest``:
+    the seconds that a replay may take, if the baseline's duration decides that. ``late_warnings``,
+    ``late_notes``: return those that are known only at the end. ``judge_spent``: returns the tokens that
+    a judge in the predicate has spent so far, which count for ``limits`` as well. ``versions``: of the
+    libraries that the application uses. ``trace``: the explanation as tracers know it already.
     """
 
     answer: Answer
@@ -180,6 +180,6 @@ class Baseline:
     trace: TracedExplanation | None = None
 
     def doubt(self) -> str:
-        """Returns why verdicts on replays cannot be relied on; empty where they can, or where nobody can
-        tell."""
+        """Returns why verdicts on replays cannot be relied on; empty if they can, or if that cannot be
+        checked."""
         return "" if self.fidelity is None else self.fidelity.unchecked

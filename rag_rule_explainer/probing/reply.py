@@ -1,19 +1,18 @@
-"""What comes of one replay."""
+"""This module defines the outcome of one replay."""
 
 from typing import NamedTuple
 
 from ..verdicts import Answer
-from .judging import described
+from .judging import error_text
 from .replaying import UnusableReply
 from .tracing.marks import TracedReplay
 
 
 class Reply(NamedTuple):
-    """What one arrangement was answered, or the error it ended in.
+    """A Reply is the answer to one arrangement, or the error of its replay.
 
-    ``latency``: seconds of the run that it comes from, which an answer out of the store keeps; None
-    where the application did not run for it. ``traced``: the replay that it comes from, where traces are
-    told of it.
+    ``latency``: the seconds of the run that made it, also for a stored answer; None if the application
+    did not run for it. ``traced``: the replay as tracers know it; None if it is not traced.
     """
 
     answer: Answer | None
@@ -23,7 +22,7 @@ class Reply(NamedTuple):
 
     @property
     def error(self) -> str:
-        """Returns the error in one line; empty where there is an answer."""
+        """The error in one line; empty if there is an answer."""
         if isinstance(self.cause, UnusableReply):
             return self.cause.reason
-        return "" if self.cause is None else described(self.cause)
+        return "" if self.cause is None else error_text(self.cause)

@@ -1,4 +1,4 @@
-"""How failed replays are tried again."""
+"""This module holds the settings for retries of failed replays."""
 
 from dataclasses import dataclass
 from math import isfinite
@@ -8,13 +8,13 @@ from ..errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How failed replays are tried again, where that may help.
+    """The Retries settings say how replays are retried after failures that may pass.
 
-    ``most``: further tries after the first. ``first_wait``, ``longest_wait``: seconds; the pauses are
-    drawn at random below a bound that doubles from the one to the other. A ``Retry-After`` of the other
-    side is honoured up to ``patience`` seconds; if it asks for more, the replay has failed.
+    ``most``: the number of retries. ``first_wait``, ``longest_wait``: seconds; the pauses are drawn at
+    random below a bound that doubles from the first to the second. A ``Retry-After`` of the server is
+    honoured up to ``patience`` seconds; a longer one makes the replay fail.
 
-    Raises InvalidInput for what is no number, or below 0.
+    Raises InvalidInput unless every value is a number of at least 0.
     """
 
     most: int = 3
@@ -32,7 +32,7 @@ class Retries:
 
     @classmethod
     def of(cls, given: "Retries | int") -> "Retries":
-        """Returns a number of retries as one with the usual pauses."""
+        """Returns retries unchanged, and a number as that many retries with the usual pauses."""
         if isinstance(given, cls):
             return given
         if type(given) is not int:

@@ -1,4 +1,4 @@
-"""Tries again what may pass, with growing pauses."""
+"""This module retries after failures that may pass, with growing pauses."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -13,11 +13,11 @@ from .transient import is_transient, retry_after
 
 Tried = TypeVar("Tried")
 Cause = Callable[[Tried], BaseException | None]
-"""Why a try failed; None where it did not."""
+"""Returns the error of an attempt; None if it succeeded."""
 
 
 def may_help(retries: Retries, error: BaseException) -> bool:
-    """Returns True iff the failure may pass within what one is ready to wait."""
+    """Returns True iff the failure may pass within ``retries.patience``."""
     return retries.most > 0 and is_transient(error) and (retry_after(error) or 0) <= retries.patience
 
 
@@ -28,10 +28,8 @@ async def again(
     cause: Cause[Tried],
     pause: Callable[[float], Awaitable[None]],
 ) -> Tried:
-    """Returns what the tries come to: the first that is no failure that may pass, else the last one.
-
-    ``first``: what the first try came to. ``pause``: waits so many seconds, or raises.
-    """
+    """Returns the first result without a failure that may pass, or else the last result. ``first``: the
+    result of the first attempt. ``pause``: waits for a number of seconds, or raises."""
 
     def is_worth_it(tried: Tried) -> bool:
         why = cause(tried)
@@ -39,8 +37,8 @@ async def again(
 
     tries = [first]
 
-    async def one() -> Tried:
-        # The first one has been made; tenacity counts it with the others.
+    async def attempt() -> Tried:
+        # The first attempt has been made already, and tenacity counts it.
         return tries.pop() if tries else await retry()
 
     retrying = AsyncRetrying(
@@ -50,11 +48,12 @@ async def again(
         retry_error_callback=_outcome,
         sleep=pause,
     )
-    return await retrying(one)
+    return await retrying(attempt)
 
 
 class _Polite(wait_base):
-    """Random and growing, and not before the other side said."""
+    """This class computes random, growing pauses that are never shorter than the server's
+    ``Retry-After``."""
 
     def __init__(self, retries: Retries, cause: Cause[Any]) -> None:
         self._growing = wait_random_exponential(
@@ -65,10 +64,10 @@ class _Polite(wait_base):
     @override
     def __call__(self, retry_state: RetryCallState) -> float:
         error = self._cause(_outcome(retry_state))
-        told = None if error is None else retry_after(error)
-        # Those who were told the same time shall not all come back at that time.
+        requested = None if error is None else retry_after(error)
+        # A random part keeps callers with the same ``Retry-After`` from all retrying at the same moment.
         drawn = self._growing(retry_state)
-        return drawn if told is None else told + drawn / 4
+        return drawn if requested is None else requested + drawn / 4
 
 
 def _outcome(state: RetryCallState) -> Any:

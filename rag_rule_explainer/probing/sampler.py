@@ -1,4 +1,4 @@
-"""The answers to arrangements, numbered: the first is the one that is probed. For one event loop."""
+"""This module draws numbered samples of an arrangement; number 0 is probed. For one event loop."""
 
 from collections import Counter
 from collections.abc import Coroutine
@@ -19,33 +19,33 @@ from .reply import Reply
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """This class represents the replies to arrangements, out of the cache where it has them, from the
-    application else."""
+    """A Sampler returns replies to arrangements, from the cache if it has them, else from the
+    application."""
 
     replayer: Replayer
     cache: AnswerCache
     _again: Memo[Reply] = field(default_factory=Memo[Reply])
 
     async def first(self, arrangement: Arrangement) -> Reply:
-        """Returns the reply that is probed. Raises LimitReached, and errors of this package only."""
+        """Returns the reply that is probed, sample 0. Raises LimitReached and RagRuleError."""
         return self.replayer.counting(await self.cache.reply(arrangement, self._run))
 
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
-        """Returns the reply of that number, from 0 on. Raises what ``first`` raises."""
+        """Returns the sample with this number, from 0 on. Raises the errors of ``first``."""
         if number == 0:
             return await self.first(arrangement)
         return self.replayer.counting(await self.cache.sample(arrangement, number, self._run))
 
     async def several(self, arrangement: Arrangement, first: int, count: int) -> list[Reply]:
-        """So many from that number on, each made once, all together. Raises LimitReached once there was
-        a stop."""
+        """Returns ``count`` samples from the number ``first`` on, drawn together. Raises LimitReached
+        after a stop."""
         self.replayer.stopper.check()
         if count == 1:
             return [await self._once(arrangement, first)]
         replies: dict[int, Reply] = {}
         failed: list[Exception] = []
 
-        async def one(number: int) -> None:
+        async def draw(number: int) -> None:
             try:
                 replies[number] = await self._once(arrangement, number)
             except Exception as error:
@@ -53,21 +53,21 @@ class Sampler:
 
         async with anyio.create_task_group() as together:
             for number in range(first, first + count):
-                together.start_soon(one, number)
+                together.start_soon(draw, number)
         if failed:
             raise failed[0]
         return [replies[number] for number in range(first, first + count)]
 
     async def modal(self, arrangement: Arrangement, most: int) -> Answer | None:
-        """Returns the answer that most of ``most`` samples give, worded as in the first of these; None
-        without any. Draws no more samples once the others could not catch up."""
+        """Returns the most frequent answer of ``most`` samples, in the wording of its first sample; None
+        without any. Draws no more samples once the remaining ones cannot change the result."""
         replies: list[Reply] = []
         while True:
             answers = [reply.answer for reply in replies if reply.answer is not None]
             wordings = Counter(same_wording(answer.text) for answer in answers)
             first, second = [*(count for _, count in wordings.most_common(2)), 0, 0][:2]
             left = most - len(replies)
-            # So many more would have to agree before it is decided.
+            # The smallest number of agreeing samples that decides.
             wanted = min(left, max(1, (left - (first - second)) // 2 + 1))
             if not left or first - second > left:
                 break

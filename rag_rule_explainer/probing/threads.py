@@ -1,7 +1,7 @@
-"""Threads of our own for replays that block, shared by all explanations of the process.
+"""This module runs blocking replays in threads, which all explanations of the process share.
 
-They are daemons, because nothing else can be done about a replay that hangs: it is given up after its
-time, and must not keep the process from ending. Each ends by itself when there is nothing to do.
+They are daemon threads: a replay that hangs is abandoned after its timeout, and must not keep the process
+from ending. An idle thread ends after ``IDLE_SECONDS``.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 T = TypeVar("T")
 
 IDLE_SECONDS = 5.0
-"""How long a thread waits for something to do."""
+"""The seconds for which an idle thread waits for a job before it ends."""
 
 
 class _Job(NamedTuple):
@@ -26,31 +26,29 @@ class _Job(NamedTuple):
 
 
 class Threads:
-    """Runs functions in threads, as many at once as are asked for."""
+    """This class runs functions in threads; every call runs at once, in a new thread if none is idle."""
 
     def __init__(self) -> None:
-        # No SimpleQueue: who is woken there, finds that another thread was faster, and by then is out of
-        # time, waits without any limit (seen in CPython 3.11).
+        # SimpleQueue.get() in CPython 3.11 can wait for ever in spite of its timeout, if another thread
+        # takes the job.
         self._jobs: queue.Queue[_Job] = queue.Queue()
         self._idle = 0
         self._guard = threading.Lock()
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
-        """Returns what the function returns, called in a copy of this context.
-
-        Whoever is cancelled meanwhile leaves at once; the function is left to itself.
-        """
+        """Returns the result of the function, called in a thread with a copy of this context. A cancelled
+        caller returns at once; the function runs on in its thread."""
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = loop.create_future()
         job = _Job(copy_context(), lambda: function(*args), loop, outcome)
         with self._guard:
-            # Whoever is idle takes a job at most; the count says for how many jobs there is somebody.
+            # ``_idle`` is the number of idle threads that no job has been assigned to.
             self._idle -= 1
             missing = self._idle < 0
             if missing:
                 self._idle += 1
-        # The job comes last: where Ctrl-C, or a lack of threads, ends this in between, there is a thread
-        # too many and never one too few, for which a later job would wait in vain.
+        # The thread is started before the job is queued: an error or Ctrl-C in between leaves one thread
+        # too many, and never a job without a thread.
         if missing:
             threading.Thread(target=self._work, name="rag-rule-replay", daemon=True).start()
         self._jobs.put(job)
@@ -63,10 +61,10 @@ class Threads:
             except queue.Empty:
                 with self._guard:
                     if self._idle <= 0:
-                        continue  # a job for this thread is on its way
+                        continue  # a job for this thread is about to be queued
                     self._idle -= 1
                 return
-            if not job.outcome.done():  # otherwise nobody waits for it any more
+            if not job.outcome.done():  # otherwise its caller was cancelled
                 self._do(job)
             else:
                 self._rest()
@@ -87,7 +85,7 @@ class Threads:
 
 
 def shared() -> Threads:
-    """Returns those of this process; a forked child has the parent's memory but not its threads."""
+    """Returns the threads of this process; a forked child has the parent's memory but not its threads."""
     process = os.getpid()
     if process not in _of_process:
         _of_process.clear()
@@ -105,14 +103,14 @@ def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
         if error is None:
             job.outcome.set_result(value)
         elif isinstance(error, (StopIteration, KeyboardInterrupt, GeneratorExit)):
-            # A future cannot be told of the first, and the others would end the loop or the call.
-            told = RuntimeError(f"the replay raised {type(error).__name__}")
-            told.__cause__ = error
-            job.outcome.set_exception(told)
+            # A future refuses StopIteration, and the other two would end the loop or the call.
+            failure = RuntimeError(f"the replay raised {type(error).__name__}")
+            failure.__cause__ = error
+            job.outcome.set_exception(failure)
         else:
             job.outcome.set_exception(error)
 
     try:
         job.loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop is closed: nobody waits any more
+    except RuntimeError:  # the loop is closed, so no caller waits
         return

@@ -1,7 +1,7 @@
-"""Which failures may pass if one tries again, as their errors tell.
+"""This module decides which failures may pass on a retry.
 
-Clients of models have no errors in common, so they are told by what they do have in common: an HTTP
-status somewhere on the error, the errors of Python's own connections, and the names of those of others.
+The clients of models share no error classes, so this module looks at an HTTP status somewhere on the
+error, at Python's own connection errors, and at the names of other libraries' error classes.
 """
 
 import json
@@ -18,7 +18,7 @@ _STATUS_NAMES = ("status_code", "status", "http_status", "code")
 _PASSING_TYPES = (ConnectionError, TimeoutError, HTTPException, json.JSONDecodeError)
 _PASSING_NAMES = frozenset(
     {
-        # openai, anthropic and what is made like them
+        # openai, anthropic and similar clients
         "APIConnectionError",
         "APITimeoutError",
         "RateLimitError",
@@ -33,7 +33,7 @@ _PASSING_NAMES = frozenset(
         "ClientPayloadError",
         "ServerTimeoutError",
         "HTTPError",
-        # asyncio and concurrent.futures, which before Python 3.11 have one of their own
+        # asyncio and concurrent.futures, which before Python 3.11 have classes of their own
         "TimeoutError",
         # Google and AWS
         "ServiceUnavailable",
@@ -49,10 +49,10 @@ _MOST_CAUSES, _DEEPEST = 16, 4
 
 
 def is_transient(error: BaseException) -> bool:
-    """Returns True iff the failure may be gone if the same is asked again.
+    """Returns True iff the same request may succeed on a retry.
 
-    A status decides where there is one: 408, 409, 425, 429 and those from 500 on pass, others do not.
-    Of several errors in a group each must pass.
+    An HTTP status decides if there is one: 408, 409, 425, 429 and those from 500 on may pass, others do
+    not. A group of errors may pass iff each of its errors may.
     """
     return _is_passing(error, _DEEPEST)
 
@@ -75,23 +75,23 @@ def _is_passing(error: BaseException, depth: int) -> bool:
 
 
 def retry_after(error: BaseException) -> float | None:
-    """Seconds that the other side asks to wait, where it does."""
+    """Returns the seconds of the server's ``Retry-After``; None without one."""
     for each in _causes(error):
         headers = _headers(each)
         milliseconds = _number(headers.get("retry-after-ms"))
         if milliseconds is not None:
             return milliseconds / 1000
-        told = headers.get("retry-after")
-        seconds = _number(told)
-        if seconds is None and told:
-            seconds = _until(told)
+        found = headers.get("retry-after")
+        seconds = _number(found)
+        if seconds is None and found:
+            seconds = _until(found)
         if seconds is not None:
             return seconds
     return None
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yields the error, what caused it, and what is grouped in it; each once."""
+    """Yields the error, its causes and the errors grouped in them, each once."""
     seen: list[BaseException] = []
     waiting = [error]
     while waiting and len(seen) < _MOST_CAUSES:
@@ -114,13 +114,13 @@ def _grouped(error: BaseException) -> list[BaseException]:
 
 
 def _is_refused(cause: BaseException | None) -> bool:
-    """Returns True iff anything in it says that asking again is of no use."""
-    told = [] if cause is None else [(each, _status(each)) for each in _causes(cause)]
-    return not all(_may_pass(each, status) for each, status in told if status is not None)
+    """Returns True iff a status among the causes means that a retry is of no use."""
+    found = [] if cause is None else [(each, _status(each)) for each in _causes(cause)]
+    return not all(_may_pass(each, status) for each, status in found if status is not None)
 
 
 def _may_pass(error: BaseException, status: int) -> bool:
-    # A quota is said with the status of a rate limit, and does not come back within minutes.
+    # An exhausted quota has the status of a rate limit, but does not come back within minutes.
     if getattr(error, "code", None) == "insufficient_quota":
         return False
     return status in _PASSING_STATUS or status >= 500
@@ -130,18 +130,19 @@ def _status(error: BaseException) -> int | None:
     response: Any = getattr(error, "response", None)
     for place in (_metadata(response).get("HTTPStatusCode"), error, response):
         for status in (place, *(getattr(place, name, None) for name in _STATUS_NAMES)):
-            # Google's are members of an enumeration of numbers.
+            # Google's clients use an IntEnum here.
             if isinstance(status, int) and _LOWEST <= status < _ABOVE:
                 return int(status)
     return None
 
 
 def _metadata(response: Any) -> Mapping[str, Any]:
-    """Returns what botocore tells of a response, which is a dict there; nothing for any other."""
-    told: Any = (
+    """Returns botocore's metadata of a response, which is a dict there; an empty mapping for other
+    clients."""
+    found: Any = (
         cast("Mapping[str, Any]", response).get("ResponseMetadata") if _is_mapping(response) else {}
     )
-    return cast("Mapping[str, Any]", told) if _is_mapping(told) else {}
+    return cast("Mapping[str, Any]", found) if _is_mapping(found) else {}
 
 
 def _is_mapping(given: Any) -> bool:
@@ -150,31 +151,31 @@ def _is_mapping(given: Any) -> bool:
 
 def _headers(error: BaseException) -> dict[str, str]:
     response: Any = getattr(error, "response", None)
-    told = (
+    found = (
         _metadata(response).get("HTTPHeaders"),
         *(getattr(each, "headers", None) for each in (response, error)),
     )
     headers: Any
-    for headers in told:
+    for headers in found:
         try:
             return {str(name).lower(): str(value) for name, value in headers.items()}
-        except Exception:  # noqa: S112 -- whatever it is, it is no mapping of headers
+        except Exception:  # noqa: S112 -- not a mapping of headers
             continue
     return {}
 
 
-def _number(told: str | None) -> float | None:
+def _number(found: str | None) -> float | None:
     try:
-        seconds = float(told or "")
+        seconds = float(found or "")
     except ValueError:
         return None
     return seconds if 0 <= seconds < float("inf") else None
 
 
-def _until(told: str) -> float | None:
-    """Seconds until a date as HTTP writes it."""
+def _until(found: str) -> float | None:
+    """Returns the seconds until a date in HTTP's format; None if it is no date."""
     try:
-        moment = parsedate_to_datetime(told)
+        moment = parsedate_to_datetime(found)
     except ValueError:
         return None
     aware = moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)

@@ -1,7 +1,7 @@
-"""When several answers to one arrangement decide. Pure counting: asks nobody, knows no clock.
+"""This module counts votes: it decides when the answers to one arrangement suffice for a verdict.
 
-Votes are counted on the base predicate. A negation is never put to a vote of its own, or with an even
-number of samples a tie would satisfy both.
+Votes are counted on the base predicate. Its negation gets the inverted outcome instead of a vote of its
+own, since a tie of an even number of samples would satisfy both.
 """
 
 from dataclasses import dataclass
@@ -12,35 +12,35 @@ from ..verdicts import Verdict
 
 
 class Count(Protocol):
-    """Reads a verdict off the votes so far. ``most``: samples that are drawn at the most."""
+    """A Count decides the verdict from the votes so far."""
 
     @property
     def most(self) -> int:
-        """Samples of one arrangement at the most."""
+        """The largest number of samples of one arrangement."""
         ...
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """Returns the verdict, or None where more samples can still change it."""
+        """Returns the verdict; None if more samples can still change it."""
         ...
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Returns how many more samples it takes at the least: these may be drawn together, none in
-        vain."""
+        """Returns the smallest number of further samples that can decide; drawing them together wastes
+        none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """HOLDS at half or more of ``most`` samples (paper, section on majority votes), curtailed: decided as
-    soon as the remaining samples cannot change the outcome.
+    """A Majority gives HOLDS at half or more of ``most`` samples (paper, section on majority votes). It
+    decides as soon as the remaining samples cannot change the outcome.
 
-    A sample without a verdict is nobody's vote: where it could decide, the outcome is UNKNOWN.
+    A sample without a verdict is no vote: if such samples could change the outcome, it is UNKNOWN.
     """
 
     most: int
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """Returns the verdict, the same as all ``most`` samples would give; None while it is open."""
+        """Returns the verdict that all ``most`` samples would give; None while it is open."""
         enough = (self.most + 1) // 2
         if holds >= enough:
             return Verdict.HOLDS
@@ -50,10 +50,10 @@ class Majority:
         return Verdict.UNKNOWN if too_late else None
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Samples that decide if they all agree; at least 1."""
+        """Returns the smallest number of further samples that can decide, at least 1."""
         lacking = self._lacking(holds, breaks)
-        in_vain = self._left(holds, breaks, unknown) - lacking + 1
-        return max(1, min(lacking, in_vain))
+        until_undecidable = self._left(holds, breaks, unknown) - lacking + 1
+        return max(1, min(lacking, until_undecidable))
 
     def _lacking(self, holds: int, breaks: int) -> int:
         enough = (self.most + 1) // 2
@@ -65,11 +65,11 @@ class Majority:
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """Wald's sequential probability ratio test of "holds on 0.5 + margin of the answers" against "on
-    0.5 - margin", UNKNOWN where ``most`` samples leave it undecided.
+    """A Sequential is Wald's sequential probability ratio test of "holds on 0.5 + margin of the answers"
+    against "on 0.5 - margin"; UNKNOWN if ``most`` samples leave it undecided.
 
-    ``false_holds`` and ``false_breaks``: the chance, at those two shares, of the wrong one of both
-    verdicts is at most about that (Wald, 1945); a cap only turns verdicts into UNKNOWN.
+    ``false_holds`` and ``false_breaks``: upper bounds, up to the approximation of Wald (1945), on the
+    chance of the wrong verdict at those two shares. The cap ``most`` only turns verdicts into UNKNOWN.
     """
 
     most: int
@@ -78,7 +78,7 @@ class Sequential:
     margin: float
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """Returns the verdict, or None while neither hypothesis is likely enough."""
+        """Returns the verdict; None while neither hypothesis is likely enough."""
         if holds - breaks >= self._to_hold:
             return Verdict.HOLDS
         if breaks - holds >= self._to_break:
@@ -87,20 +87,21 @@ class Sequential:
         return Verdict.UNKNOWN if self._lacking(holds - breaks) > left else None
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Samples that decide if they all agree, or are enough for the others to come too late; at least
-        1."""
+        """Returns the smallest number of further samples that can decide, or that leaves too few for a
+        decision; at least 1."""
         lacking, left = self._lacking(holds - breaks), self.most - holds - breaks - unknown
-        # At its furthest from both ends it lacks half of what lies between them.
+        # Between both thresholds, at most half of their distance is lacking.
         half = (self._to_hold + self._to_break) // 2
-        in_vain = max((left - lacking) // 2, left - half) + 1
-        return max(1, min(lacking, in_vain))
+        until_undecidable = max((left - lacking) // 2, left - half) + 1
+        return max(1, min(lacking, until_undecidable))
 
     def _lacking(self, ahead: int) -> int:
         return min(self._to_hold - ahead, self._to_break + ahead)
 
     @property
     def _to_hold(self) -> int:
-        """By how many the votes for it must be ahead: each counts the same in the logarithm."""
+        """The lead of the votes for HOLDS that decides: each vote adds the same to the log-likelihood
+        ratio."""
         return ceil(log((1 - self.false_breaks) / self.false_holds) / self._step)
 
     @property

@@ -1,4 +1,4 @@
-"""This room decides whether a model's reply is whole, by the reason that is given for its end.
+"""This module decides by its finish reason whether a model's reply is whole.
 
     as providers write it                                        the reply
     stop, end_turn, STOP_SEQUENCE, eos, COMPLETE, completed ...   is whole
@@ -7,12 +7,12 @@
     content_filter, SAFETY, RECITATION, guardrail_intervened ...  was cut off, or held back, by a filter
     refusal                                                       refuses to answer
     incomplete, error, pause_turn, MALFORMED_FUNCTION_CALL ...    ended before its end
-    none at all, from who always gives one                        is half: the connection broke
-    anything else                                                 is not known to be whole
+    none, from a provider that always gives one                   is incomplete: the connection broke
+    any other reason                                              is not known to be whole
 
-Only the first two are answers. Case and separators do not matter: ``FinishReason.MAX_TOKENS`` is
-``max-tokens``. Gemini's older clients give numbers, and streams whose chunks each give the reason give
-``STOPSTOP`` in the end.
+Only a whole reply is an answer; a tool call is a step before it. Case and separators do not matter:
+``FinishReason.MAX_TOKENS`` is ``max-tokens``. Gemini's older clients give numbers. A stream whose chunks
+each give the reason gives ``STOPSTOP`` in the end.
 """
 
 import re
@@ -30,16 +30,15 @@ AT_LENGTH = "a model reply was cut off at its length limit"
 CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
 HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
 CALLS = "the last model reply calls a tool, where an answer was due"
-"""What may be wrong with replies. Models do not write the same every time, so that even one that was cut
-off may be whole when it is asked again."""
+"""The faults of replies. Models vary, so that even a reply that was cut off may be whole on a retry."""
 
 ANY = "*"
-"""Accepts reasons that nobody knows."""
+"""The entry of ``accept_finish_reasons`` that accepts every unknown reason."""
 _LONGEST = 80
 
 
 class Ending(IntEnum):
-    """An Ending is what a reason says of its reply; the worst come last."""
+    """An Ending is the meaning of a finish reason; the worst come last."""
 
     UNSAID = 0
     WHOLE = 1
@@ -79,21 +78,22 @@ _NUMBERS = {
     "3": Ending.FILTERED,
     "4": Ending.FILTERED,
 }
-"""Those that all of Gemini's clients number alike: unspecified, STOP, MAX_TOKENS, SAFETY, RECITATION."""
+"""The numbers that have one meaning in all of Gemini's clients: unspecified, STOP, MAX_TOKENS, SAFETY,
+RECITATION."""
 _SEVERAL = re.compile("|".join(sorted(_KNOWN, key=len, reverse=True)))
 _BLOCKED = "blockreason"
 _BEFORE = re.compile("^(finish|stop)?reason")
-"""What protocols of Google and xAI put before the word."""
+"""The prefixes of reasons in protocols of Google and xAI."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
     """A Said is one reply of a model.
 
-    ``reason``: why it ended, as the provider writes it. ``calls``: it calls a tool. ``refuses``: it says
-    apart from its text that it refuses. ``more``: it has content that is no text, such as an image.
-    ``reports``: who sent it always gives a reason. ``shown_as``: what its framework may show in place of
-    an empty text.
+    ``reason``: the finish reason, as the provider writes it. ``calls``: it calls a tool. ``refuses``: a
+    field beside its text marks a refusal. ``more``: it has content that is not text, such as an image.
+    ``reports``: its provider always gives a reason. ``shown_as``: the text that its framework may show
+    for an empty one.
     """
 
     text: str
@@ -106,36 +106,33 @@ class Said:
 
     @property
     def is_call(self) -> bool:
-        """Returns whether it is a step on the way, not an answer."""
+        """True if the reply calls a tool, and so is no answer."""
         return self.calls or ending_of(self.reason) is Ending.CALLS
 
 
 def ending_of(reason: object) -> Ending:
-    """Returns what a reason says: a word, a member of an enumeration, a number, or None."""
+    """Returns the meaning of a reason: a word, a member of an enumeration, a number, or None."""
     return _meaning(canonical(reason))
 
 
 @lru_cache(maxsize=1024)
-def _meaning(told: str) -> Ending:
-    known = _KNOWN.get(told) or _NUMBERS.get(told)
+def _meaning(word: str) -> Ending:
+    known = _KNOWN.get(word) or _NUMBERS.get(word)
     if known is not None:
         return known
-    if not told:
+    if not word:
         return Ending.UNSAID
-    if told.startswith(_BLOCKED):
+    if word.startswith(_BLOCKED):
         return Ending.FILTERED
-    words = _SEVERAL.findall(told)
-    if "".join(words) != told:
+    words = _SEVERAL.findall(word)
+    if "".join(words) != word:
         return Ending.UNKNOWN
     return max(_KNOWN[word] for word in words)
 
 
 def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
-    """Returns what is wrong with a reply; empty for nothing.
-
-    ``accepts``: reasons that are taken as those of whole replies, beside the known ones: "length" for
-    every length limit, ``ANY`` for all that are not known.
-    """
+    """Returns the fault of a reply; empty if it has none. ``accepts``: reasons that count as those of
+    whole replies beside the known ones: "length" for every length limit, ``ANY`` for all unknown ones."""
     ending = ending_of(said.reason)
     if said.refuses:
         return "a model refused to answer"
@@ -149,10 +146,8 @@ def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
 
 
 def answer_fault(reason: str | None, *, structured: bool, accepts: Collection[str] = ()) -> str:
-    """Returns what is wrong with an answer that says itself why it ended; empty for nothing.
-
-    ``structured``: it has a value beside its text, and may be the call of a tool.
-    """
+    """Returns the fault of an answer with this finish reason; empty if it has none. ``structured``: the
+    answer has a value beside its text, and so may be a tool call."""
     ending = ending_of(reason)
     if ending is Ending.CALLS:
         return "" if structured else CALLS
@@ -164,7 +159,8 @@ def answer_fault(reason: str | None, *, structured: bool, accepts: Collection[st
 
 
 def checked_reasons(given: object) -> tuple[str, ...]:
-    """Returns the reasons to accept. Raises InvalidInput for one that says that a reply is not whole."""
+    """Returns the reasons to accept. Raises InvalidInput for a reason that is known to mean a reply that
+    is not whole."""
     listed: Any = (given,) if isinstance(given, str) else given
     if not isinstance(listed, (tuple, list, set, frozenset)):
         raise InvalidInput(f"accept_finish_reasons is {given!r}; give reasons, such as ('length',)")
@@ -190,23 +186,23 @@ def _accepted(reason: object, ending: Ending, accepts: Collection[str]) -> bool:
         return False
     if ending is Ending.UNKNOWN and ANY in accepts:
         return True
-    told = canonical(reason)
-    return any(told == canonical(each) or ending_of(each) is ending is Ending.LENGTH for each in accepts)
+    word = canonical(reason)
+    return any(word == canonical(each) or ending_of(each) is ending is Ending.LENGTH for each in accepts)
 
 
 def _worded(ending: Ending, reason: object, what: str) -> str:
-    told = repr(shortened(printable(written(reason)), _LONGEST))
+    word = repr(shortened(printable(written(reason)), _LONGEST))
     if ending is Ending.LENGTH:
         return CUT_OFF
     if ending is Ending.FILTERED:
-        return f"{what} was cut off, or held back, by a content filter (finish reason {told})"
+        return f"{what} was cut off, or held back, by a content filter (finish reason {word})"
     if ending is Ending.REFUSED:
-        return f"a model refused to answer (finish reason {told})"
+        return f"a model refused to answer (finish reason {word})"
     if ending is Ending.UNFINISHED:
-        return f"{what} is not whole (finish reason {told})"
+        return f"{what} is not whole (finish reason {word})"
     return (
-        f"{what} ended for a reason that is not known to mean that it is whole: {told} "
-        f"(accept_finish_reasons=({told},) takes it as whole)"
+        f"{what} ended for a reason that is not known to mean that it is whole: {word} "
+        f"(accept_finish_reasons=({word},) takes it as whole)"
     )
 
 
@@ -216,14 +212,14 @@ def written(reason: object) -> str:
 
 
 def canonical(reason: object) -> str:
-    """Returns letters and digits alone, in lower case, without the name of an enumeration before them."""
+    """Returns the letters and digits of a reason in lower case, without the name of its enumeration."""
     if reason is None:
         return ""
     return _plain(written(reason).strip())
 
 
 @lru_cache(maxsize=1024)
-def _plain(told: str) -> str:
-    plain = "".join(letter for letter in told.rpartition(".")[2].lower() if letter.isalnum())
-    # Nobody knows what "???" means, but something is said.
-    return _BEFORE.sub("", plain) or plain or told
+def _plain(word: str) -> str:
+    plain = "".join(letter for letter in word.rpartition(".")[2].lower() if letter.isalnum())
+    # A reason such as "???" has no letters, but must not count as no reason.
+    return _BEFORE.sub("", plain) or plain or word

@@ -11,7 +11,7 @@ from typing import Literal, TextIO, TypeAlias, get_args
 
 from typing_extensions import Self
 
-from ..allowed import checked_flag, told
+from ..allowed import brief, checked_flag
 from ..errors import InvalidInput
 from .lines import Lines
 from .report import Progress, ProgressReport
@@ -49,7 +49,7 @@ class ProgressBar:
         if form == "notebook" and find_spec("IPython") is None:
             raise InvalidInput("form is 'notebook', but IPython is not installed; leave form out")
         if file is not None and not callable(getattr(file, "write", None)):
-            raise InvalidInput(f"file is {told(file)}; give an open text file such as sys.stdout")
+            raise InvalidInput(f"file is {brief(file)}; give an open text file such as sys.stdout")
         checked_flag("keep", keep)
         self._form: FormName = form
         self._file = file

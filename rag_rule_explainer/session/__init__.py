@@ -1,1 +1,1 @@
-"""One call of explain(): its baseline, its plan, its searches, and the explanation."""
+"""This room runs one call of explain(): its baseline, its plan, its searches, and the explanation."""

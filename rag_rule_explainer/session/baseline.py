@@ -1,4 +1,4 @@
-"""The answer to explain, from whoever has it: the caller, the store, the application."""
+"""This module gets the answer to explain: from the caller, the store or the application."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -16,10 +16,10 @@ from ..verdicts import Answer
 
 
 class Established(NamedTuple):
-    """This class represents a baseline that can be explained.
+    """An Established holds a baseline that can be explained.
 
-    ``fresh``: what the application says to it now, where the store's answer is explained in its place.
-    ``traced``: the run that it comes from, where traces are told of it.
+    ``fresh``: the application's answer of this call, if the store's answer is explained in its place.
+    ``traced``: the traced run of the answer; None if it is not traced.
     """
 
     baseline: Baseline
@@ -29,7 +29,7 @@ class Established(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BaselineSetup:
-    """Establishes the baseline. What it has to say goes to ``notes``."""
+    """A BaselineSetup gets the baseline, and adds remarks on it to ``notes``."""
 
     sources: SourceSet
     sampler: Sampler
@@ -40,21 +40,18 @@ class BaselineSetup:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def established(self, given: Baseline | None) -> Established:
-        """Returns the baseline, whose answer the full set has from now on. Raises BaselineFailed."""
-        established = await self._asked() if given is None else await self._noted(given)
+        """Returns the baseline, and remembers its answer for the full set. Raises BaselineFailed."""
+        established = await self._replayed() if given is None else await self._counted(given)
         current = established.baseline.current
         if current is not None:
             self._check_whole(current)
-            # Otherwise the full set is probed like any other.
+            # Without a current answer, the full set is probed like any other.
             self.sampler.cache.remember(self._full, Reply(current))
         return established
 
     async def modal(self, baseline: Baseline, most: int) -> Baseline:
-        """Returns the same, about the answer that most of ``most`` samples on all sources give. A logged
-        one stays.
-
-        Raises LimitReached.
-        """
+        """Returns the baseline with the most frequent answer of ``most`` samples on all sources; a logged
+        one unchanged. Raises LimitReached."""
         if baseline.logged:
             return baseline
         answer = await self.sampler.modal(self._full, most)
@@ -67,12 +64,13 @@ class BaselineSetup:
         return replace(baseline, answer=answer)
 
     def _check_whole(self, current: Answer) -> None:
-        """Raises BaselineFailed where the application's answer is none; one from a log is what it is."""
+        """Raises BaselineFailed if the application's answer is empty or not whole; a logged answer is not
+        checked."""
         fault = self.sampler.replayer.fault_in(current) or (EMPTY if said_nothing(current) else "")
         if fault:
             raise BaselineFailed(f"{fault}, so there is nothing to explain; make it answer first")
 
-    async def _asked(self) -> Established:
+    async def _replayed(self) -> Established:
         replayer = self.sampler.replayer
         before = replayer.budget.replays
 
@@ -101,11 +99,9 @@ class BaselineSetup:
         replays = replayer.budget.replays - before
         return Established(Baseline(reply.answer, reply.answer, replays=replays), traced=reply.traced)
 
-    async def _noted(self, given: Baseline) -> Established:
-        """Returns what the caller hands over; where the store has an answer to the same, that one.
-
-        Rules that were found about an answer are only resumed about that answer.
-        """
+    async def _counted(self, given: Baseline) -> Established:
+        """Counts the caller's baseline, and returns it; with the store's answer instead, if there is one.
+        Rules that were found for the store's answer can be resumed only for that answer."""
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays
         budget.spend(given.usage, given.models)
@@ -115,8 +111,8 @@ class BaselineSetup:
         budget.started -= given.seconds
         if given.current is None:
             return Established(given)
-        first, is_this = await self.sampler.cache.offered(self._full, given.current)
-        if is_this:
+        first, is_given = await self.sampler.cache.offered(self._full, given.current)
+        if is_given:
             return Established(given)
         fresh = None if given.doubt() else given.current
         if first.text != given.current.text:

@@ -1,4 +1,5 @@
-"""Whether the baseline can be explained: by these conditions, and again and again."""
+"""This module checks that the baseline fits the conditions, and that the application repeats its
+answer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from ..given import no_source
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
 from ..predicates.inside import sources_named_in
 from ..printable import printable, shortened
-from ..probing.judging import Judging, described
+from ..probing.judging import Judging, error_text
 from ..probing.limits import LimitReached
 from ..probing.prober import Prober
 from ..probing.replaying import Baseline
@@ -36,7 +37,7 @@ _SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOW
 async def check_judgeable(
     established: Established, question: str, sources: SourceSet, judgings: Iterable[Judging]
 ) -> None:
-    """A predicate that fails on the baseline would fail on every probe. Raises BaselineFailed."""
+    """Raises BaselineFailed if a predicate fails on the baseline, since it would fail on every probe."""
     answer = established.baseline.answer
     case = Case(question, answer, answer, sources.sources, sources.sources)
     for judging in judgings:
@@ -48,17 +49,17 @@ async def check_judgeable(
             raise
         except Exception as error:
             raise BaselineFailed(
-                f"the predicate failed on the baseline's answer: {described(error)}; "
+                f"the predicate failed on the baseline's answer: {error_text(error)}; "
                 f"the answer was {shortened(answer.text, 200)!r}"
             ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class BaselineChecks:
-    """Looks at a baseline with the prober that is to explain it.
+    """This class checks a baseline with the prober of its searches.
 
-    ``judgings``: one for each base predicate. ``voting``: where votes are what there is against answers
-    that do not repeat. What it has to say goes to ``warnings`` and ``notes``.
+    ``judgings``: one for each base predicate. ``voting``: set if verdicts are voted on, so that single
+    answers need not repeat; else None. The checks add texts to ``warnings`` and ``notes``.
     """
 
     established: Established
@@ -71,12 +72,12 @@ class BaselineChecks:
 
     @property
     def baseline(self) -> Baseline:
-        """Returns what is checked."""
+        """The baseline to check."""
         return self.established.baseline
 
     @property
     def question(self) -> str:
-        """Returns what it answers."""
+        """The question of the baseline."""
         return self.prober.sampler.replayer.question
 
     @property
@@ -84,36 +85,37 @@ class BaselineChecks:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def check_true(self, judgings: Mapping[RuleKind, Judging], *, raises: bool) -> None:
-        """Says so where a condition is not true of the baseline's answer, or already that of omissions.
+        """Warns if the condition is false for the baseline's answer, or if that of omission rules is true
+        already.
 
-        Of one from a log and of the one that is given now: where these differ, that is what is said.
-        Raises ConditionFalse where ``raises``.
+        If a logged and a current answer differ in that, ``check_repeatable`` warns instead. Raises
+        ConditionFalse instead of a warning if ``raises``.
         """
         kept, baseline = self.sources.sources, self.baseline
         against = baseline.answer
         answers = [baseline.answer, *([baseline.current] if baseline.logged and baseline.current else [])]
         cases = [Case(self.question, against, answer, kept, kept) for answer in answers]
-        told: dict[Predicate, tuple[str, str]] = {}
+        untrue: dict[Predicate, tuple[str, str]] = {}
         for kind, judging in judgings.items():
             verdicts = {(judging.known(case) or await judging.judge(case)).verdict for case in cases}
-            of_retention = kind is RuleKind.RETENTION
-            if verdicts == {Verdict.of(not of_retention)}:
-                holds = negation_of(judging.predicate) if of_retention else str(judging.predicate)
-                is_own = not of_retention and not judging.is_negation
-                told.setdefault(judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds))
-        strangers = list(self._strangers([judging.base for judging in judgings.values()]))
-        self.warnings[:0] = strangers
-        for text, holds in told.values():
+            is_retention = kind is RuleKind.RETENTION
+            if verdicts == {Verdict.of(not is_retention)}:
+                holds = negation_of(judging.predicate) if is_retention else str(judging.predicate)
+                is_own = not is_retention and not judging.is_negation
+                untrue.setdefault(judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds))
+        unknown = list(self._unknown_sources([judging.base for judging in judgings.values()]))
+        self.warnings[:0] = unknown
+        for text, holds in untrue.values():
             warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
             if raises:
-                raise ConditionFalse(". ".join([warning, *strangers]))
-            # An explanation may take hours and much money, so this is not left for its end.
+                raise ConditionFalse(". ".join([warning, *unknown]))
+            # The warning is also logged at once, since an explanation may take hours and much money.
             _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
 
-    def _strangers(self, predicates: Iterable[Predicate]) -> Iterator[str]:
-        """Yields a warning for each source that a condition names but that does not exist: such a
-        condition is met by no answer, or by all of them, which looks like a rule."""
+    def _unknown_sources(self, predicates: Iterable[Predicate]) -> Iterator[str]:
+        """Yields a warning for each source id in a condition that does not exist: such a condition looks
+        like a rule, since no answer meets it, or every answer."""
         ids = self.sources.ids
         named = dict.fromkeys(name for each in predicates for name in sources_named_in(each))
         for name in named:
@@ -121,11 +123,11 @@ class BaselineChecks:
                 yield f"the condition names {no_source([name], ids)}"
 
     async def check_repeatable(self, *, wanted: bool) -> None:
-        """Asks about the full set once more: a predicate that disagrees with itself explains nothing.
+        """Replays the full set once more, and raises AnswerNotRepeatable if a predicate judges it
+        otherwise.
 
-        That a logged answer is no longer given is no such disagreement, but is said first: under votes,
-        where the majority says so.
-        Raises AnswerNotRepeatable, LimitReached.
+        A logged answer that the application no longer gives only makes a warning; under votes, the
+        majority decides that. Raises LimitReached.
         """
         sampler, baseline = self.prober.sampler, self.baseline
         if sampler.replayer.stopper.reason:
@@ -161,21 +163,21 @@ class BaselineChecks:
                 )
 
     async def _check_held_out(self, first: Answer, second: Answer) -> None:
-        """Raises UnseenSourcesNeeded where the answer is another one each time that what no model saw is
-        not served: then the model is not to blame."""
+        """Raises UnseenSourcesNeeded if the answer changes whenever sources that no model saw are not
+        served. Then the model is not the reason that the answer does not repeat."""
         baseline = self.baseline
         if baseline.unseen_needed is None or not baseline.held_out:
             return
         try:
             again = await self._run_again(self._full)
         except LimitReached:
-            return  # that the answer differs is known all the same
+            return  # the answer differs in any case
         if again.answer is not None and again.answer.text == second.text:
-            told = (shortened(each.text, 200) for each in (first, second))
-            raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*told))
+            texts = (shortened(each.text, 200) for each in (first, second))
+            raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
-        fresh = self.established.fresh  # it has been asked during this call, and said this
+        fresh = self.established.fresh  # an answer of this call, which is as good as a new one
         return await self._run_again(arrangement) if fresh is None else Reply(fresh)
 
     async def _run_again(self, arrangement: Arrangement) -> Reply:
@@ -191,16 +193,16 @@ class BaselineChecks:
         logged = self.baseline.answer
         for judging in self.judgings:
             then, now = await self._verdicts(judging, logged, current)
-            told = current
+            answer = current
             if then is not now and self.voting is not None:
-                # One answer that differs may be the odd one.
+                # One sample that differs may be an exception, so the majority decides.
                 probe = await self.voting.poll(self._full, judging)
-                now, told = probe.judgement.verdict, probe.reply.answer or current
+                now, answer = probe.judgement.verdict, probe.reply.answer or current
             if then is not now:
                 self.warnings.append(
                     f"the logged answer is not what the application answers on these sources now: "
                     f"{str(judging.predicate)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
-                    f"{_SAID[now]} for {shortened(told.text, 200)!r}. What follows is about what it "
+                    f"{_SAID[now]} for {shortened(answer.text, 200)!r}. What follows is about what it "
                     "answers now"
                 )
 

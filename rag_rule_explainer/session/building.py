@@ -1,4 +1,4 @@
-"""Puts an explanation together from what the searches and the prober know. Costs no probe."""
+"""This module builds an explanation from the searches and their probes, without a further probe."""
 
 import platform
 from collections import Counter
@@ -49,7 +49,7 @@ ONE_SOURCE = (
 
 @dataclass(slots=True, repr=False)
 class ExplanationBuilder:
-    """What a session has come to."""
+    """An ExplanationBuilder holds the results of a session."""
 
     identity: str
     question: str
@@ -70,7 +70,7 @@ class ExplanationBuilder:
         self._probes = dict(islice(dict(kept).items(), MOST_PROBES))
 
     def explanation(self) -> Explanation:
-        """Returns all of it."""
+        """Returns the explanation."""
         baseline, settings = self.baseline, self.settings
         method = self.plan.method
         reports = tuple(
@@ -78,7 +78,7 @@ class ExplanationBuilder:
         )
         rules = self._rules(reports)
         together = (JUDGED_TOGETHER,) if any(each.judged_together for each in reports) else ()
-        # Made of checked parts: what is checked on reading would only be checked against itself.
+        # The parts are checked already, so the validation of pydantic is skipped.
         return Explanation.model_construct(
             id=self.identity,
             question=encodable(self.question),
@@ -114,14 +114,14 @@ class ExplanationBuilder:
         yield from self._tied()
         yield from self._why_no_rules(reports)
         yield from self._why_little(rules)
-        yield from self._remarks()
+        yield from self._notes_on_answers()
 
     def _record(self, source: Source) -> SourceRecord:
         metadata, pinned = json_object(source.metadata), source.id in self.sources.pinned
         return SourceRecord(source.id, encodable(source.text), metadata, pinned)
 
     def _tied(self) -> Iterator[str]:
-        """Which sources are one unit, and how alike they are."""
+        """Yields a note for each group of sources that are tied into one unit."""
         for tie in self.sources.ties:
             yield (
                 f"{joined(tie.sources)} are tied as near-duplicates: retained or left out together, and "
@@ -145,7 +145,7 @@ class ExplanationBuilder:
         }
 
     def _may_have_missed(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> str:
-        """Returns why there may be more rules though the search has ended; empty where there are none."""
+        """Returns why there may be more rules although the search has ended; empty if there are none."""
         if any(tracked.doubt() for tracked in self.tracked_searches):
             return DOUBTED
         units = set(self.sources.ids_of(self.sources.lattice.full)) - self.sources.pinned
@@ -162,7 +162,7 @@ class ExplanationBuilder:
         return next((reason for reason in stopped if reason), unsettled)
 
     def _one_condition(self) -> bool:
-        """Returns True iff both kinds are mined for one and the same condition."""
+        """Returns True iff both kinds of rule are mined for the same condition."""
         predicates = {tracked.judging.predicate for tracked in self.tracked_searches}
         return len(self.tracked_searches) > 1 and len(predicates) == 1
 
@@ -188,8 +188,9 @@ class ExplanationBuilder:
     def _cost(self, spent: TokensByModel) -> float | None:
         return cost_of(spent, self.budget.prices)
 
-    def _remarks(self) -> Iterator[str]:
-        """Yields what is to be said of answers, each once, with the number of probes it is said of."""
+    def _notes_on_answers(self) -> Iterator[str]:
+        """Yields each note on answers once, with its number of probes, and notes on limits and omitted
+        probes."""
         answers = (probe.reply.answer for probe in self._probes.values())
         notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
         for note, count in notes.items():
@@ -202,8 +203,8 @@ class ExplanationBuilder:
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
     def _why_no_rules(self, reports: tuple[SearchReport, ...]) -> Iterator[str]:
-        """Yields what stands against any rule of a kind: the condition fails where it holds most
-        easily."""
+        """Yields a note for each kind that has no rule, since the condition fails even on the largest
+        antecedent."""
         for report in reports if self.settings.noise.min_confidence == 1 else ():
             search = report.tracked.search
             easiest = search.kind.subset(search.lattice, Antecedent(search.lattice.full))
@@ -214,7 +215,7 @@ class ExplanationBuilder:
                 yield f"there is no {kind} rule: with {where} retained, {encodable(opposite)}"
 
     def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
-        """Yields what to do where rules can say little."""
+        """Yields advice if the rules can say little."""
         if any(rule.proved and not rule.sources for each in rules.values() for rule in each):
             yield CONSTANT_CONDITION
         elif len(self.sources) == 1:
@@ -236,15 +237,15 @@ class ExplanationBuilder:
         )
 
     def _wasted(self) -> int:
-        """Guesses that no search needed: what one need not have known, the other may have asked. One
-        that was never probed, as a limit was reached, has wasted nothing."""
+        """Returns the number of guesses that were probed and that no search needed, neither the guessing
+        one nor another."""
         searches = [tracked.search for tracked in self.tracked_searches]
         guessed = frozenset[Subset]().union(*(search.wasted - search.in_flight for search in searches))
         return len(guessed.difference(*(search.verdicts for search in searches)))
 
 
 Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
-"""What the searches have seen of one arrangement."""
+"""The probes of one arrangement, each with the search that made it."""
 
 
 def _record(seen: Seen) -> ProbeRecord:
@@ -263,7 +264,7 @@ def _voted_record(seen: Seen) -> ProbeRecord:
     ballots = [probe.ballot for _, _, probe in seen if probe.ballot is not None]
     if not ballots:
         return _record(seen)
-    # Whoever counted more samples has seen all that the other has.
+    # The ballot with more samples includes those of the other.
     replies = max((ballot.replies for ballot in ballots), key=len)
     votes = {kind: tracked.votes(probe) for kind, tracked, probe in seen}
     return replace(

@@ -1,4 +1,4 @@
-"""What one call may be given beside the question, its sources and a baseline."""
+"""This module defines the options of one call beside its question, its sources and its baseline."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ..progress.report import Progress
 
 
 class CallFields(TypedDict, total=False):
-    """The fields of CallOptions as keywords."""
+    """The CallFields are the fields of CallOptions as keywords."""
 
     replay: Replay | None
     pinned: Iterable[str]
@@ -20,8 +20,9 @@ class CallFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """Of every call. ``replay``: in place of the explainer's own. ``pinned``: ids of sources that are
-    always retained and in no rule. ``progress``: told of this call, beside the explainer's own."""
+    """The CallOptions apply to one call. ``replay``: replaces the explainer's own. ``pinned``: ids of
+    sources that are always retained and in no rule. ``progress``: receives this call's progress beside
+    the explainer's own."""
 
     replay: Replay | None = None
     pinned: Iterable[str] = ()
@@ -29,4 +30,4 @@ class CallOptions:
 
 
 showing_call_fields = showing(CallOptions, CallFields)
-"""Shows them in the signature of a function that collects ``**fields``."""
+"""A decorator that shows these fields in the signature of a function that collects ``**fields``."""

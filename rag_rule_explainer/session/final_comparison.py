@@ -1,4 +1,4 @@
-"""The replays that are made again at the end, to see that the application is still the same."""
+"""This module repeats some replays at the end, to check that the application is unchanged."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,16 +17,16 @@ from .tracked_search import TrackedSearch
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
 
 _FIRST_AGAIN = 2
-"""Subsets of each search that are asked about again where the application has changed."""
+"""The number of first subsets of each search that are replayed again if the application has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalComparison:
-    """Compares the application at the end of all searches with what it was before.
+    """A FinalComparison compares the application at the end of all searches with its earlier replays.
 
-    What an application remembers may show only after several runs, so one replay at least is made again.
-    Where the application holds something else than before the baseline, some are also made with that put
-    back: what the baseline has set, and every later run has found, shows in no other comparison.
+    State that an application keeps may show only after several runs, so at least one replay is repeated.
+    If state has changed since before the baseline, some replays are also repeated with that earlier state
+    restored: no other comparison shows state that the baseline set and all later runs found.
     """
 
     sources: SourceSet
@@ -35,11 +35,8 @@ class FinalComparison:
     notes: list[str]
 
     async def run(self, fidelity: ReplayFidelity) -> None:
-        """Makes the replays. They leave a doubt in ``fidelity`` where a run answers otherwise than
-        before.
-
-        Raises StateShared, which ends the call, where models are sent something else than before.
-        """
+        """Repeats the replays. They leave a doubt in ``fidelity`` if a run answers otherwise than before.
+        Raises StateShared, which ends the call, if the models' requests differ from before."""
         await self._compare(fidelity)
         fidelity.remember()
 
@@ -48,7 +45,7 @@ class FinalComparison:
             return
         if self.replayer.stopper.reason or not self.replayer.budget.samples:
             return
-        for mask in self._again(fidelity):
+        for mask in self._to_repeat(fidelity):
             if fidelity.doubt or not await self._replay(mask):
                 return
         await self._compare_rewound(fidelity)
@@ -62,7 +59,7 @@ class FinalComparison:
                 return
 
     async def _replay(self, mask: Subset) -> bool:
-        """Makes one replay. Returns False iff a limit is reached, which leaves no room for any."""
+        """Makes one replay. Returns False iff a limit allows no more replays."""
 
         def begin() -> None:
             self.replayer.charge()
@@ -77,29 +74,36 @@ class FinalComparison:
             self.notes.append(f"{NOT_COMPARED_AGAIN}: {reply.error}")
         return True
 
-    def _again(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
-        """Returns the subsets to ask about again: also all sources where a run went another way than the
-        baseline; and where the application holds something else than before, those that were asked about
-        first, when it held the least, and those of the rules themselves."""
+    def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
+        """Returns the subsets to replay again.
+
+        They include all sources if a run took another course than the baseline. If the application's
+        state has changed, they include the first subsets that were replayed, before most changes, and
+        those of the rules.
+        """
         full = self.sources.full
-        masks = [self._deciding(fidelity)]
+        masks = [self._decisive(fidelity)]
         if fidelity.unchecked:
             return tuple(masks)
         if fidelity.has_changed():
             known = [
                 mask
                 for tracked in self.tracked_searches
-                for mask in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.hanging())
+                for mask in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.subsets_of_rules())
             ]
-            # In another order than the first time: what the run before left shows in the next.
+            # The order is reversed, since the state that a run leaves shows in the next run.
             masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
         elif fidelity.departs:
             masks.append(full)
         return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
 
     def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Subset]:
-        """Yields the subsets to ask about with what the application held before the baseline, if it holds
-        something else by now: the smallest and the largest ones without each source, and the rules'."""
+        """Yields the subsets to replay with the state from before the baseline, if that state has
+        changed.
+
+        These are, for each source, the smallest and the largest subset without it, and those of the
+        rules.
+        """
         if not fidelity.can_rewind():
             return
         asked = {mask for tracked in self.tracked_searches for mask in tracked.search.verdicts}
@@ -109,8 +113,13 @@ class FinalComparison:
         )
         full = self.sources.full
         comparable, size = set(known), full.bit_count()
-        own = [mask for each in self.tracked_searches for mask in each.hanging() if mask in comparable]
-        # Of a middle size: state that few sources hide, and many as well.
+        own = [
+            mask
+            for each in self.tracked_searches
+            for mask in each.subsets_of_rules()
+            if mask in comparable
+        ]
+        # Subsets of a middle size find state that few sources hide, and state that many hide.
         others = sorted(known, key=lambda mask: abs(2 * mask.bit_count() - size))
         by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full), others))
         chosen = dict.fromkeys(
@@ -118,9 +127,9 @@ class FinalComparison:
         )
         yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
 
-    def _deciding(self, fidelity: ReplayFidelity) -> Subset:
-        """Returns the largest subset on which a condition came out otherwise than on all sources: rules
-        of both kinds hang on it. Else the smallest one that was asked about."""
+    def _decisive(self, fidelity: ReplayFidelity) -> Subset:
+        """Returns the largest subset whose verdict differs from that on all sources: rules of both kinds
+        depend on it. Without one, it returns the smallest subset that was probed."""
         full = self.sources.full
         seen, other = list[Subset](), list[Subset]()
         for search in (tracked.search for tracked in self.tracked_searches):
@@ -142,7 +151,7 @@ class FinalComparison:
 
 
 def _lacking_each(masks: Iterable[Subset], full: Subset) -> list[Subset]:
-    """Returns the first of these, and those after it that lack a source which none before them lacks."""
+    """Returns the first mask, and each later one that lacks a source which no earlier one lacks."""
     chosen, lacked = list[Subset](), 0
     for mask in masks:
         lacks = full & ~mask

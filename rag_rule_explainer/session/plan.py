@@ -1,4 +1,4 @@
-"""How rules are mined: a method that was chosen, why, and the limits that come with it."""
+"""This module defines how rules are mined: the methods, and a plan with the reason and the limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,18 +25,18 @@ from ..settings import Settings
 from ..verdicts import Verdict
 
 MOST_AGAIN = 8
-"""Replays that are made again at the end, at most, where an application holds something else by then."""
+"""The largest number of replays that are repeated at the end if the application's state has changed."""
 MOST_REWOUND = 7
-"""Replays that are made with what the application held before the baseline, at most, for the same
-reason."""
+"""The largest number of replays that are repeated with the state from before the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What all methods can say of themselves; this one looks at every subset that matters.
+    """A Method is one way to mine; these defaults are those of a method that probes every relevant
+    subset.
 
-    ``sees_everything``: whether it looks at every subset that matters. ``finds_all``: whether its rules
-    are all there are when it has ended. ``guesses``: whether idle slots may be filled with guesses.
+    ``sees_everything``: it probes every relevant subset. ``finds_all``: once it has finished, there are
+    no other rules. ``guesses``: idle slots may be filled with guesses.
     """
 
     name: ClassVar[str]
@@ -45,13 +45,13 @@ class Method:
     guesses: ClassVar[bool] = False
 
     def subsets(self, sources: int) -> int:
-        """Most subsets of so many sources that it can look at."""
+        """Returns the largest number of subsets of this many sources that the method probes."""
         return 1 << sources
 
 
 @dataclass(frozen=True, slots=True)
 class Exactly(Method):
-    """This class represents the paper's miners."""
+    """This method uses the paper's miners."""
 
     name = "exact"
     guesses = True
@@ -63,7 +63,7 @@ class Exactly(Method):
 
 @dataclass(frozen=True, slots=True)
 class Exhaustively(Method):
-    """Every subset."""
+    """This method probes every subset."""
 
     name = "exhaustive"
 
@@ -74,7 +74,7 @@ class Exhaustively(Method):
 
 @dataclass(frozen=True, slots=True)
 class WithConfidence(Method):
-    """Rules that hold on a ``share`` of the subsets at least."""
+    """This method finds rules that hold on at least a ``share`` of their subsets."""
 
     share: float
     name = "confidence"
@@ -86,7 +86,8 @@ class WithConfidence(Method):
 
 @dataclass(frozen=True, slots=True)
 class BySamples(Method):
-    """Rules that are tested on random subsets; ``pinned``: how many sources are retained with each."""
+    """This method tests rules on random subsets; ``pinned``: the number of sources that are always
+    retained."""
 
     sampled: Sampled
     pinned: int
@@ -100,8 +101,8 @@ class BySamples(Method):
 
 @dataclass(frozen=True, slots=True)
 class ByGroups(Method):
-    """Groups of sources, of which those that rules name are divided; ``partitions``: what groups are to
-    begin with."""
+    """This method mines groups of sources and divides those in rules; ``partitions``: the first
+    groups."""
 
     partitions: tuple[tuple[Mask, ...], ...]
     name = "grouped"
@@ -115,7 +116,8 @@ class ByGroups(Method):
 
 @dataclass(frozen=True, slots=True)
 class ByBatches(Method):
-    """Batches of sources, each mined by itself while the others are held, in so many ``ways``."""
+    """This method mines batches of sources separately; ``ways``: the number of states of the other
+    batches, 1 or 2."""
 
     partition: Partition
     batches: tuple[Mask, ...]
@@ -129,16 +131,16 @@ class ByBatches(Method):
         return Partitioned(kind, self.batches, self.partition.held(kind), settings.minimal)
 
     def subsets(self, sources: int) -> int:
-        """Most subsets of so many sources that it can look at."""
-        # The one with nothing of any of them but what is held is common to all.
+        """Returns the largest number of subsets of this many sources that the method probes."""
+        # All batches share the subset in which none of their sources is in the antecedent.
         within = 1 + sum((1 << batch.bit_count()) - 1 for batch in self.batches)
         return min(1 << sources, self.ways * within)
 
 
 @dataclass(frozen=True, slots=True)
 class OneRule(Method):
-    """One rule, by its ``antecedent``, and no others; on random subsets where it is ``sampled``, with so
-    many sources ``pinned``."""
+    """This method tests one rule, by its ``antecedent``; ``sampled``: on random subsets. ``pinned``: the
+    number of sources that are always retained."""
 
     antecedent: Mask
     sampled: Sampled | None = None
@@ -150,7 +152,7 @@ class OneRule(Method):
         return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
 
     def subsets(self, sources: int) -> int:
-        """Most subsets of so many sources that it can look at."""
+        """Returns the largest number of subsets of this many sources that the method probes."""
         subsets = 1 << (sources - self.antecedent.bit_count())
         drawn = subsets if self.sampled is None else 1 + self.sampled.draws(self.sampled.error(0))
         return min(subsets, drawn)
@@ -163,11 +165,8 @@ AnyMethod: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class MiningPlan:
-    """This class represents a method, why it was chosen, and what it may spend.
-
-    ``limits``: those that hold; what the settings say is what was wished. ``samples``: answers to a
-    subset at the most.
-    """
+    """A MiningPlan holds a method, the reason for it, and its limits. ``limits``: those in force, which
+    may be stricter than the settings'. ``samples``: the largest number of answers to one subset."""
 
     method: AnyMethod
     reason: str
@@ -176,7 +175,7 @@ class MiningPlan:
 
     @property
     def name(self) -> str:
-        """Returns the method's name, as it stands in an explanation."""
+        """The name of the method in an explanation."""
         return self.method.name
 
     def search(
@@ -186,18 +185,19 @@ class MiningPlan:
         settings: Settings,
         known: Mapping[Subset, Verdict] | None = None,
     ) -> RuleSearch:
-        """Returns a search for the rules of one kind; ``known``: verdicts that are not asked for
+        """Returns a search for the rules of one kind; ``known``: verdicts that are not requested
         again."""
-        # Who asks for everything at once has nothing left to guess.
+        # A method that requests all subsets at once leaves nothing to guess.
         share = settings.speculate if self.method.guesses else 0.0
         guesses = Speculation(kind, lattice, share) if share else None
         return RuleSearch(self.method.miner(kind, settings), lattice, known=known, guesses=guesses)
 
     def worst_case(self, sources: int) -> int:
-        """Most replays it can come to, but for retries: every subset, the baseline, the repeat check."""
+        """Returns the largest number of replays without retries: every subset, the baseline and the
+        repeat check."""
         cap = self.limits.replays
         return self.everything(sources) if cap is None else min(self.everything(sources), cap)
 
     def everything(self, sources: int) -> int:
-        """Returns what that is without a cap."""
+        """Returns the number of ``worst_case`` without the cap on replays."""
         return self.method.subsets(sources) * self.samples + 2

@@ -1,4 +1,4 @@
-"""Which miner searches, and why."""
+"""This module chooses the method of a search, and states the reason."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,20 +20,20 @@ from .plan import (
 )
 
 EXACT_UP_TO = 7
-"""Sources that ``auto`` mines exactly without a cap: at most 128 probes."""
+"""The largest number of sources that ``auto`` mines exactly without a cap: at most 128 probes."""
 AUTO_REPLAYS = 500
-"""The cap ``auto`` sets above that, where the user set none."""
+"""The cap on replays that ``auto`` sets with more sources, if the user set none."""
 VOTED_REPLAYS = 2000
-"""The cap on a sampled search whose verdicts vary, where the user set none."""
+"""The cap on replays of a sampled search whose verdicts vary, if the user set none."""
 MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
-"""More than an exact search ever needs: every subset, the baseline and the repeat check."""
+"""The largest number of replays of any exact search: every subset, the baseline and the repeat check."""
 
 
 def choose(settings: Settings, among: SourceSet) -> MiningPlan:
-    """Returns the miner for these sources.
+    """Returns the plan for these sources.
 
-    Raises TooManySources where the one asked for cannot finish, or no explanation could be read back;
-    InvalidInput for a key of their metadata that no source has.
+    Raises TooManySources if the chosen method cannot finish, or if an explanation of so many sources
+    could not be read back; InvalidInput for a metadata key that no source has.
     """
     _check_read_back(among)
     noise, sources = settings.noise, among.lattice.size
@@ -54,10 +54,10 @@ def choose(settings: Settings, among: SourceSet) -> MiningPlan:
 
 
 def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> MiningPlan:
-    """Returns how one rule over these sources is tried: on all its subsets, or on random ones.
+    """Returns the plan to test one rule over these sources: on all its subsets, or on random ones.
 
-    Raises TooManySources where all were asked for and are too many, or no explanation could be read back,
-    InvalidInput for a minimum confidence.
+    Raises TooManySources if the settings request all subsets and these are too many, or if an explanation
+    could not be read back; InvalidInput for a minimum confidence.
     """
     _check_read_back(among)
     limits, samples = settings.limits, settings.noise.samples
@@ -88,7 +88,7 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
 
 
 def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> MiningPlan:
-    """Exact where that is cheap or fits in the user's own cap, else sampled."""
+    """Returns an exact plan if it is cheap or fits the user's cap, else a sampled one."""
     sources = among.lattice.size
     if sources <= EXACT_UP_TO:
         return plan
@@ -109,7 +109,7 @@ def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> Mining
 
 
 def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningPlan:
-    """Groups are what these keys make of the sources to begin with."""
+    """Returns a plan that begins with the groups by these metadata keys."""
     partitions = tuple(map(among.partition, keys))
     groups = ", ".join(f"{len(each)} by {key}" for each, key in zip(partitions, keys, strict=True))
     reason = f"{plan.reason}; groups: {groups}" if groups else plan.reason
@@ -117,7 +117,7 @@ def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningP
 
 
 def _batched(plan: MiningPlan, settings: Settings, partition: Partition, among: SourceSet) -> MiningPlan:
-    """Batches of the sources, each mined exactly and by itself."""
+    """Returns a plan that mines each batch of the sources exactly and separately."""
     batches = among.batches(partition.by)
     largest = max(batch.bit_count() for batch in batches)
     by = f" by {partition.by}" if isinstance(partition.by, str) else ""
@@ -148,7 +148,7 @@ def _sampled(plan: MiningPlan, sampled: Sampled, among: SourceSet) -> MiningPlan
 def _capped(plan: MiningPlan) -> MiningPlan:
     if plan.samples == 1 or plan.limits.replays is not None:
         return plan
-    # One wrong verdict that is never noticed may make any number of candidates.
+    # One wrong verdict that is not noticed may make any number of candidates.
     reason = f"{plan.reason}, capped at {VOTED_REPLAYS} replays as verdicts may vary"
     return replace(plan, reason=reason, limits=replace(plan.limits, replays=VOTED_REPLAYS))
 

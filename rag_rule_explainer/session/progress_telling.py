@@ -1,19 +1,19 @@
-"""What a session has done so far, told to whoever wants to know."""
+"""This module reports a session's progress to its listeners."""
 
 from dataclasses import dataclass, field
 from itertools import count
 
 from ..probing.budget import Budget
-from ..probing.judging import described
+from ..probing.judging import error_text
 from ..progress.report import Progress, ProgressReport
 
 _calls = count(1)
-"""The numbers of all calls in this process."""
+"""The counter that numbers the calls of this process."""
 
 
 @dataclass(slots=True, repr=False)
 class ProgressTeller:
-    """Tells ``listeners``; one that raises is told no more, of which a note is made."""
+    """A ProgressTeller reports to ``listeners``; one that raises is dropped, which is noted."""
 
     listeners: tuple[Progress, ...]
     budget: Budget
@@ -24,17 +24,17 @@ class ProgressTeller:
     _waiting: int = 0
 
     def note(self, probes: int, waiting: int) -> None:
-        """Remembers how far it is, and how many more probes are asked for by now."""
+        """Stores the number of probes made, and of those that are requested and have no verdict yet."""
         self._probes, self._waiting = probes, waiting
 
     def tell(self, *, done: bool = False) -> None:
-        """Tells what was noted."""
+        """Reports the stored progress to every listener."""
         for listener in self.listeners:
             try:
                 listener(self._report(done))
             except Exception as error:  # a broken progress bar must not cost what was paid for
                 self.listeners = tuple(each for each in self.listeners if each is not listener)
-                self.notes.append(f"progress was no longer told: {described(error)}")
+                self.notes.append(f"progress was no longer told: {error_text(error)}")
 
     def _report(self, done: bool) -> ProgressReport:
         budget = self.budget

@@ -1,4 +1,4 @@
-"""From a search, which speaks of masks, to records, which speak of sources. Costs no probe."""
+"""This module turns the masks of a search into the records of an explanation, without a further probe."""
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -24,16 +24,16 @@ from .plan import AnyMethod
 from .tracked_search import TrackedSearch
 
 _MOST_BREAKING = 100
-"""Subsets that a rule with less than full confidence lists."""
+"""The largest number of breaking subsets that a rule with less than full confidence lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """What one search has to say about its sources.
+    """A SearchReport states the results of one search in terms of its sources.
 
-    ``noise``: under which its verdicts were come by. ``method``: how it searched. ``condition``: its
-    predicate as text. ``settled``: its rules were put to the vote, where they are to be. ``resolved``: so
-    they were, the search ran to its end, and every verdict it needed is known.
+    ``noise``: the settings of its votes. ``method``: how it searched. ``condition``: its predicate as
+    text. ``settled``: every vote that its rules need was taken. ``resolved``: it is settled and has
+    finished, and every verdict that it needed is known.
     """
 
     tracked: TrackedSearch
@@ -57,7 +57,7 @@ class SearchReport:
 
     @property
     def kind(self) -> RuleKind:
-        """Returns the kind of rule that was searched for."""
+        """The kind of the rules."""
         return self.search.kind
 
     def findings(self) -> tuple[Finding, ...]:
@@ -67,22 +67,22 @@ class SearchReport:
         return tuple(self.finding(claim, rules) for claim in claims)
 
     def rules(self, claims: Iterable[Claim]) -> frozenset[Antecedent]:
-        """Returns the antecedents that are known to make rules: what is unverified may turn out to be
+        """Returns the antecedents of the claims that are known to be rules: an unverified claim may be
         none."""
         return frozenset(claim.antecedent for claim in claims if self._status(claim) != "unverified")
 
     def finding(self, claim: Claim, rules: Set[Antecedent]) -> Finding:
-        """One claim with its evidence; ``rules``: the antecedents of all that are known to be rules."""
+        """Returns the finding for a claim; ``rules``: the antecedents of all known rules."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
-        speaks_of = claim.hangs_on[0]
+        own_antecedent = claim.hangs_on[0]
         return Finding(
             kind=self.kind,
             sources=self.sources.ids_of(claim.antecedent),
             condition=self.condition,
             claim=self._status(claim),
-            observed=evidence.observed(speaks_of),
-            broken=evidence.broken(speaks_of),
-            applicable=evidence.applicable(speaks_of),
+            observed=evidence.observed(own_antecedent),
+            broken=evidence.broken(own_antecedent),
+            applicable=evidence.applicable(own_antecedent),
             draws=claim.draws,
             sampling=self._sampling(claim),
             minimal=self._is_minimal(claim.antecedent, rules),
@@ -95,15 +95,14 @@ class SearchReport:
 
     @property
     def judged_together(self) -> bool:
-        """Returns True where a verdict of this search was made by a judge who saw several answers at
-        once."""
+        """True if a judge made a verdict of this search in a batch of several answers."""
         return self.tracked.judging.rests_on_batches
 
     def _status(self, claim: Claim) -> ClaimStatus:
-        if self._is_share(claim):
+        if self._is_below_full(claim):
             return "confident"
         if self.tracked.doubt() or self.judged_together:
-            # Where a judge saw several answers at once, one of them can have had a say about the others.
+            # In a batch, one answer may influence the judgement of another.
             return "unverified"
         status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
         if not self.noise.votes:
@@ -112,7 +111,7 @@ class SearchReport:
             return "unverified"
         return "voted" if status == "proved" else status
 
-    def _is_share(self, claim: Claim) -> bool:
+    def _is_below_full(self, claim: Claim) -> bool:
         held = self.evidence.observed(claim.antecedent)
         return claim.status == "confident" and held < self.evidence.applicable(claim.antecedent)
 
@@ -127,19 +126,19 @@ class SearchReport:
     def _tried(self, claim: Claim) -> str:
         if not self.noise.votes:
             return claim.sampling
-        if not (self._is_share(claim) or self._is_voted(claim)):
+        if not (self._is_below_full(claim) or self._is_voted(claim)):
             return "it was asked about once, and not put to the vote"
         return f"{claim.sampling}; {self.noise.wording}" if claim.sampling else self.noise.wording
 
     def _breaking(self, claim: Claim) -> tuple[tuple[str, ...], ...]:
-        if not self._is_share(claim):
+        if not self._is_below_full(claim):
             return ()
         broken = self.evidence.breaking(claim.antecedent)
         return tuple(self._kept(mask) for mask in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def border(self) -> tuple[Antecedent, ...]:
-        """Returns the largest antecedents seen broken, largest first: of a finished exact search, exactly
-        B."""
+        """Returns the largest antecedents that were seen to break, largest first: after an exact search,
+        exactly B."""
         lattice = self.search.lattice
         broken = (
             self.kind.antecedent(lattice, mask)
@@ -149,8 +148,8 @@ class SearchReport:
         return tuple(sorted(maximal(broken, lattice.size), key=_largest_first))
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """For each of the largest non-rules, the probe that breaks it; none where breaking is put up
-        with."""
+        """Returns, for each of the largest antecedents that are no rules, the probe that breaks it; none
+        with a minimum confidence, under which a rule may break."""
         if self.noise.min_confidence < 1:
             return ()
         return tuple(
@@ -165,9 +164,7 @@ class SearchReport:
 
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
         """Returns the minimal removals from all sources, or additions to none, that flip the outcome.
-
-        A search whose condition does not hold to begin with has nothing to flip.
-        """
+        There is none if the condition does not hold at the start of the search."""
         lattice = self.search.lattice
         changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.border())
         return tuple(
@@ -183,9 +180,9 @@ class SearchReport:
         )
 
     def importance(self) -> tuple[Importance, ...]:
-        """Returns the indices of every unit; none where the search may have left any rule out."""
+        """Returns the indices of every unit; none if the search may have left out a rule."""
         lattice = self.search.lattice
-        # The game is monotone only where rules hold on all of their subsets.
+        # The game is monotone only if every rule holds on all of its subsets.
         if not (self.resolved and self.method.finds_all) or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
@@ -228,9 +225,9 @@ class SearchReport:
         return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
 
     def _is_minimal(self, antecedent: Antecedent, rules: Set[Antecedent]) -> bool | None:
-        """Returns None where some smaller antecedent is neither a rule nor seen broken."""
+        """Returns None if a smaller antecedent is neither known to be a rule nor seen to break."""
         if self.noise.min_confidence < 1:
-            # One with two sources fewer may be a rule where none with one fewer is.
+            # An antecedent with two sources fewer may be a rule even if none with one fewer is.
             if any(other != antecedent and other & antecedent == other for other in rules):
                 return False
             return True if self.resolved else None
@@ -240,7 +237,7 @@ class SearchReport:
         return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
     def _is_smallest_change(self, antecedent: Antecedent) -> bool:
-        """A resolved exact search has seen every smaller change hold; else count."""
+        """Returns True iff every smaller change was seen to hold, as in a resolved exact search."""
         evidence = self.evidence
         return (self.resolved and self.method.sees_everything and self.noise.min_confidence == 1) or all(
             evidence.observed(wider) == evidence.applicable(wider)
@@ -251,10 +248,10 @@ class SearchReport:
 def with_relations(
     findings: Sequence[Finding], others: Sequence[Finding], *, others_complete: bool
 ) -> tuple[Finding, ...]:
-    """Returns the findings, marked absolute where their sources make a rule of the other kind as well.
+    """Returns the findings, marked as absolute if their sources also make a rule of the other kind.
 
-    That rule need not be minimal: what contains a rule is one. Without a complete other side only
-    *absolute* can be said.
+    That rule need not be minimal, since every superset of a rule is one. *relative* needs a complete
+    search of the other kind.
     """
     implicated = [set(finding.sources) for finding in others]
 

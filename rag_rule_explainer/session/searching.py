@@ -1,4 +1,4 @@
-"""The searches of one session, from their first probe to the last vote."""
+"""This module runs the searches of one session, from their first probe to their last vote."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,15 +25,15 @@ from .updates import Announcer
 from .vote_confirmation import VoteConfirmation
 
 Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
-"""How an arrangement is probed: once, or by vote."""
+"""A function that probes an arrangement: once, or by vote."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
 class Searching:
-    """One search for each kind of rule.
+    """A Searching runs one search for each kind of rule.
 
-    ``baseline``: what they are about. ``announcer``: is told of every verdict, where somebody watches;
-    nothing new is begun until more is waited for.
+    ``baseline``: the answer that they explain. ``announcer``: receives every verdict for a stream, None
+    without one; no probe begins while the consumer of the stream does not wait.
     """
 
     sources: SourceSet
@@ -66,7 +66,7 @@ class Searching:
 
     @property
     def tracked_searches(self) -> tuple[TrackedSearch, ...]:
-        """As they stand."""
+        """The searches with their probes so far."""
         return tuple(self._by_search.values())
 
     @property
@@ -74,7 +74,7 @@ class Searching:
         return self.prober.sampler.replayer.stopper
 
     async def run(self) -> None:
-        """Runs all searches to their end, and puts to the vote what is to be."""
+        """Runs all searches to their end, and takes the votes that the settings require."""
         noise = self.settings.noise
         try:
             await self._drive()
@@ -84,7 +84,7 @@ class Searching:
             self._note()
 
     async def end_traces(self, trace: TracedExplanation) -> None:
-        """Of replays that no search asked for, the verdict is told where it is known anyway."""
+        """Ends the traces of replays that no search requested, with their verdict if it is known."""
         judging = self.tracked_searches[0].judging
         for replay in trace.open:
             if replay.answered is not None:
@@ -107,7 +107,7 @@ class Searching:
             self._probe if self.announcer is None else self._probe_if_wanted,
             self.prober.sampler.replayer.limiter.size,
             stop=self._stopper.stop,
-            told=self._announce,
+            on_verdict=self._announce,
             lockstep=self.settings.lockstep,
         )
 
@@ -130,7 +130,8 @@ class Searching:
         return await self._probe_if_wanted(search, mask, self.voting.poll)
 
     async def _probe_if_wanted(self, search: RuleSearch, mask: Subset, way: Way | None = None) -> Verdict:
-        """Once more is waited for, where somebody watches. Raises LimitReached after a stop meanwhile."""
+        """Probes a subset, but in a stream only once its consumer waits. Raises LimitReached after a stop
+        meanwhile."""
         if self.announcer is not None:
             await self.announcer.open.wait()
             self._stopper.check()
@@ -144,12 +145,12 @@ class Searching:
         try:
             probe = await way(arrangement, tracked.judging)
         except StoreFailed as failed:
-            # What was proved until then stands.
+            # LimitReached stops the searches, and keeps the rules that are proved already.
             raise LimitReached(f"the store failed: {failed}") from failed
         self._keep(tracked, mask, probe)
         self.probed.add(mask)
         if self.teller.listeners:
-            self._note(told=search)
+            self._note(next_told=search)
             self.teller.tell()
         if probe.reply.cause is not None:
             self.prober.sampler.replayer.check_alive(probe.reply)
@@ -163,11 +164,12 @@ class Searching:
                 if other is not tracked and other.judging.base == tracked.judging.base:
                     other.overrule(mask, kept)
 
-    def _note(self, told: RuleSearch | None = None) -> None:
-        """``told``: is about to be told a verdict, for which it still counts as waiting."""
-        waiting = max(search.waiting - (search is told) for search in self._by_search)
+    def _note(self, next_told: RuleSearch | None = None) -> None:
+        """Notes the progress. ``next_told``: the search that is about to get a verdict, and still counts
+        it as waiting."""
+        waiting = max(search.waiting - (search is next_told) for search in self._by_search)
         self.teller.note(len(self.probed), waiting)
 
     def _announce(self, search: RuleSearch, mask: Subset, verdict: Verdict) -> None:
         if self.announcer is not None:
-            self.announcer.told(self._by_search[search], mask, verdict, len(self.probed))
+            self.announcer.on_verdict(self._by_search[search], mask, verdict, len(self.probed))

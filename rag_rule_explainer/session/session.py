@@ -1,4 +1,4 @@
-"""One question under way: store, baseline, checks, searches, explanation."""
+"""This module runs one call of explain(): store, baseline, checks, searches, explanation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,11 +39,11 @@ from .updates import Announcer
 
 @dataclass(slots=True, repr=False)
 class Session:
-    """One call of explain(), and how it goes; its order is: store, baseline, checks, searches, one last
-    comparison, explanation.
+    """A Session is one call of explain(): store, baseline, checks, searches, final comparison,
+    explanation.
 
-    ``baseline``: as the caller hands it over; the application is asked where there is none. ``trace``: as
-    what traces know the call, unless an integration has told them of it already.
+    ``baseline``: the caller's; None runs the application for it. ``trace``: the call as tracers know it;
+    the one of the integration, if it has begun one, takes precedence.
     """
 
     question: str
@@ -85,16 +85,16 @@ class Session:
         self._teller = ProgressTeller(self.progress, self._replayer.budget, bound, self.notes)
 
     def interrupt(self) -> bool:
-        """Asks for nothing more; what is in flight is still awaited. False where there is no baseline by
-        now, so that there will be nothing to explain."""
+        """Stops the session; replays in flight are still awaited. Returns False without a baseline yet,
+        since there is nothing to explain then."""
         self._replayer.stopper.stop(INTERRUPTED)
         return self._has_baseline
 
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
-        """Runs the session to its end. To be called once.
+        """Runs the session to its end, and returns the explanation. The caller may call this only once.
 
-        ``announcer``: is told of what is found meanwhile, where somebody watches; nothing new is begun
-        until more is waited for.
+        ``announcer``: receives the findings for a stream, None without one; no probe begins while the
+        consumer of the stream does not wait.
         """
         if self._replayer.trace is None:
             return await self._explanation(announcer)
@@ -137,7 +137,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """This class represents a session whose store is open, with all that asks on its behalf."""
+    """A _Run is a session whose store is open, with its cache, its sampler and its judges."""
 
     session: Session
     store: StoredQuestion
@@ -151,7 +151,8 @@ class _Run:
         named = named_store(settings.store, given, session.notes)
         store = await StoredQuestion.of(named, session.question, session.sources, given)
         budget = replayer.budget
-        # Both kinds vote on the same samples, the first among them, or both could win.
+        # Both kinds must vote on the same samples, the first included, or a condition and its negation
+        # could both win.
         remember = settings.reuse_answers or settings.noise.votes
         cache = AnswerCache(budget, remember=remember, stored=store.answers)
         requests = JudgeRequests(
@@ -167,7 +168,7 @@ class _Run:
         )
 
     async def established(self) -> Established:
-        """Returns the answer to explain; under votes the one that most samples give."""
+        """Returns the answer to explain; with votes, the most frequent one."""
         session, noise = self.session, self.session.settings.noise
         await self.store.recognise_the_application()
         setup = BaselineSetup(session.sources, self.sampler, session.notes)
@@ -175,7 +176,7 @@ class _Run:
         if not noise.votes or self._stopper.reason:
             return established
         try:
-            # Judgements against an answer that is outvoted would be paid for nothing.
+            # Only this check comes before the vote: judgements of an answer that is outvoted are wasted.
             await self._check_judgeable(established)
             modal = await setup.modal(established.baseline, noise.samples)
             return established._replace(baseline=modal)
@@ -186,7 +187,7 @@ class _Run:
     async def searched(
         self, established: Established, teller: ProgressTeller, announcer: Announcer | None
     ) -> Searching:
-        """Returns the searches, once they and all that follows them have ended."""
+        """Returns the searches, once they, the final comparison and the notes in the store are done."""
         session, settings = self.session, self.session.settings
         baseline, answer_to_none = established.baseline, settings.answer_without_sources
         prober = Prober(self.sampler, baseline.answer, session.sources.sources, answer_to_none)
@@ -203,21 +204,21 @@ class _Run:
             announcer,
         )
         if self._stopper.reason:
-            # What would be asked to begin with is for a search that will not be made.
+            # After a stop no search is made, so the checks for it are skipped.
             return searching
         try:
             await self._check(established, prober, voting)
         except LimitReached as limit:
             self._stopper.stop(str(limit))
         await searching.run()
-        await self._look_back(searching)
+        await self._conclude(searching)
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
-        """Raises what tells against explaining this baseline, and LimitReached."""
+        """Raises an error if this baseline cannot be explained, and LimitReached."""
         session, settings = self.session, self.session.settings
-        votes, distinct_ones = settings.noise.votes, distinct(self.judgings.values())
-        await rejudged(prober, self.batcher, distinct_ones, session.sources, self.store.name)
+        votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())
+        await rejudged(prober, self.batcher, distinct_judgings, session.sources, self.store.name)
         if not votes:
             await self._check_judgeable(established)
         checks = BaselineChecks(
@@ -225,19 +226,20 @@ class _Run:
             session.sources,
             prober,
             voting if votes else None,
-            distinct_ones,
+            distinct_judgings,
             session.warnings,
             session.notes,
         )
-        # Whether one rule holds is a question about any condition.
+        # A single rule may be tested for any condition, also a false one.
         if not isinstance(session.plan.method, OneRule):
             await checks.check_true(self.judgings, raises=settings.false_condition == "error")
-        # Votes are what there is against answers that do not repeat.
+        # With votes, the majority decides, so a single answer need not repeat.
         await checks.check_repeatable(wanted=settings.check_repeatable and not votes)
         await self.store.note_the_application()
 
-    async def _look_back(self, searching: Searching) -> None:
-        """What is to be seen and kept once nothing more is asked."""
+    async def _conclude(self, searching: Searching) -> None:
+        """Compares the application again, ends traces, and records the application and any doubt in the
+        store."""
         session, replayer = self.session, self.sampler.replayer
         if self.store.fidelity is not None:
             tracked = searching.tracked_searches
@@ -245,7 +247,7 @@ class _Run:
             await comparison.run(self.store.fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt()
-        # Whose the answers are may have been told only by the replays.
+        # Only the replays may have made the application's fingerprint known.
         await self.store.note_the_application()
         if not self._stopper.reason and (lost := self.store.lost()):
             session.warnings.append(lost)
@@ -260,7 +262,7 @@ class _Run:
 
 
 def _late_warnings(baseline: Baseline) -> tuple[str, ...]:
-    """Returns what is known about the replays as a whole, now that all are made."""
+    """Returns the warnings that are known only once all replays are made."""
     late = () if baseline.late_warnings is None else baseline.late_warnings()
     doubt = baseline.doubt()
     return (doubt, *late) if doubt else tuple(late)

@@ -1,4 +1,4 @@
-"""Answers that the store has already, before a judge that has not seen them and may see them together."""
+"""This module has a judge decide on the store's answers together, before the searches begin."""
 
 from collections.abc import Hashable, Sequence
 from functools import partial
@@ -16,12 +16,12 @@ from ..verdicts import Case
 async def rejudged(
     prober: Prober, batcher: JudgeBatcher, judgings: Sequence[Judging], sources: SourceSet, question: str
 ) -> None:
-    """Judges the stored answers on these sources, and the baseline's, for predicates with a judge who
-    takes several at once.
+    """Judges the stored answers on these sources, and the baseline's, by the predicates whose judge takes
+    batches.
 
-    One who takes each by itself is left to the search, which asks about what it needs alone: beforehand
-    there is nothing to save. ``question``: what the answers are stored under. Nothing is asked twice, so
-    a search that follows finds what it needs. Raises LimitReached, and errors of this package.
+    A judge without batches is left to the search, which requests only the judgements that it needs.
+    ``question``: the name under which the answers are stored. The search finds the judgements in memory.
+    Raises LimitReached and RagRuleError.
     """
     judged = [judging for judging in judgings if judging.may_batch]
     if not judged or batcher.store is None:
@@ -31,7 +31,7 @@ async def rejudged(
 
     def arrangement_of(ids: tuple[str, ...]) -> Arrangement | None:
         known = sources.pinned.issubset(ids) and by_id.keys() >= set(ids)
-        # Answers to a part of what is tied are those of another search.
+        # A stored answer to a part of tied sources belongs to another search.
         known = known and not splits(tied, ids)
         in_order = known and [places[each] for each in ids] == sorted({places[each] for each in ids})
         return Arrangement(tuple([by_id[each] for each in ids])) if in_order else None
@@ -56,12 +56,12 @@ async def rejudged(
 
 
 def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
-    """One case for each memo key; those that are never remembered are left to the search."""
+    """Returns one case for each memo key; cases without a memo key are left to the search."""
     keyed: dict[Hashable, Case] = {}
     for case in cases:
         try:
             key = judging.base.memo_key(case)
-        except Exception:  # noqa: S112 -- the search says what is wrong
+        except Exception:  # noqa: S112 -- the search reports the error
             continue
         if key is not None:
             keyed.setdefault(key, case)

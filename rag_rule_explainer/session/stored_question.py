@@ -1,4 +1,5 @@
-"""What the store has on one question: its answers, and what the application was that gave them."""
+"""This module reads and writes the store's data on one question: its answers, and its application's
+fingerprint."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,17 +16,17 @@ if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
     from ..storing.opened import Opened
 
 _REQUESTS = "what models were sent in the baseline"
-"""Under which the store keeps a fingerprint of that, as it keeps judgements."""
+"""The name under which the store keeps the fingerprint of the baseline's requests, as a judgement."""
 _DOUBTS = "what tells against the replays"
-"""Under which it keeps that, if there is anything."""
+"""The name under which the store keeps a doubt about the replays, as a judgement."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
-    """This class represents the store, as far as one question on these sources goes.
+    """A StoredQuestion is the store's part for one question on these sources.
 
-    ``opened``: None where nothing is stored, and nothing is done here. ``name``: what answers are stored
-    under. ``fidelity``: of the baseline that the caller handed over, where it has any.
+    ``opened``: None without a store; then all methods do nothing. ``name``: the name under which the
+    answers are stored. ``fidelity``: that of the caller's baseline, or None.
     """
 
     opened: "Opened | None"
@@ -37,25 +38,26 @@ class StoredQuestion:
     async def of(
         cls, store: Store | None, question: str, sources: SourceSet, given: Baseline | None
     ) -> "StoredQuestion":
-        """Opens the store, if there is one."""
+        """Opens the store, if there is one, and returns its part for this question."""
         state = given.state if given is not None else ""
-        # A server may be far away.
+        # A thread opens it, since a database server may be slow.
         opened = None if store is None else await threads.shared().run(store.open)
         name = f"{question}\n[{state}]" if state else question
         return cls(opened, name, sources, None if given is None else given.fidelity)
 
     @property
     def answers(self) -> "QuestionAnswers | None":
-        """Returns the answers to the question."""
+        """The stored answers to the question; None without a store."""
         return None if self.opened is None else self.opened.answers(self.name)
 
     @property
     def _key(self) -> tuple[str, tuple[str, ...]]:
-        """Under what the store knows the requests of the baseline on these sources."""
+        """The memo key of the application's data on these sources."""
         return self.name, Arrangement.of(self.sources, self.sources.full).key
 
     async def recognise_the_application(self) -> None:
-        """Raises ApplicationChanged where the store's answers are those of one that asks otherwise."""
+        """Raises ApplicationChanged if the store's answers come from an application with other
+        requests."""
         store, fidelity = self.opened, self.fidelity
         if store is None or fidelity is None:
             return
@@ -72,13 +74,13 @@ class StoredQuestion:
             )
 
     async def note_the_application(self) -> None:
-        """Whoever uses the store's answers later is to know what the application sent its models."""
+        """Stores the fingerprint of the application's requests, for later users of its answers."""
         if self.opened is not None and self.fidelity is not None and not self.fidelity.unchecked:
             noted = Judgement(Verdict.HOLDS, self.fidelity.fingerprint)
             await self.opened.put_judgement(_REQUESTS, self._key, noted)
 
     async def note_the_doubt(self) -> None:
-        """Whoever uses the store's answers later is to know what tells against them."""
+        """Stores a doubt about the replays, if there is one, for later users of their answers."""
         fidelity = self.fidelity
         if self.opened is None or fidelity is None:
             return
@@ -87,7 +89,7 @@ class StoredQuestion:
             await self.opened.put_judgement(_DOUBTS, self._key, Judgement(Verdict.HOLDS, doubt))
 
     def lost(self) -> str:
-        """Returns why what was stored will not be found again; empty where it will."""
+        """Returns why the stored answers will not be found again; empty if they will."""
         if self.opened is not None:
             try:
                 self.opened.check_there()
@@ -97,10 +99,10 @@ class StoredQuestion:
 
 
 def named_store(store: Store | None, given: Baseline | None, notes: list[str]) -> Store | None:
-    """Returns the store under a namespace of the application's own, where none was given, which is noted.
+    """Returns the store; without a namespace, it gets one of the application's own, which is noted.
 
-    Raises InvalidInput where nobody knows what the application sends its models: another one might be
-    taken for it.
+    Raises InvalidInput if the application's requests are not known: another application might be taken
+    for it.
     """
     if store is None or store.namespace is not None:
         return store

@@ -1,4 +1,4 @@
-"""A session watched while it is under way: its findings one by one, the explanation last."""
+"""This module streams a session: its findings one by one, then the explanation."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
@@ -10,11 +10,11 @@ from .session import Session
 from .updates import Announcer, Update
 
 News: TypeAlias = Update | Explanation
-"""What a stream yields: updates, then the explanation."""
+"""The items of a stream: updates, then the explanation."""
 
 
 class _Watched:
-    """The session runs in a task of its own, which is begun with the first call of ``next``."""
+    """A _Watched runs the session in a task, which begins with the first call of ``next``."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -23,8 +23,8 @@ class _Watched:
         self._is_interrupted = False
 
     async def next(self) -> News:
-        """Returns the next update; after the last one the explanation, or what ended the session is
-        raised."""
+        """Returns the next update; after the last one the explanation. Raises the error that ended the
+        session."""
         announcer, running = self._announcer, self._running
         if running is None:
             self._running = running = asyncio.create_task(self._session.explanation(announcer))
@@ -38,7 +38,7 @@ class _Watched:
         return running.result() if update is None else update
 
     async def close(self) -> None:
-        """Asks for nothing more, and waits for what is in flight."""
+        """Stops the session, and waits for the replays in flight."""
         running = self._running
         if running is None:
             return
@@ -51,32 +51,32 @@ class _Watched:
                 self.abort()
                 raise
         if not running.cancelled():
-            running.exception()  # nobody waits for it any more
+            running.exception()  # asyncio would log an exception that no caller reads
 
     def abort(self) -> None:
-        """Cancels what is in flight as well."""
+        """Stops the session, and cancels the replays in flight."""
         if self._running is not None:
             self._announcer.abandon()
             self._session.interrupt()
             self._running.cancel()
 
     async def aborted(self) -> None:
-        """``abort`` on the session's own loop."""
+        """Calls ``abort`` on the session's own loop."""
         self.abort()
 
     def interrupt(self) -> bool:
-        """Asks for nothing more. False where that leaves nothing to wait for, and when it is said
-        again."""
+        """Stops the session. Returns False on a second call, and if there is no explanation to wait
+        for."""
         again, self._is_interrupted = self._is_interrupted, True
         return self._session.interrupt() and not again
 
     async def interrupted(self) -> None:
-        """``interrupt`` on the session's own loop."""
+        """Calls ``interrupt`` on the session's own loop."""
         self.interrupt()
 
 
 async def astream_of(session: Session) -> AsyncGenerator[News, None]:
-    """On the caller's loop."""
+    """Yields the items of a session, which runs on the caller's loop."""
     watched = _Watched(session)
     try:
         while not isinstance(news := await watched.next(), Explanation):
@@ -87,7 +87,7 @@ async def astream_of(session: Session) -> AsyncGenerator[News, None]:
 
 
 def stream_of(session: Session) -> Generator[News, None, None]:
-    """Blocking; Ctrl-C while it waits is as under ``explain()``."""
+    """Yields the items of a session; blocks. Ctrl-C while it waits acts as under ``explain()``."""
     watched, news = _Watched(session), None
     try:
         while not isinstance(news, Explanation):

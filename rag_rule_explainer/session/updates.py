@@ -1,5 +1,4 @@
-"""Findings as they become known: told when there is a first word of them, when more is known, and when
-they fall."""
+"""This module reports findings as they become known: new, with more evidence, or withdrawn."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -18,17 +17,17 @@ from .search_report import SearchReport
 from .tracked_search import TrackedSearch
 
 LOOK_AGAIN = 16
-"""What is known is looked through after every 16th part more of verdicts: looking costs as much as there
-are."""
+"""The claims are looked through each time the number of verdicts has grown by a 16th of itself, since
+that takes time in proportion to their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """This class represents a finding as far as it is known after so many ``probes``: for the first time,
-    stronger than before, or withdrawn.
+    """An Update is a finding as it is known after ``probes`` probes: new, stronger than before, or
+    withdrawn.
 
-    ``withdrawn``: why it is not reported any more, such as that it was seen to break; empty while it
-    stands.
+    ``withdrawn``: why the finding is not reported any more, such as that it was seen to break; empty
+    while it stands.
     """
 
     finding: Finding
@@ -43,11 +42,11 @@ class Update:
 
 
 class Announcer:
-    """Notices what has changed in what searches claim, and keeps it until it is taken.
+    """An Announcer finds the changes in the searches' claims, and keeps them until the stream takes them.
 
-    A finding of an exact search, be it of a batch, is told once it is known to be minimal: until then
-    each is only the last one on the way down. ``open``: is set while somebody waits for more; ``news``:
-    what he waits for.
+    A finding of an exact search, also within a batch, is announced once it is known to be minimal: before
+    that, a smaller one may follow at once. ``open``: set while the stream waits for more; ``news``: set
+    when there is an update.
     """
 
     def __init__(self, sources: SourceSet, settings: Settings, plan: MiningPlan) -> None:
@@ -56,70 +55,71 @@ class Announcer:
         self.open.set()
         self._updates = deque[Update]()
         self._abandoned = False
-        self._told = defaultdict[RuleKind, dict[Antecedent, tuple[Claim, Finding]]](dict)
+        self._announced = defaultdict[RuleKind, dict[Antecedent, tuple[Claim, Finding]]](dict)
         self._due = dict[RuleSearch, int]()
 
     def take(self) -> Update | None:
-        """Returns the next of what is to be told, if anything is."""
+        """Returns the next update, or None."""
         return self._updates.popleft() if self._updates else None
 
     async def wait(self) -> None:
-        """For something new, which is looked for meanwhile."""
+        """Waits for an update, and lets the searches run meanwhile."""
         self.news.clear()
         self.open.set()
         await self.news.wait()
 
     def abandon(self) -> None:
-        """Nobody will take anything any more."""
+        """Drops all later updates: the stream has been closed."""
         self._abandoned = True
         self.open.set()
 
-    def told(self, tracked: TrackedSearch, mask: Subset, verdict: Verdict, probes: int) -> None:
-        """Looks at what is claimed after a verdict, if that is due, or if it breaks what was told."""
+    def on_verdict(self, tracked: TrackedSearch, mask: Subset, verdict: Verdict, probes: int) -> None:
+        """Looks through the claims after a verdict, if that is due or if the verdict breaks an announced
+        rule."""
         search = tracked.search
         count = len(search.verdicts)
-        broken = verdict is Verdict.BREAKS and self._speaks_about(search, mask)
-        # Those claim nothing until they have seen everything, or are slow to say what they claim.
+        broken = verdict is Verdict.BREAKS and self._concerns_announced(search, mask)
+        # These methods claim nothing before their end, or compute their claims slowly.
         silent = isinstance(self.plan.method, (Exhaustively, WithConfidence))
         if broken or (not silent and count >= self._due.get(search, 0)):
             self._due[search] = count + max(1, count // LOOK_AGAIN)
-            self._look(tracked, probes)
+            self._announce_changes(tracked, probes)
 
     def conclude(
         self, tracked_searches: Iterable[TrackedSearch], rules: Sequence[Finding], probes: int
     ) -> None:
-        """Tells how what is reported in the end differs from what was told."""
+        """Announces the differences between the final rules and those that were announced."""
         for tracked in tracked_searches:
-            report, told = self._report_on(tracked), self._told[tracked.search.kind]
+            report, announced = self._report_on(tracked), self._announced[tracked.search.kind]
             reported = {
                 Antecedent(self.sources.mask_of(f.sources)): f for f in rules if f.kind is report.kind
             }
             for antecedent, finding in reported.items():
-                _, before = told.get(antecedent, (None, None))
+                _, before = announced.get(antecedent, (None, None))
                 if before is None or _rests_on(before) != _rests_on(finding):
-                    self._tell(Update(finding, probes))
-            self._withdraw(report, told, reported.keys(), probes)
+                    self._announce(Update(finding, probes))
+            self._withdraw(report, announced, reported.keys(), probes)
 
-    def _speaks_about(self, search: RuleSearch, mask: Subset) -> bool:
+    def _concerns_announced(self, search: RuleSearch, mask: Subset) -> bool:
         antecedent = search.kind.antecedent(search.lattice, mask)
-        return any(antecedent & rule == rule for rule in self._told[search.kind])
+        return any(antecedent & rule == rule for rule in self._announced[search.kind])
 
-    def _look(self, tracked: TrackedSearch, probes: int) -> None:
-        report, told = self._report_on(tracked), self._told[tracked.search.kind]
+    def _announce_changes(self, tracked: TrackedSearch, probes: int) -> None:
+        report, announced = self._report_on(tracked), self._announced[tracked.search.kind]
         claims = tracked.search.claims
         claimed, rules = {claim.antecedent for claim in claims}, report.rules(claims)
         for claim in claims:
-            before, _ = told.get(claim.antecedent, (None, None))
+            before, _ = announced.get(claim.antecedent, (None, None))
             if claim == before or (before is None and not self._is_ripe(claim, claimed, report)):
                 continue
             finding = report.finding(claim, rules)
-            told[claim.antecedent] = claim, finding
-            self._tell(Update(finding, probes))
-        self._withdraw(report, told, claimed, probes)
+            announced[claim.antecedent] = claim, finding
+            self._announce(Update(finding, probes))
+        self._withdraw(report, announced, claimed, probes)
 
     def _is_ripe(self, claim: Claim, claimed: Set[Antecedent], report: SearchReport) -> bool:
         if claim.status == "unverified" and claim.antecedent == report.search.lattice.full:
-            return False  # that the condition holds to begin with is no news
+            return False  # the condition on all sources holds from the start
         if not self.settings.minimal:
             return True
         if any(other & claim.antecedent == other != claim.antecedent for other in claimed):
@@ -133,12 +133,12 @@ class Announcer:
     def _withdraw(
         self,
         report: SearchReport,
-        told: dict[Antecedent, tuple[Claim, Finding]],
+        announced: dict[Antecedent, tuple[Claim, Finding]],
         standing: Set[Antecedent],
         probes: int,
     ) -> None:
-        for antecedent in [each for each in told if each not in standing]:
-            claim, finding = told.pop(antecedent)
+        for antecedent in [each for each in announced if each not in standing]:
+            claim, finding = announced.pop(antecedent)
             seen, own = report.evidence, claim.hangs_on[0]
             if seen.is_broken(own):
                 why = "seen to break"
@@ -150,7 +150,7 @@ class Announcer:
                 why = "not found again once votes had overruled what it followed from"
             counts = seen.observed(own), seen.broken(own)
             now = replace(finding, claim="unverified", observed=counts[0], broken=counts[1])
-            self._tell(Update(now, probes, why))
+            self._announce(Update(now, probes, why))
 
     def _lacks_a_verdict(self, search: RuleSearch, antecedent: Antecedent) -> bool:
         unknown = (mask for mask, verdict in search.verdicts.items() if verdict is Verdict.UNKNOWN)
@@ -159,7 +159,7 @@ class Announcer:
     def _report_on(self, tracked: TrackedSearch) -> SearchReport:
         return SearchReport(tracked, self.sources, self.settings.noise, self.plan.method)
 
-    def _tell(self, update: Update) -> None:
+    def _announce(self, update: Update) -> None:
         if not self._abandoned:
             self._updates.append(update)
             self.news.set()
@@ -167,5 +167,5 @@ class Announcer:
 
 
 def _rests_on(finding: Finding) -> tuple[object, ...]:
-    """All but the counts, which grow as long as anything is asked."""
+    """Returns the parts of a finding that matter for an update: all but the counts, which always grow."""
     return finding.claim, finding.minimal, finding.draws, finding.sampling, finding.kept

@@ -1,8 +1,9 @@
-"""After border-voted searches: puts to the vote what their rules hang on, until nothing changes.
+"""This module votes, after searches with votes at the border, on the subsets that their rules depend on.
 
-The searches asked once about every subset but those that said BREAKS. A false HOLDS survives there on the
-own subset of a minimal rule, which is therefore put to the vote before the rule is printed; if it falls,
-the search is run again on the verdicts that stand, and the rules above it become the candidates.
+Such a search samples every subset once, and votes only where that sample breaks the condition. A false
+HOLDS may therefore survive on the own subset of a minimal rule, which is voted on before the rule is
+printed. If the vote overturns it, the search runs again on the corrected verdicts, and larger antecedents
+become candidates.
 """
 
 import random
@@ -21,7 +22,7 @@ from .tracked_search import TrackedSearch
 
 @dataclass(slots=True, repr=False)
 class VoteConfirmation:
-    """What is still to be put to the vote."""
+    """A VoteConfirmation finds the subsets that must still be voted on."""
 
     sources: SourceSet
     settings: Settings
@@ -33,15 +34,15 @@ class VoteConfirmation:
         return self.settings.noise
 
     def wanted(self, tracked_searches: Iterable[TrackedSearch]) -> list[tuple[TrackedSearch, Subset]]:
-        """Returns the subsets to put to the vote now: the own ones of rules, then random ones above
-        them."""
+        """Returns the subsets to vote on now: the rules' own ones, and after these, random ones above the
+        rules."""
         tracked_searches = tuple(tracked_searches)
         own = [(tracked, mask) for tracked in tracked_searches for mask in self._own(tracked)]
         return own or [(tracked, mask) for tracked in tracked_searches for mask in self._above(tracked)]
 
     def renewed(self, tracked: TrackedSearch) -> TrackedSearch:
-        """Returns the same search on the verdicts that stand now; itself where the votes confirmed them
-        all."""
+        """Returns the search again on the corrected verdicts; the same object if the votes changed
+        none."""
         known = tracked.standing()
         if known is None:
             return tracked
@@ -49,10 +50,10 @@ class VoteConfirmation:
         return tracked.with_search(search)
 
     def _own(self, tracked: TrackedSearch) -> list[Subset]:
-        return [mask for mask in tracked.hanging() if tracked.voted(mask) is None]
+        return [mask for mask in tracked.subsets_of_rules() if tracked.voted(mask) is None]
 
     def _above(self, tracked: TrackedSearch) -> list[Subset]:
-        """Random subsets above each rule that were asked about once, as many as are to be rechecked."""
+        """Returns ``recheck`` random subsets above each rule among those with one sample."""
         search, chosen = tracked.search, set[Subset]()
         flip = search.kind.flip(search.lattice)
         for claim in search.claims if self._noise.recheck else ():

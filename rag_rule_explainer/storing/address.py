@@ -1,4 +1,4 @@
-"""Which database a store's url means, and how it is shown: never with a password."""
+"""This module reads a store's url, and shows it without a password."""
 
 import os
 import re
@@ -23,10 +23,8 @@ _CREDENTIALS = re.compile(r"(?s)(\w+(?:\+\w+)?://[^:/@?]*):.*@")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """One database: the path of a SQLite file, or a url as SQLAlchemy reads it.
-
-    ``shown`` is the url as messages and records have it.
-    """
+    """An Address names one database: the path of a SQLite file, or a url as SQLAlchemy reads it.
+    ``shown``: the url for messages and records."""
 
     dialect: Dialect
     driver: str
@@ -35,8 +33,7 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> "Address":
-        """Returns the address that a url, or the bare path of a SQLite file, means. Raises
-        InvalidInput."""
+        """Returns the address of a url, or of the bare path of a SQLite file. Raises InvalidInput."""
         if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"the url of a store is {url!r}; {_EXPECTED}")
         scheme, separator, rest = url.partition("://")
@@ -51,15 +48,13 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """Returns the same for all spellings of one SQLite file."""
+        """The database's name, the same for all spellings of the path of one SQLite file."""
         return os.path.realpath(self.target) if self.dialect == "sqlite" else self.target
 
 
 def hidden(url: str) -> str:
-    """Returns the url without what could be a password.
-
-    A password may itself hold ``@``, ``/`` and ``?``, so all up to the last ``@`` is taken for one.
-    """
+    """Returns the url with every possible password masked. A password may contain ``@``, ``/`` and ``?``,
+    so everything up to the last ``@`` is masked."""
     return _SECRET.sub(r"\1***", _CREDENTIALS.sub(r"\1:***@", url))
 
 

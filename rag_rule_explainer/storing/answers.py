@@ -1,4 +1,4 @@
-"""Answers to one question: taken from the store, or made by whoever holds the claim."""
+"""This module takes answers to one question from the store, or claims the right to make them."""
 
 import asyncio
 from collections.abc import Hashable
@@ -14,7 +14,7 @@ from .writer import Writer
 
 
 class QuestionAnswers:
-    """This class represents the answers to one question in one namespace."""
+    """The QuestionAnswers are the stored answers to one question in one namespace."""
 
     def __init__(self, writer: Writer, namespace: str, question: str, lease: float) -> None:
         self._writer = writer
@@ -24,19 +24,20 @@ class QuestionAnswers:
 
     @property
     def commits(self) -> int:
-        """Returns how many transactions the store has committed in this process."""
+        """The number of transactions that the store has committed in this process."""
         return self._writer.commits
 
     async def take(
         self, key: Hashable, ids: tuple[str, ...], sample: int = 0
     ) -> "StoredAnswer | AnswerClaim":
-        """Returns the stored answer to an arrangement, or the claim to make it, which others know of
-        before they come near.
+        """Returns the stored answer to an arrangement, or a claim to make it, which all other callers
+        see.
 
-        ``key``: the arrangement's; ``ids``: those it shows, for people; ``sample``: which of several
-        answers to it. While somebody else makes the answer, in this process or another, waits for that:
-        until it is there, or its maker gives up or is dead. Who is cancelled in here holds no claim.
-        Raises StoreFailed, and InvalidInput for a key that means nothing outside this process.
+        ``key``: the arrangement's; ``ids``: those of its sources, for readers of the store; ``sample``:
+        the number of the answer. While another caller makes the answer, in this process or another, this
+        waits until the answer is stored, or until its maker gives up or dies. A caller that is cancelled
+        here holds no claim. Raises StoreFailed, and InvalidInput for a key with objects that mean nothing
+        outside this process.
         """
         try:
             wish = Wish((self._keys.of(key), sample), self._question, packed_ids(ids), self._lease)
@@ -44,28 +45,26 @@ class QuestionAnswers:
             raise InvalidInput(f"an arrangement cannot be stored under {key!r}: {error}") from error
         if self._writer.grants.grant(wish):
             return AnswerClaim(self._writer, wish)
-        return await self._told(wish)
+        return await self._taken_by_writer(wish)
 
-    async def _told(self, wish: Wish) -> "StoredAnswer | AnswerClaim":
+    async def _taken_by_writer(self, wish: Wish) -> "StoredAnswer | AnswerClaim":
         loop, submit = asyncio.get_running_loop(), self._writer.submit
         future: asyncio.Future[Any] = loop.create_future()
         try:
-            row = await told_of(self._writer, Take(loop, future, wish, submit))
+            row = await outcome_of(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
-            # It may have been granted just before; nobody knows of that claim but this coroutine.
-            is_told = future.done() and not future.cancelled() and not future.exception()
-            if is_told and future.result() is None:
+            # The claim may have been granted just before the cancellation, and only this coroutine knows
+            # of it.
+            is_settled = future.done() and not future.cancelled() and not future.exception()
+            if is_settled and future.result() is None:
                 submit(Release(wish.key))
             raise
         return AnswerClaim(self._writer, wish) if row is None else _stored(self._writer, wish, row)
 
 
 class AnswerClaim:
-    """This class represents the right, and the duty, to make one answer: settle it by ``put`` or by
-    ``release``.
-
-    Others wait for it. One that is dropped is released.
-    """
+    """An AnswerClaim is the right, and the duty, to make one answer: settle it by ``put`` or by
+    ``release``. Other callers wait for the answer. A claim that is garbage-collected is released."""
 
     __slots__ = ("_settled", "_wish", "_writer")
 
@@ -75,11 +74,11 @@ class AnswerClaim:
         self._settled = False
 
     async def put(self, answer: Answer, latency: float | None = None) -> Answer:
-        """Stores the answer, and returns the one that stands, once that is committed.
+        """Stores the answer, and returns the stored one, once it is committed.
 
-        It is another one where the lease ran out and somebody was faster. It comes back as it will be
-        read: equal, but for a ``value`` that is no JSON, of which what ``as_json`` says is kept.
-        Who is cancelled in here has put it all the same. Raises StoreFailed where it was not stored.
+        That is another answer if the lease ran out and another process was faster. It is returned as it
+        will be read: a ``value`` that is no JSON is replaced by that of ``as_json``. The answer is stored
+        even if the caller is cancelled here. Raises StoreFailed if it was not stored.
         """
         answer = storable(answer)
         loop = asyncio.get_running_loop()
@@ -92,7 +91,8 @@ class AnswerClaim:
         return answer if row is None else _stored(self._writer, self._wish, row).answer
 
     def release(self) -> None:
-        """Lets the next one who wants the answer make it. Never blocks, never raises; once is enough."""
+        """Gives the claim to the next waiting caller. Never blocks, never raises; later calls do
+        nothing."""
         if not self._settled:
             self._settled = True
             self._writer.submit(Release(self._wish.key))
@@ -101,9 +101,9 @@ class AnswerClaim:
         self.release()
 
 
-async def told_of(writer: Writer, ticket: Ticket) -> Any:
-    """Returns what the writer tells of the ticket. Raises StoreFailed."""
-    writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every ticket is wanted
+async def outcome_of(writer: Writer, ticket: Ticket) -> Any:
+    """Returns the writer's outcome of the ticket. Raises StoreFailed."""
+    writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every Ticket here is WantedWork
     return await ticket.future
 
 

@@ -1,4 +1,4 @@
-"""Who holds a claim, and whether it is known to live no more."""
+"""This module names the owners of claims, and recognises the dead ones."""
 
 import contextlib
 import os
@@ -8,35 +8,36 @@ from functools import cache
 from pathlib import Path
 
 _instances: set[str] = set()
-"""The owners that this process is."""
+"""The owners of this process."""
 
 
 def new_owner() -> str:
-    """Returns an owner for a store that this process opens: its host, its id, and something random."""
+    """Returns a new owner for a store that this process opens: its host, its process id and a random
+    part."""
     owner = f"{_host()}|{os.getpid()}|{secrets.token_hex(8)}"
     _instances.add(owner)
     return owner
 
 
 def retire(owner: str) -> None:
-    """Says that this owner, one of this process, holds nothing any more."""
+    """Marks an owner of this process as one that holds no claims any more."""
     _instances.discard(owner)
 
 
 def is_dead(owner: str) -> bool:
-    """Returns True iff the owner was a process of this host that is gone; of others, their lease will
-    tell."""
+    """Returns True iff the owner was a process of this host that has ended; other owners' claims end by
+    their lease."""
     host, _, rest = owner.rpartition("|")[0].rpartition("|")
     if not host or host != _host() or not rest.isdecimal() or len(rest) > 10:
         return False
     if int(rest) == os.getpid():
-        # A container that was started anew gives the same id to another process.
+        # A restarted container may give the same process id to another process.
         return owner not in _instances
     return not _lives(int(rest))
 
 
 def _lives(process: int) -> bool:
-    if os.name == "nt":  # where a signal 0 is no question but a Ctrl-C
+    if os.name == "nt":  # there, signal 0 is Ctrl-C
         return True
     try:
         os.kill(process, 0)
@@ -49,7 +50,8 @@ def _lives(process: int) -> bool:
 
 @cache
 def _host() -> str:
-    """The name alone would not do: machines share names, and containers share machines."""
+    """Returns the name, the boot id and the process namespace of this host: machines share names, and
+    containers share machines."""
     parts = [socket.gethostname().replace("|", "")]
     with contextlib.suppress(OSError):
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())

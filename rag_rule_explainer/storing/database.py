@@ -1,4 +1,4 @@
-"""Connections to the database of one address, set up as a store needs them."""
+"""This module connects to the database of one address, with the settings that a store needs."""
 
 import os
 import time
@@ -24,75 +24,71 @@ from .schema import migrate, version_of
 
 Result = TypeVar("Result")
 File: TypeAlias = tuple[int, int]
-"""Says which file it is, whatever its path."""
+"""The device and the inode of a file, which identify it whatever its path."""
 
 BUSY_SECONDS = 30.0
-"""Seconds for which what is in the way is waited for: another writer, or a server that restarts."""
+"""The seconds for which an obstacle is waited for, such as another writer or a restarting server."""
 RESETS = 8
-"""How often work is done again where the connection to the server broke, before anything was paid."""
+"""The number of times that work is repeated after a broken connection, before any answer was paid for."""
 OUTSIDE_OPTIONS: dict[str, Any] = {"outside": True}
-"""Options of a connection to SQLite that is to begin no transaction: it waits for no writer."""
+"""The options of a connection to SQLite without a transaction, which waits for no writer."""
 _BUSY = 5_000
 _PRAGMAS = (
-    # Every commit is on the disk, and no power failure takes it back; the second is for macOS.
+    # Every commit is on the disk and survives a power failure; the second setting is for macOS.
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",
 )
 _SESSION = (
     "SET synchronous_commit = on",
     "SET lock_timeout = '10s'",
-    # Without statistics the planner would read a table of any size to find a few keys.
+    # Without statistics, the planner would scan a whole table to find a few keys.
     "SET enable_seqscan = off",
-    # Where a table has to be read all the same, that looks so expensive that it would be compiled first.
+    # A scan that is needed anyway would look so expensive that the server would compile it first.
     "SET jit = off",
 )
 _SERVER_TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 
 
 class Database:
-    """Connections to one database.
-
-    ``ahead``: by how many seconds its clock is ahead of this machine's, known once it was connected to.
-    """
+    """This class makes connections to one database. ``ahead``: the seconds by which its clock is ahead of
+    this machine's, set by the first connection."""
 
     def __init__(self, address: Address) -> None:
         self.shown = address.shown
         self.ahead = 0.0
         self.hot: HotStatements = cast("Any", sqlite if address.dialect == "sqlite" else postgres)
         self._address = address
-        # Absolute, because the current folder may change.
+        # The path is absolute, because the current folder may change.
         self._path = os.path.abspath(address.target) if address.dialect == "sqlite" else ""  # noqa: PTH100
         self._file: File | None = None
         self._engine = _engine(address)
 
     @property
     def now(self) -> float:
-        """Returns the time by the database's clock, in seconds since 1970."""
+        """The time by the database's clock, in seconds since 1970."""
         return time.time() + self.ahead
 
     def presence(self) -> Presence | None:
-        """Says who else is there, for one writer; None where that cannot be known.
+        """Returns the lock that shows other processes at the database; None if there is no such lock.
 
-        A server has many users, and poolers in front of it, behind which no session is anybody's.
+        A server may have connection poolers in front of it, so no session lock can stand for one process.
         """
         return Presence(self._address.identity) if self._address.dialect == "sqlite" else None
 
     def connect(self) -> Connection:
-        """Returns a connection, to be used by one thread. Raises what SQLAlchemy raises."""
+        """Returns a connection for one thread. Raises the errors of SQLAlchemy."""
         connection = self._engine.connect()
         if self._address.dialect == "postgresql":
-            asked = time.time()
-            told = connection.exec_driver_sql(_SERVER_TIME).scalar_one()
-            self.ahead = float(told) - (asked + time.time()) / 2
+            sent = time.time()
+            server_time = connection.exec_driver_sql(_SERVER_TIME).scalar_one()
+            self.ahead = float(server_time) - (sent + time.time()) / 2
             connection.rollback()
         return connection
 
     def prepare(self, *, make: bool = True) -> None:
-        """Makes the file and the tables where there are none yet. Raises StoreFailed.
-
-        ``make=False``: where there are none, that is an error.
-        """
-        with self.told():
+        """Makes the file and the tables if they do not exist. Raises StoreFailed. ``make=False``: raises
+        StoreFailed if they do not exist."""
+        with self.as_store_failed():
             if self._address.dialect == "sqlite":
                 path = Path(self._address.target)
                 if not make and not path.exists():
@@ -104,20 +100,15 @@ class Database:
                 self._file = file_at(self._path)
 
     def check_there(self) -> None:
-        """Makes sure that the file is the one that was opened. Raises StoreFailed.
-
-        Whoever deletes a file that is open notices nothing, and neither does SQLite, which writes on to
-        what nobody will ever find. Takes microseconds.
-        """
+        """Checks that the file is still the one that was opened. Raises StoreFailed. SQLite goes on
+        writing to a deleted file, which is then lost. Takes microseconds."""
         if self._file is not None and file_at(self._path) != self._file:
             raise gone(self.shown)
 
     @contextmanager
-    def told(self) -> Generator[None, None, None]:
-        """What is raised inside becomes a StoreFailed, but for errors of this package.
-
-        Whatever it is: of a damaged file, drivers raise any error there is.
-        """
+    def as_store_failed(self) -> Generator[None, None, None]:
+        """Turns every error inside into a StoreFailed, except errors of this package. It catches all
+        errors, since a damaged file makes drivers raise any error."""
         try:
             yield
         except RagRuleError:
@@ -126,8 +117,7 @@ class Database:
             raise failed(self.shown, error) from error
 
     def decoded(self, decode: Callable[..., Result], content: object, *key: str) -> Result:
-        """Returns what ``decode`` makes of a column, and of the key of its row. Raises StoreFailed where
-        it is corrupted."""
+        """Returns a column, decoded with the key of its row. Raises StoreFailed if it is corrupted."""
         try:
             return decode(content, *key)
         except Corrupted as error:
@@ -140,15 +130,15 @@ class Database:
             migrate(connection, self.shown)
 
     def _write_ahead(self) -> None:
-        # Readers and one writer at once; stays with the file.
+        # This mode allows readers beside one writer; it is stored in the file.
         with self.connect() as connection:
             connection.execution_options(**OUTSIDE_OPTIONS).exec_driver_sql("PRAGMA journal_mode = WAL")
 
 
 def file_at(path: str) -> File | None:
-    """Which file is at the path; None where there is none."""
+    """Returns the identity of the file at the path; None if there is none."""
     try:
-        found = os.stat(path)  # noqa: PTH116 -- for every transaction, and a Path takes twice as long
+        found = os.stat(path)  # noqa: PTH116 -- called for every transaction, and Path is slower
     except OSError:
         return None
     return found.st_dev, found.st_ino
@@ -160,10 +150,10 @@ def patiently(
     *,
     resets: int = 0,
 ) -> Result:
-    """Does the work, again and again for a while where something passing is in the way.
+    """Returns the result of the work, which is repeated for a while after failures that may pass.
 
-    ``resets``: how often at the most it is done again where a connection broke, which is only for work
-    that may be done twice.
+    ``resets``: the largest number of repetitions after a broken connection; only for work that may be
+    done twice.
     """
     until, pause = time.monotonic() + BUSY_SECONDS, 0.02
     while True:
@@ -187,7 +177,7 @@ def _engine(address: Address) -> Engine:
         raise MissingExtra(f"the store {address.shown} needs: pip install {address.driver}")
     try:
         url = make_url(address.target)
-        # A Unix socket needs no TLS, and building pg8000's default SSL context is slow: turn it off.
+        # A Unix socket needs no TLS, and pg8000's default SSL context is slow to make.
         plain = address.driver == "pg8000" and "unix_sock" in url.query
         arguments = {"ssl_context": False} if plain else {}
         engine = create_engine(url, poolclass=NullPool, connect_args=arguments)
@@ -211,7 +201,7 @@ def _sqlite_engine(address: Address) -> Engine:
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
-    # The driver begins no transactions of its own accord.
+    # This keeps the driver from beginning transactions itself.
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {_BUSY}")
     for pragma in _PRAGMAS:
@@ -224,7 +214,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _linked(_dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]) -> Any:
-    from .link import Link  # here, because the driver may not be installed
+    from .link import Link  # imported here, because the driver may not be installed
 
     return Link(*arguments, **named)
 
@@ -238,9 +228,9 @@ def _set_session(connection: Any, _record: Any) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Makes the file, which nobody else can read from its first moment on, and the folders to it."""
+    """Makes the file and its folders; only the user can read the file, from its first moment on."""
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)
-    # Opened for reading only: what may not be written is found out by writing.
+    # Reading is enough here: a file without write permission fails at the first write.
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))

@@ -1,4 +1,4 @@
-"""Short keys for values of any length: equal exactly for equal values."""
+"""This module makes short keys for values of any length, which are equal exactly for equal values."""
 
 from collections.abc import Hashable
 from hashlib import blake2b
@@ -9,7 +9,7 @@ _BEGINNING = 8
 
 
 class NotStorable(Exception):
-    """The value has a part that looks the same to nobody but this process."""
+    """Raised for a value with an object that has no meaning outside this process."""
 
 
 def digest(*values: Hashable) -> str:
@@ -19,30 +19,31 @@ def digest(*values: Hashable) -> str:
 
 
 def beginning(begun: str) -> str:
-    """Returns what all keys begin with whose first values have this digest, and hardly any others."""
+    """Returns the prefix of all keys whose first values have this digest; hardly any other key has it."""
     return begun[:_BEGINNING]
 
 
 class KeyDigests:
-    """Keys of values that all begin with the same ones; they stand together in an index."""
+    """This class makes keys for values that all begin with the same ones; these keys are adjacent in an
+    index."""
 
     def __init__(self, *values: Hashable) -> None:
         self._begun = blake2b(encoded(values), digest_size=_SIZE)
         self._beginning = beginning(self._begun.hexdigest())
 
     def of(self, value: Hashable) -> str:
-        """Returns the key of one more value behind them. Raises NotStorable."""
+        """Returns the key of the first values with one more value. Raises NotStorable."""
         hasher = self._begun.copy()
         hasher.update(encoded(value))
         return self._beginning + hasher.hexdigest()
 
 
 def encoded(value: object) -> bytes:
-    """Returns the value as bytes that no other value has: every part has its type's letter and its
+    """Returns the value as bytes that no other value has: each part has a letter for its type, and its
     length.
 
-    Takes None, bool, int, float, str, bytes, and tuples and frozensets of these, by exact type: what a
-    subclass adds could not be seen. Raises NotStorable for anything else.
+    Takes None, bool, int, float, str, bytes, and tuples and frozensets of these, by exact type: data of a
+    subclass would be missed. Raises NotStorable for anything else.
     """
     try:
         return _encoded(value)
@@ -81,7 +82,8 @@ def _of_scalar(value: object) -> bytes:
 
 def _of_tuple(values: tuple[object, ...]) -> bytes:
     if set(map(type, values)) == {str}:
-        # What keys of arrangements are; one by one they would take several times as long.
+        # The keys of arrangements are such tuples; encoding each text on its own takes several times as
+        # long.
         texts = cast("tuple[str, ...]", values)
         lengths = ",".join(map(str, map(len, texts)))
         return b"S%b:%b" % (lengths.encode(), "".join(texts).encode("utf-8", "surrogatepass"))

@@ -1,8 +1,8 @@
-"""Answers and judgements as bytes, and back from bytes that anybody may have changed.
+"""This module encodes answers and judgements as bytes, and decodes bytes that anyone may have changed.
 
-UTF-8 that lets lone surrogates pass, in columns of bytes: PostgreSQL's texts take neither those nor NUL.
-An answer and a judgement end with a checksum of themselves and of the key they are stored under: a bit
-that a disk has lost would else be another answer, and another rule.
+Texts are UTF-8 with lone surrogates, in columns of bytes: PostgreSQL's text takes neither these nor NUL.
+An answer and a judgement end with a checksum over their content and key: a bit that a disk has flipped
+would otherwise make another answer, and another rule.
 """
 
 import json
@@ -19,16 +19,16 @@ Read = TypeVar("Read")
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _text_encoded = json.encoder.encode_basestring
-"""What ``_encode`` does for a text, without asking what it is first."""
+"""The fast path of ``_encode`` for a text."""
 _DEEPEST = 100
 
 
 class Corrupted(Exception):
-    """What was read is nothing that this package wrote."""
+    """Raised for content that this package did not write."""
 
 
 class StoredAnswer(NamedTuple):
-    """This class represents an answer that is committed, and the seconds it took; None where nobody
+    """A StoredAnswer is a committed answer, with the seconds that it took; None if they were not
     measured."""
 
     answer: Answer
@@ -36,7 +36,7 @@ class StoredAnswer(NamedTuple):
 
 
 def packed(text: str) -> bytes:
-    """Any text as bytes, without loss."""
+    """Returns any text as bytes, without loss."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -51,7 +51,7 @@ def unpacked(content: object) -> str:
 
 
 def packed_ids(ids: tuple[str, ...]) -> bytes:
-    """Ids as bytes."""
+    """Returns ids as bytes."""
     return packed(f"[{','.join(map(_text_encoded, ids))}]")
 
 
@@ -61,8 +61,8 @@ def unpacked_ids(content: object) -> tuple[str, ...]:
 
 
 def storable(answer: Answer) -> Answer:
-    """Returns the answer as it will come back: unchanged, but for a value that only ``as_json`` can
-    say."""
+    """Returns the answer as it will be read: unchanged, except for a value that only ``as_json`` can
+    encode."""
     plain_usage = answer.usage is None or all(map(_is_count, answer.usage.items()))
     plain_models = answer.models is None or all(
         type(model) is str and all(map(_is_count, usage.items()))
@@ -88,53 +88,53 @@ def _counted(models: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
 
 
 def packed_answer(answer: Answer, key: str = "") -> bytes:
-    """Returns a storable answer as bytes, to be stored under ``key``: its fields by name, but those that
-    say nothing."""
-    # One by one: for a plain text, the encoder has a much shorter way than for a dict with it.
-    said = ['{"text":', _text_encoded(answer.text)]
+    """Returns a storable answer as bytes for the row of ``key``: its fields by name, without empty
+    ones."""
+    # The fields are encoded singly: the encoder is much faster for a text than for a dict with a text.
+    fields = ['{"text":', _text_encoded(answer.text)]
     if answer.value is not None:
-        said += ',"value":', _encode(answer.value)
+        fields += ',"value":', _encode(answer.value)
     if answer.usage is not None:
         counts = [f"{_text_encoded(kind)}:{count}" for kind, count in answer.usage.items()]
-        said += ',"usage":{', ",".join(counts), "}"
+        fields += ',"usage":{', ",".join(counts), "}"
     if answer.finish_reason is not None:
-        said += ',"finish_reason":', _text_encoded(answer.finish_reason)
+        fields += ',"finish_reason":', _text_encoded(answer.finish_reason)
     if answer.note:
-        said += ',"note":', _text_encoded(answer.note)
+        fields += ',"note":', _text_encoded(answer.note)
     if answer.delivered is not None:
-        said += ',"delivered":', _encode(answer.delivered)
+        fields += ',"delivered":', _encode(answer.delivered)
     if answer.seen is not None:
-        said += ',"seen":', _encode(answer.seen)
+        fields += ',"seen":', _encode(answer.seen)
     if answer.models is not None:
-        said += ',"models":', _encode({model: dict(usage) for model, usage in answer.models.items()})
-    said.append("}")
-    return _with_sum(packed("".join(said)), key)
+        fields += ',"models":', _encode({model: dict(usage) for model, usage in answer.models.items()})
+    fields.append("}")
+    return _with_sum(packed("".join(fields)), key)
 
 
 def unpacked_answer(content: object, key: str = "") -> Answer:
-    """Returns the answer that was packed. Raises Corrupted for anything that no answer is packed as, and
-    for one that was packed for another key."""
-    said = _fields(_without_sum(content, key))
+    """Returns the answer that was packed. Raises Corrupted for other content, and for an answer of
+    another key."""
+    fields = _fields(_without_sum(content, key))
     return Answer(
-        text=_text(said.pop("text", None)),
-        value=said.pop("value", None),
-        usage=_maybe(_usage, said.pop("usage", None)),
-        finish_reason=_maybe(_text, said.pop("finish_reason", None)),
-        note=_text(said.pop("note", "")),
-        delivered=_maybe(_ids, said.pop("delivered", None)),
-        seen=_maybe(_ids, said.pop("seen", None)),
-        models=_maybe(_models, said.pop("models", None)),
-        **_nothing_left(said),
+        text=_text(fields.pop("text", None)),
+        value=fields.pop("value", None),
+        usage=_maybe(_usage, fields.pop("usage", None)),
+        finish_reason=_maybe(_text, fields.pop("finish_reason", None)),
+        note=_text(fields.pop("note", "")),
+        delivered=_maybe(_ids, fields.pop("delivered", None)),
+        seen=_maybe(_ids, fields.pop("seen", None)),
+        models=_maybe(_models, fields.pop("models", None)),
+        **_nothing_left(fields),
     )
 
 
 def packed_judgement(judgement: Judgement, key: str = "") -> bytes:
-    """Returns a judgement as bytes, to be stored under ``key``."""
+    """Returns a judgement as bytes for the row of ``key``."""
     return _with_sum(packed(_encode([judgement.verdict.value, judgement.reason])), key)
 
 
 def unpacked_judgement(content: object, key: str = "") -> Judgement:
-    """Returns the judgement that was packed. Raises Corrupted, also for one that was packed for another
+    """Returns the judgement that was packed. Raises Corrupted for other content, and for one of another
     key."""
     match _parsed(_without_sum(content, key)):
         case [str(verdict), str(reason)] if verdict in _VERDICTS:
@@ -144,7 +144,7 @@ def unpacked_judgement(content: object, key: str = "") -> Judgement:
 
 
 def unpacked_number(value: object) -> float | None:
-    """Returns a number of a row, or None. Raises Corrupted."""
+    """Returns a number of a row, or None for NULL. Raises Corrupted."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
@@ -157,8 +157,8 @@ def _with_sum(content: bytes, key: str) -> bytes:
 
 
 def _without_sum(content: object, key: str) -> object:
-    """Returns the content itself. What was written before there were any has no sum, and ends as JSON
-    does."""
+    """Returns the content without its checksum. Content of an older version ends as JSON does and has
+    none."""
     if not isinstance(content, bytes) or content[-1:] in (b"}", b"]"):
         return content
     plain = content[:-_SUM]
@@ -184,14 +184,14 @@ def _refused(constant: str) -> object:
 
 
 def _fields(content: object) -> dict[str, Any]:
-    said = _parsed(content)
-    if not isinstance(said, dict):
+    fields = _parsed(content)
+    if not isinstance(fields, dict):
         raise Corrupted("something that is no answer")
-    return cast("dict[str, Any]", said)
+    return cast("dict[str, Any]", fields)
 
 
-def _nothing_left(said: Mapping[str, Any]) -> dict[str, Any]:
-    if said:
+def _nothing_left(fields: Mapping[str, Any]) -> dict[str, Any]:
+    if fields:
         raise Corrupted("an answer with fields that no answer has")
     return {}
 
@@ -236,10 +236,10 @@ def _is_count(item: tuple[object, object]) -> bool:
 
 
 def _is_json(value: object) -> bool:
-    """Returns True iff JSON gives the very same back. Runs no code of the value's."""
-    open_ones = [(value, 0)]
-    while open_ones:
-        each, depth = open_ones.pop()
+    """Returns True iff JSON returns an equal value. Runs no code of the value's."""
+    unchecked = [(value, 0)]
+    while unchecked:
+        each, depth = unchecked.pop()
         kind = type(each)
         if kind is list:
             inner: Any = each
@@ -251,7 +251,7 @@ def _is_json(value: object) -> bool:
             return False
         if depth == _DEEPEST:
             return False
-        open_ones += [(item, depth + 1) for item in inner]
+        unchecked += [(item, depth + 1) for item in inner]
     return True
 
 
@@ -260,5 +260,5 @@ def _is_json_scalar(value: object) -> bool:
     if kind is float:
         return isfinite(cast("float", value))
     if kind is int:
-        return cast("int", value).bit_length() < 10_000  # Python itself parses no 4,300 digits
+        return cast("int", value).bit_length() < 10_000  # Python does not parse more than 4,300 digits
     return value is None or kind is bool or kind is str

@@ -1,4 +1,4 @@
-"""What went wrong in a database, in words that say what to do."""
+"""This module describes the errors of a database, with advice."""
 
 import sqlite3
 from typing import Any, cast
@@ -28,7 +28,7 @@ _ADVICE = (
     ("communication error", "check that the server is up and that its url is right"),
     ("create a connection", "check that the server is up and that its url is right"),
     ("Connection refused", "check that the server is up and that its url is right"),
-    # What is left of a refusal where the server hung up before it was read.
+    # The server may close the connection before its refusal was read.
     (
         "network error",
         "check that the server is up, and the names of the user and the database in its url",
@@ -36,27 +36,27 @@ _ADVICE = (
     ("connection", "check that the server is up"),
 )
 _PASSING = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}
-"""A serialisation failure, a deadlock, a lock that was waited for in vain, a server that restarts."""
+"""The codes for a serialisation failure, a deadlock, a lock timeout and a restarting server."""
 
 
 def failed(shown: str, error: BaseException) -> StoreFailed:
-    """Returns the error for people: which store, what is wrong, what to do."""
+    """Returns the error for the user: it names the store, the failure and advice."""
     if isinstance(error, StoreFailed):
         return error
     said = message(error)
-    told = next((advice for sign, advice in _ADVICE if sign in said), "see that it is in order")
-    return StoreFailed(f"the store {shown} cannot be used: {shortened(printable(said), 300)}; {told}")
+    advised = next((advice for sign, advice in _ADVICE if sign in said), "see that it is in order")
+    return StoreFailed(f"the store {shown} cannot be used: {shortened(printable(said), 300)}; {advised}")
 
 
 def may_pass(error: Exception) -> bool:
-    """Returns True iff somebody else was in the way, and the same is worth another try."""
+    """Returns True iff another process was in the way, so that a retry may succeed."""
     if isinstance(error, DBAPIError):
         return _state(error.orig) in _PASSING or _is_locked(error)
     return isinstance(error, sqlite3.Error) and _is_locked(error)
 
 
 def is_broken(error: Exception) -> bool:
-    """Returns True iff there is no connection any more, or none to be had."""
+    """Returns True iff the connection is lost, or none can be made."""
     if not isinstance(error, DBAPIError):
         return False
     signs = ("create a connection", "communication error", "network error", "Connection refused")
@@ -64,7 +64,7 @@ def is_broken(error: Exception) -> bool:
 
 
 def is_reset(error: Exception) -> bool:
-    """Returns True iff there was a connection, which broke."""
+    """Returns True iff an existing connection broke."""
     broke = isinstance(error, DBAPIError) and error.connection_invalidated
     return broke or (isinstance(error, DBAPIError) and "network error" in message(error))
 
@@ -74,7 +74,7 @@ def _is_locked(error: Exception) -> bool:
 
 
 def message(error: BaseException) -> str:
-    """Returns what the driver says, without the statement and its parameters."""
+    """Returns the driver's message, without the statement and its parameters."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, UnicodeError):
         return "it holds a text that is no UTF-8"
@@ -95,7 +95,7 @@ def _state(error: BaseException | None) -> str:
 
 
 def corrupted(shown: str, what: str) -> StoreFailed:
-    """Returns the error for a row that this package never wrote."""
+    """Returns the error for a row that this package did not write."""
     return StoreFailed(
         f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the "
         "namespace (rag-rules store prune), or give another store"
@@ -103,7 +103,7 @@ def corrupted(shown: str, what: str) -> StoreFailed:
 
 
 def gone(shown: str) -> StoreFailed:
-    """Returns the error for a file that is not there any more, or is another one."""
+    """Returns the error for a file that was deleted, moved or replaced."""
     return StoreFailed(
         f"the file of the store {shown} was deleted, moved or replaced while it was in use, so what was "
         "paid since then is not kept; put it back, or ask again, which makes a new one"

@@ -1,6 +1,7 @@
-"""The lock of a process that has a SQLite file open: on a file beside it, which must not be deleted.
+"""This module holds the lock of a process that uses a SQLite file: on a file beside it, which must stay
+there.
 
-Not on the database itself: SQLite has locks of its own there, and on some systems they would meet.
+The lock is not on the database itself, where SQLite has locks of its own that might conflict.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ from typing import Any
 
 try:
     import fcntl as _fcntl
-except ImportError:  # Windows, whose locks are never shared ones
+except ImportError:  # Windows, which has no shared locks
     _fcntl = None
 _locks: Any = _fcntl
 
@@ -21,10 +22,10 @@ _HELD = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 class Presence:
-    """This class represents a lock on a file whose length says how often it was asked for since somebody
-    was alone.
+    """A Presence is the lock of one process at a database.
 
-    ``database``: its path. Where there are no such locks, there is always somebody else.
+    The length of its file counts the requests for it since a process was alone. ``database``: its path.
+    Without shared locks on this system, another process is always assumed to be there.
     """
 
     def __init__(self, database: str) -> None:
@@ -34,38 +35,38 @@ class Presence:
         self._inode = (0, 0)
 
     def try_alone(self) -> bool:
-        """Holds the exclusive lock, if nobody holds any."""
+        """Takes the exclusive lock if no process holds any lock; returns True iff it did."""
         if _locks is None or not self._locked(_locks.LOCK_EX):
             return False
         os.ftruncate(self._opened(), 0)
         return True
 
     def try_among(self) -> bool:
-        """Holds a shared lock, unless somebody is alone; then says to that one that it is asked for."""
+        """Takes a shared lock, and returns True; if a process is alone, requests it from that process
+        instead."""
         if _locks is None or self._locked(_locks.LOCK_SH):
             return True
         os.write(self._opened(), b"?")
         return False
 
     def is_asked_for(self) -> bool:
-        """Returns True iff somebody may be waiting for this one not to be alone any more."""
+        """Returns True iff another process may be waiting for this one to give up the exclusive lock."""
         try:
             found = self._path.stat()
         except OSError:
             return True
-        # Where it was deleted and made anew, newcomers see nothing of this lock.
+        # Newcomers do not see this lock if its file was deleted and made again.
         return found.st_size > 0 or (found.st_dev, found.st_ino) != self._inode
 
     def leave(self) -> None:
-        """Gives the lock back; in a forked child, lets go of it and leaves it to the parent."""
-        # Closing does both: unlocking would unlock the parent's as well.
+        """Gives the lock back; in a forked child, leaves it to the parent."""
+        # Closing does that: unlocking in a child would unlock the parent's lock too.
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
 
     def _locked(self, kind: int) -> bool:
-        """Returns True iff it has the lock now, on the file that is there now; and where nobody can have
-        one."""
+        """Returns True iff the lock is held on the current file, or if the system has no such locks."""
         try:
             _locks.flock(self._opened(), kind | _locks.LOCK_NB)
         except OSError as error:
@@ -78,7 +79,7 @@ class Presence:
         return self._reopen_if_gone()
 
     def _reopen_if_gone(self) -> bool:
-        """Returns False where the file that is open is not the one that newcomers would open."""
+        """Returns False, and closes the file, if newcomers would open another file."""
         with contextlib.suppress(OSError):
             found = self._path.stat()
             if (found.st_dev, found.st_ino) == self._inode:
@@ -95,9 +96,9 @@ class Presence:
         return self._file
 
     def _share(self, file: int, mode: int) -> None:
-        """Give the lock file the database's permissions, so that everyone who may write the database
-        can open the lock."""
-        with contextlib.suppress(OSError):  # somebody else's file, who has done so
+        """Gives the lock file the permissions of the database, so that each user of the database can open
+        it."""
+        with contextlib.suppress(OSError):  # another user's file, with permissions already set
             database = self._database.stat().st_mode
             if mode != database:
                 os.fchmod(file, database & 0o777)

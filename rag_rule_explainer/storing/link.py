@@ -1,8 +1,8 @@
-"""A pg8000 connection that says so itself when the way to its server is broken.
+"""This module wraps pg8000's connection, so that it reports a broken network by an error of its own.
 
-pg8000 lets some of what a broken connection raises through as it is: what a socket raises while it is
-read, and what becomes of messages of which only a part arrived. SQLAlchemy takes these for bugs: it keeps
-the connection, and prints a trace when it cannot be closed politely.
+pg8000 lets some errors of a broken connection through: those of a socket that is read, and those that
+partly received messages cause. SQLAlchemy takes these for bugs: it keeps the connection, and prints a
+trace when it cannot be closed cleanly.
 """
 
 import contextlib
@@ -15,15 +15,12 @@ _driver: Any = pg8000.dbapi
 _Connection: Any = _driver.Connection
 _HALF_READ = (OSError, EOFError, LookupError, struct.error)
 _NO_LONGER_OPEN = (AttributeError, ValueError)
-"""Raised by pg8000 and by Python's files where a connection is used that was closed."""
+"""The errors of pg8000 and of Python's files if a closed connection is used."""
 
 
 class Link(_Connection):
-    """This class represents a connection whose errors are pg8000's own, ``network error`` where it is
-    broken.
-
-    What would be said to the server in parting is left out where it cannot be said.
-    """
+    """A Link is a connection that raises only pg8000's own errors, ``network error`` if it is broken.
+    Closing it sends no farewell if the server cannot be reached."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._sock = self._usock = None
@@ -34,7 +31,7 @@ class Link(_Connection):
             raise _driver.InterfaceError("network error") from error
 
     def handle_messages(self, context: Any) -> None:
-        """Reads until the server is ready for more. Raises pg8000's errors."""
+        """Reads messages until the server is ready. Raises pg8000's errors."""
         try:
             _Connection.handle_messages(self, context)
         except _HALF_READ as error:
@@ -46,16 +43,16 @@ class Link(_Connection):
             raise _driver.InterfaceError("connection is closed") from error
 
     def rollback(self) -> None:
-        """Rolls back; a server to which the connection is broken does so of its own accord."""
+        """Rolls back; if the connection is broken, the server does that itself."""
         with contextlib.suppress(_driver.InterfaceError):
             _Connection.rollback(self)
 
     def close(self) -> None:
-        """Closes the connection, politely where that is possible."""
+        """Closes the connection, and informs the server if it can be reached."""
         file = self._sock
         with contextlib.suppress(_driver.Error, OSError, *_NO_LONGER_OPEN):
             _Connection.close(self)
-        # Else it would try to send what is left in it when it is forgotten.
+        # Otherwise the file would try to send its buffer when it is garbage-collected.
         if file is not None:
             with contextlib.suppress(OSError, ValueError):
                 file.close()

@@ -1,4 +1,4 @@
-"""All stored answers to one question, read beside the writer."""
+"""This module reads all stored answers to one question, on a connection of its own."""
 
 from contextlib import closing
 from typing import Any
@@ -9,14 +9,12 @@ from .database import OUTSIDE_OPTIONS, RESETS, Database, patiently
 from .schema import answers, questions
 
 MOST_LISTED = 4096
-"""Answers that are read at once."""
+"""The largest number of answers that are read."""
 
 
 def answers_to(database: Database, question: str) -> list[Any]:
-    """Arrangement, ids and answer of each answer to the question with this digest, in order.
-
-    Raises StoreFailed.
-    """
+    """Returns arrangement, ids and answer of each answer to the question with this digest, in order.
+    Raises StoreFailed."""
     rows = (
         select(answers.c.arrangement, answers.c.ids, answers.c.answer)
         .join(questions, questions.c.id == answers.c.question)
@@ -29,5 +27,5 @@ def answers_to(database: Database, question: str) -> list[Any]:
         with closing(database.connect()) as connection:
             return list(connection.execution_options(**OUTSIDE_OPTIONS).execute(rows).all())
 
-    with database.told():
+    with database.as_store_failed():
         return patiently(read, resets=RESETS)

@@ -1,4 +1,4 @@
-"""What people do with a store as a whole: look at it, prune it, take everything out of it."""
+"""This module inspects, prunes and exports a whole store."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -29,10 +29,8 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class NamespaceInfo:
-    """What one namespace holds; times are in seconds since 1970.
-
-    ``claims``: answers that are being made, but for those of a process that is alone there.
-    """
+    """A NamespaceInfo counts the contents of one namespace; times are in seconds since 1970. ``claims``:
+    answers that are being made; those of a process that is alone at the database are not counted."""
 
     namespace: str
     questions: int
@@ -45,7 +43,7 @@ class NamespaceInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """What a store holds. ``size``: bytes of its file, None where it is on a server."""
+    """A StoreInfo describes a store. ``size``: the bytes of its file; None on a server."""
 
     url: str
     schema: int
@@ -55,14 +53,15 @@ class StoreInfo:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """How much was pruned."""
+    """Pruned holds the numbers of deleted rows."""
 
     answers: int
     judgements: int
 
 
 def info(url: str) -> StoreInfo:
-    """Returns what the store at ``url`` holds, by namespace. Raises StoreFailed where there is none."""
+    """Returns the contents of the store at ``url``, counted by namespace. Raises StoreFailed if there is
+    none."""
     database = _existing(url)
 
     def look(connection: Connection) -> StoreInfo:
@@ -85,7 +84,7 @@ def prune(
 ) -> Pruned:
     """Deletes answers and judgements of a namespace, of a certain age, or both; or ``everything``.
 
-    What is being made right now is left alone. Raises InvalidInput where nothing says what to delete, and
+    Claims to answers that are being made stay. Raises InvalidInput if no argument selects rows, and
     StoreFailed.
     """
     chosen = namespace is not None or older_than_days is not None
@@ -100,17 +99,15 @@ def prune(
     database = _existing(url)
     name = None if namespace is None else packed(namespace)
     before = None if older_than_days is None else database.now - older_than_days * _DAY
-    with database.told():
+    with database.as_store_failed():
         pruned = patiently(lambda: _pruned(database, name, before))
         _shrink(database)
     return pruned
 
 
 def export(url: str, namespace: str | None = None) -> Iterator[dict[str, Any]]:
-    """Returns every answer and judgement as a dict that JSON can say, of one namespace or of all.
-
-    Reads page by page, so a store of any size can be exported. Raises StoreFailed.
-    """
+    """Returns every answer and judgement of one namespace, or of all, as a dict for JSON. Reads page by
+    page, so a store of any size can be exported. Raises StoreFailed."""
     database = _existing(url)
     name = None if namespace is None else packed(namespace)
     return _exported(database, name)
@@ -123,7 +120,7 @@ def _existing(url: str) -> Database:
 
 
 def _reading(database: Database, read: Callable[[Connection], Result]) -> Result:
-    with database.told(), closing(database.connect()) as connection:
+    with database.as_store_failed(), closing(database.connect()) as connection:
         return read(connection.execution_options(**OUTSIDE_OPTIONS))
 
 
@@ -167,7 +164,8 @@ def _counted(connection: Connection, namespace: bytes, database: Database) -> tu
 def _pruned(database: Database, namespace: bytes | None, before: float | None) -> Pruned:
     with closing(database.connect()) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
-            # Nobody is to add an answer to a question while that is deleted for having none.
+            # The lock keeps other processes from adding an answer to a question that is deleted for
+            # having none.
             tables = ", ".join(table.name for table in (questions, predicates, answers, judgements))
             connection.exec_driver_sql(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
         dead = answers.c.answer.is_(None) & (answers.c.expires < database.now)
@@ -186,8 +184,7 @@ def _deleted(
     before: float | None,
     condition: Any,
 ) -> int:
-    """Returns how many rows were deleted; their questions or predicates go where nothing is left of
-    them."""
+    """Returns the number of deleted rows; also deletes questions or predicates without rows."""
     reference = table.c[subjects.name.removeprefix("rag_rules_").removesuffix("s")]
     if namespace is not None:
         named = select(subjects.c.id).where(subjects.c.namespace == namespace)
@@ -200,7 +197,7 @@ def _deleted(
 
 
 def _shrink(database: Database) -> None:
-    """Gives the space back, and leaves nothing of what was pruned in the file."""
+    """Shrinks the file, so that it contains no pruned content."""
     with closing(database.connect()) as connection:
         if connection.dialect.name == "sqlite":
             connection.execution_options(**OUTSIDE_OPTIONS)
@@ -214,7 +211,7 @@ def _exported(database: Database, namespace: bytes | None) -> Iterator[dict[str,
     query = select(*columns, *rest).join_from(answers, questions, answers.c.question == questions.c.id)
     query = query.where(answers.c.answer.is_not(None))
     for row in _paged(database, query, (answers.c.arrangement, answers.c.sample), questions, namespace):
-        with database.told():
+        with database.as_store_failed():
             record = _answer_record(row, database)
         yield record
     judged = select(judgements, predicates.c.namespace, predicates.c.text)

@@ -1,4 +1,4 @@
-"""Claims that need no database: granted where they are asked for, while this process is alone there."""
+"""This module grants claims in memory, without the database, while this process is alone at it."""
 
 import threading
 from collections.abc import Collection
@@ -6,22 +6,24 @@ from collections.abc import Collection
 from .rows import RowKey, Wish
 
 MOST_KNOWN = 250_000
-"""Keys that are known at once: more would take more memory than they save time."""
+"""The number of keys in memory above which they are dropped: more would cost more memory than they save
+time."""
 MOST_READ = 25_000
-"""Keys that are read to know a question's: more would take longer than they save time."""
+"""The number of a question's keys above which they are not read: more would cost more time than they
+save."""
 
 
 class Grants:
-    """What was granted without the database, and what must not be.
+    """The Grants are the claims that were granted without the database.
 
-    A question is open while every key of it that has a row, or is being made or asked for, is known here;
-    then any other one is nobody's. Which holds only while nobody else writes: whoever is not alone any
-    more closes all questions first. Thread-safe.
+    A question is open while memory has all its keys with a row, with a claim, or with a pending request;
+    then any other key is free. This holds only while no other process writes: a process that is not alone
+    any more must first close all questions. Thread-safe.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._questions: dict[str, bool] = {}  # whether they are open, or too large to be
+        self._questions: dict[str, bool] = {}  # by digest: True if open, False if too large
         self._known: set[RowKey] = set()
         self._granted: dict[RowKey, Wish] = {}
 
@@ -29,7 +31,7 @@ class Grants:
         return len(self._granted)
 
     def grant(self, wish: Wish) -> bool:
-        """Grants the claim, unless the database, or who else wants it, has to be asked."""
+        """Returns True iff it grants the claim; otherwise the caller must ask the writer."""
         key = wish.key
         with self._lock:
             if not self._questions.get(wish.question.digest) or key in self._known:
@@ -39,7 +41,7 @@ class Grants:
         return True
 
     def granted(self, key: RowKey) -> Wish | None:
-        """Returns what was granted under the key; where nothing was, nothing will be."""
+        """Returns the granted claim of the key; without one, prevents that it is granted later."""
         with self._lock:
             wish = self._granted.get(key)
             if wish is None and self._questions:
@@ -47,14 +49,12 @@ class Grants:
         return wish
 
     def is_new(self, question: str) -> bool:
-        """Returns True iff it is worth opening."""
+        """Returns True iff the question has not been opened, nor found too large."""
         return question not in self._questions
 
     def open(self, question: str, keys: Collection[RowKey]) -> None:
-        """From now on, claims to other answers of the question are granted, unless there are too many.
-
-        ``keys``: those that have a row, or are being made through the database.
-        """
+        """Opens the question for grants of all other keys, unless it has too many keys. ``keys``: those
+        that have a row, or a claim in the database."""
         with self._lock:
             if len(self._known) > MOST_KNOWN:
                 self._questions.clear()
@@ -64,16 +64,16 @@ class Grants:
                 self._known.update(keys)
 
     def close(self) -> list[Wish]:
-        """From now on, nothing is granted; what was, and is not ended yet."""
+        """Stops granting, and returns the granted claims that have not ended."""
         with self._lock:
             self._questions.clear()
             self._known = set(self._granted)
             return list(self._granted.values())
 
     def end(self, key: RowKey) -> bool:
-        """Forgets a claim that was settled or has a row now; False where it was not granted here."""
+        """Drops a claim that was settled or has a row now; returns False if it was not granted here."""
         return self._granted.pop(key, None) is not None
 
     def forked(self) -> None:
-        """In a child: everything was the parent's. The lock may be held by a thread that is not here."""
+        """Resets this object in a forked child: the claims and a held lock are the parent's."""
         self.__init__()

@@ -1,4 +1,5 @@
-"""Stores that are open: one writer per process and database, shared by all threads and event loops."""
+"""This module opens stores: one writer per process and database, shared by all threads and event
+loops."""
 
 import asyncio
 import atexit
@@ -8,7 +9,7 @@ from collections.abc import Callable, Hashable
 
 from ..verdicts import Answer, Judgement
 from .address import Address
-from .answers import QuestionAnswers, told_of
+from .answers import QuestionAnswers, outcome_of
 from .database import Database, file_at
 from .digests import KeyDigests, NotStorable, digest
 from .encoding import packed, packed_judgement, unpacked_answer, unpacked_ids, unpacked_judgement
@@ -20,15 +21,15 @@ from .writer import Writer
 
 _opening = threading.Lock()
 _writers: dict[tuple[int, str], tuple[Writer, object]] = {}
-"""By process id and database: a forked child has the parent's memory but not its thread.
+"""The writers and the identity of their file, by process id and database.
 
-With each goes which file it is: one that was deleted and made anew is another one.
+A forked child has the parent's memory but not its thread; a file that was deleted and made again is
+another.
 """
 
 
 class Opened:
-    """This class represents a store that is open. Every method may be awaited on any event loop, on many
-    at once."""
+    """An Opened is an open store. Its methods may be awaited on any event loop, on several at once."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
@@ -36,22 +37,23 @@ class Opened:
         self._namespace = packed(store.named)
 
     def check_there(self) -> None:
-        """Makes sure that what was stored is where others will look for it. Raises StoreFailed."""
+        """Checks that the stored answers are in the file that later users will open. Raises
+        StoreFailed."""
         self._writer.database.check_there()
 
     def answers(self, question: str) -> QuestionAnswers:
-        """Returns the answers to one question; any text that says all that they depend on but the
-        sources."""
+        """Returns the answers to one question. ``question``: a text with everything that they depend on
+        except sources."""
         return QuestionAnswers(self._writer, self._store.named, question, self._store.lease)
 
     def stored_answers(
         self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
     ) -> list[tuple[tuple[str, ...], Answer]]:
-        """Returns the ids and the answer of each stored one to a question, in order of arrangements;
+        """Returns the ids and the answer of each stored answer to a question, in order of arrangements;
         blocks.
 
-        ``key_of``: the key of the arrangement with these ids, as it is now; None where there is none.
-        Those that were answered from other texts under these ids are left out. Raises StoreFailed.
+        ``key_of``: returns the current key of the arrangement with these ids; None without one. Answers
+        to other texts under these ids are left out. Raises StoreFailed.
         """
         namespace, database = self._store.named, self._writer.database
         keys = KeyDigests(namespace, question)
@@ -64,26 +66,24 @@ class Opened:
         return found
 
     async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
-        """Returns the judgement by the predicate of this name under a memo key, None where there is none.
+        """Returns the judgement of the predicate with this name under a memo key; None if there is none.
 
-        Also None for keys that hold more than plain values, tuples and frozensets: of other objects
-        nobody knows what another process would call the same. Raises StoreFailed.
+        Returns None for keys with other values than plain ones, tuples and frozensets, which have no
+        meaning in other processes. Raises StoreFailed.
         """
         try:
             key = digest(self._store.named, predicate, memo)
         except NotStorable:
             return None
         loop = asyncio.get_running_loop()
-        content = await told_of(self._writer, Recall(loop, loop.create_future(), key))
+        content = await outcome_of(self._writer, Recall(loop, loop.create_future(), key))
         if content is None:
             return None
         return self._writer.database.decoded(unpacked_judgement, content, key)
 
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
-        """Stores a judgement, unless one is there, and returns once it is committed.
-
-        Does nothing for keys under which ``judgement`` finds none. Raises StoreFailed.
-        """
+        """Stores a judgement, unless the store has one, and returns once it is committed. Does nothing
+        for keys that ``judgement`` does not take. Raises StoreFailed."""
         try:
             key = digest(self._store.named, predicate, memo)
             subject = RowSubject(digest(self._store.named, predicate), self._namespace, packed(predicate))
@@ -91,12 +91,11 @@ class Opened:
             return
         loop = asyncio.get_running_loop()
         content = packed_judgement(judgement, key)
-        await told_of(self._writer, Remember(loop, loop.create_future(), key, subject, content))
+        await outcome_of(self._writer, Remember(loop, loop.create_future(), key, subject, content))
 
 
 def opened_store(store: Store) -> Opened:
-    """Returns the store, opened in this process unless it is open already. Raises StoreFailed,
-    MissingExtra."""
+    """Returns the store, which is opened once in this process. Raises StoreFailed and MissingExtra."""
     address = Address.of(store.url)
     key = os.getpid(), address.identity
     with _opening:
@@ -112,7 +111,7 @@ def opened_store(store: Store) -> Opened:
 
 
 def close_all() -> None:
-    """Closes every store that is open in this process, once what is queued is done."""
+    """Closes every store of this process, once its queued work is done."""
     with _opening:
         ours = [key for key in _writers if key[0] == os.getpid()]
         writers = [_writers.pop(key)[0] for key in ours]
@@ -125,7 +124,7 @@ def _file(address: Address) -> object:
 
 
 def _forked() -> None:
-    global _opening  # noqa: PLW0603 -- another thread of the parent may have held it, and is not here
+    global _opening  # noqa: PLW0603 -- a thread of the parent may hold the old lock for ever
     _opening = threading.Lock()
     for writer, _ in _writers.values():
         writer.forked()

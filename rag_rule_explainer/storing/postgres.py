@@ -1,10 +1,9 @@
-"""The statements that run for every probe, in the way that is fastest on PostgreSQL.
+"""This module has PostgreSQL's statements that run for every probe, in their fastest form.
 
-They go to the driver itself: SQLAlchemy's part of a statement would take as long as its own. Rows travel
-within the text of the statement, column by column: with parameters, drivers written in Python take long
-for each, and go to the server and back several times. So that nothing in a text needs to be quoted, what
-comes from outside is in hexadecimal digits. Rows are taken in the order of their keys, so that two
-processes never wait for each other in a circle.
+They go to the driver directly: SQLAlchemy's part would take as long as the statement. Rows are in the
+text of the statement, column by column, since drivers in Python are slow with parameters and need several
+round trips for them. All foreign data is hexadecimal, so that no text needs quoting. Rows are locked in
+the order of their keys, so that two processes never deadlock.
 """
 
 from collections.abc import Sequence
@@ -16,7 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 32
-"""A commit takes much longer than Python takes for a few of those who were served by the one before."""
+"""A transaction serves at least this number of requests, if so many wait: a commit takes long on a
+server."""
 
 _CLAIM = "rag_rules_claim('{%s}', '{%s}', '{%s}', '{%s}', '%s', '{%s}')"
 _PUT = "rag_rules_put('{%s}', '{%s}', '{%s}', '{%s}', '{%s}', '{%s}', %r)"
@@ -31,12 +31,13 @@ _RECALL = (
 )
 
 
-def at_once(
+def put_and_claim(
     connection: Connection, puts: Sequence[AnswerRow], claims: Sequence[ClaimRow], owner: str, now: float
 ) -> bool:
-    """Puts answers and makes claims in one round trip; True iff they are all there now, and committed."""
+    """Puts answers and makes claims in one round trip; returns True iff all of them are there now and
+    committed."""
     parts = [_put(puts, now)] * bool(puts) + [_claim(claims, owner)] * bool(claims)
-    # Nothing is lost with a claim but what its answer costs, and that only where the server crashes.
+    # A claim may be lost if the server crashes; that costs no more than one answer.
     durable = "on" if puts else "off"
     statement = f"SELECT {' + '.join(parts)}, set_config('synchronous_commit', '{durable}', true)"
     driver: Any = connection.connection.dbapi_connection
@@ -49,22 +50,22 @@ def at_once(
 
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-    """Inserts claims where there is no row yet; how many."""
+    """Inserts claims for keys without a row, and returns their number."""
     return _run(connection, f"SELECT {_claim(rows, owner)}").fetchone()[0]
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Puts answers where there is none yet; how many. A question that has no row gets none."""
+    """Stores answers for keys without one, and returns their number. Skips questions without a row."""
     return _run(connection, f"SELECT {_put(rows, now)}").fetchone()[0]
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """Returns the rows of these keys that are there."""
+    """Returns the existing rows of these keys."""
     return _run(connection, _READ % _keys(keys)).fetchall()
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """Returns the judgements of these memos that are there."""
+    """Returns the existing judgements of these memos."""
     return _run(connection, _RECALL % ",".join(memos)).fetchall()
 
 
@@ -95,7 +96,7 @@ def _keys(keys: Sequence[RowKey]) -> tuple[str, str]:
 
 
 def _run(connection: Connection, statement: str) -> Any:
-    """Returns the driver's cursor; raises what SQLAlchemy raises, but for the statement, which holds
+    """Returns the driver's cursor. Raises the errors of SQLAlchemy without the statement, which holds
     answers."""
     driver: Any = connection.connection.dbapi_connection
     cursor = driver.cursor()

@@ -1,9 +1,9 @@
-"""What PostgreSQL does for every probe, as functions of the database.
+"""This module defines the functions that PostgreSQL runs for every probe.
 
-Planning such a statement takes the server longer than running it for a few rows. It keeps the plans of a
-function for as long as a connection lasts, whatever pooler may stand in between.
+Planning such a statement takes the server longer than running it for a few rows. The plans of a function
+last as long as a connection, also behind a pooler.
 
-Arrays have one element for each row; ids and answers come as hexadecimal digits.
+Arrays have one element for each row; ids and answers are hexadecimal digits.
 """
 
 CREATE = (
@@ -61,4 +61,4 @@ CREATE = (
     END $$
     """,
 )
-"""The statements that make them."""
+"""The statements that create the functions."""

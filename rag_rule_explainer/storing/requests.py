@@ -1,4 +1,5 @@
-"""What coroutines hand to the writer's thread, with the future that tells them of the outcome."""
+"""This module defines the requests that coroutines send to the writer's thread, with futures for the
+outcomes."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -11,7 +12,7 @@ from .rows import RowKey, RowSubject, Wish
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """Something wanted by a coroutine that waits for ``future`` on ``loop``."""
+    """A Ticket is a request of a coroutine that waits for ``future`` on ``loop``."""
 
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
@@ -19,10 +20,10 @@ class Ticket:
 
 @dataclass(slots=True, eq=False)
 class Take(Ticket):
-    """Wants an answer, or the right to make it.
+    """A Take requests an answer, or the claim to make it.
 
-    Told a row with an answer, or None: the claim is granted, and is to be given back by ``Release`` where
-    nobody waits for it any more.
+    Its outcome is a row with an answer, or None for a granted claim. A claim that no coroutine waits for
+    any more must be given back by ``give_back``.
     """
 
     wish: Wish
@@ -31,7 +32,7 @@ class Take(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Put(Ticket):
-    """Wants an answer stored. Told the row of another answer that came first, or None."""
+    """A Put requests that an answer is stored. Its outcome is the row of an earlier answer, or None."""
 
     wish: Wish
     answer: bytes
@@ -40,14 +41,14 @@ class Put(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Recall(Ticket):
-    """Wants a judgement. Told its bytes, or None."""
+    """A Recall requests a judgement. Its outcome are the judgement's bytes, or None."""
 
     memo: str
 
 
 @dataclass(slots=True, eq=False)
 class Remember(Ticket):
-    """Wants a judgement stored. Told None."""
+    """A Remember requests that a judgement is stored. Its outcome is None."""
 
     memo: str
     predicate: RowSubject
@@ -56,28 +57,30 @@ class Remember(Ticket):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Gives a claim back. Nobody waits for that."""
+    """A Release gives a claim back. It has no outcome."""
 
     key: RowKey
 
 
 @dataclass(frozen=True, slots=True)
 class StopWriting:
-    """Ends the writer, once what is queued before it is done."""
+    """A StopWriting ends the writer, once all earlier requests are done."""
 
 
 WantedWork: TypeAlias = Take | Put | Recall | Remember | Release | StopWriting
 TicketOutcome: TypeAlias = tuple[Ticket, object]
-"""A ticket and its outcome; one that is a StoreFailed is raised."""
+"""A ticket and its outcome; a StoreFailed is raised at the ticket's coroutine."""
 
 
-def tell(told: Iterable[TicketOutcome]) -> list[RowKey]:
-    """Wakes the waiting coroutines, each loop once. The keys of claims that nobody waits for any more.
+def set_outcomes(settled: Iterable[TicketOutcome]) -> list[RowKey]:
+    """Sets the outcomes of tickets, with one call per loop; returns the keys of claims without a waiting
+    coroutine.
 
-    Thread-safe. Of coroutines that were cancelled, only those are known here whose loop was closed.
+    Thread-safe. The keys are those of closed loops; cancelled coroutines on open loops give claims back
+    later.
     """
     by_loop: dict[asyncio.AbstractEventLoop, list[TicketOutcome]] = {}
-    for each in told:
+    for each in settled:
         by_loop.setdefault(each[0].loop, []).append(each)
     unwanted: list[RowKey] = []
     for loop, outcomes in by_loop.items():

@@ -1,4 +1,4 @@
-"""What goes into the tables and comes out of them."""
+"""This module defines the rows of the tables, and the statements that run for every probe."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from sqlalchemy import Connection
 
 RowKey: TypeAlias = tuple[str, int]
-"""An arrangement's digest, and the number of the sample."""
+"""The digest of an arrangement, and the number of the sample."""
 
 
 class ClaimRow(NamedTuple):
-    """Says that an answer is being made; ``question`` is a digest."""
+    """A ClaimRow marks an answer that is being made; ``question`` is a digest."""
 
     key: RowKey
     question: str
@@ -19,7 +19,7 @@ class ClaimRow(NamedTuple):
 
 
 class RowSubject(NamedTuple):
-    """This class represents a question that has answers, or a predicate that has judgements."""
+    """A RowSubject is a question that has answers, or a predicate that has judgements."""
 
     digest: str
     namespace: bytes
@@ -27,7 +27,7 @@ class RowSubject(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What somebody wants an answer to, or makes one to."""
+    """A Wish names the answer that a caller requests, or makes."""
 
     key: RowKey
     question: RowSubject
@@ -36,7 +36,7 @@ class Wish(NamedTuple):
 
 
 class AnswerRow(Protocol):
-    """An answer to a wish."""
+    """An AnswerRow is an answer to a wish."""
 
     wish: Wish
     answer: bytes
@@ -44,14 +44,12 @@ class AnswerRow(Protocol):
 
 
 class HotStatements(Protocol):
-    """What runs for every probe, written for one kind of database.
-
-    ``FEWEST``: so many are served at once, where so many are there, before others have to wait.
-    """
+    """The HotStatements run for every probe; each kind of database has its own. ``FEWEST``: a transaction
+    serves at least this number of requests, if so many wait."""
 
     FEWEST: int
 
-    def at_once(
+    def put_and_claim(
         self,
         connection: Connection,
         puts: Sequence[AnswerRow],
@@ -59,24 +57,23 @@ class HotStatements(Protocol):
         owner: str,
         now: float,
     ) -> bool:
-        """Puts answers and makes claims in a transaction of its own; True iff they are all there now.
-
-        Else there is more to do, in another transaction, which puts and claims them again.
-        """
+        """Puts answers and makes claims in a transaction of its own; returns True iff all of them are
+        there now. Otherwise the caller must put and claim them again, in another transaction."""
         ...
 
     def claim(self, connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-        """Inserts claims where there is no row yet; how many."""
+        """Inserts claims for keys without a row, and returns their number."""
         ...
 
     def put(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-        """Puts answers where there is none yet; how many. A question that has no row gets none."""
+        """Stores answers for keys without one, and returns their number. Skips questions without a
+        row."""
         ...
 
     def read(self, connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-        """Returns the rows of these keys that are there."""
+        """Returns the existing rows of these keys."""
         ...
 
     def recall(self, connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-        """Returns the judgements of these memos that are there."""
+        """Returns the existing judgements of these memos."""
         ...

@@ -1,4 +1,4 @@
-"""The tables and functions, their version, and the way from an older one to this one."""
+"""This module defines the tables and functions, and migrates them from an older version."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -22,13 +22,13 @@ from ..errors import StoreFailed
 from . import postgres_functions as functions
 
 SchemaStep: TypeAlias = Callable[[Connection], None]
-"""Takes the tables from one version to the next."""
+"""A function that migrates the tables from one version to the next."""
 
 STEPS: tuple[SchemaStep, ...] = ()
-"""From version 1 to 2, from 2 to 3, and so on; never changed once released."""
+"""The steps from version 1 to 2, from 2 to 3, and so on; a released step never changes."""
 
 _PREFIX = "rag_rules_"
-_LOCK = 7_241_860_313  # any number will do that nobody else uses
+_LOCK = 7_241_860_313  # an arbitrary number that no other application uses
 
 _metadata = MetaData()
 _key: Any = Text().with_variant(Text(collation="C"), "postgresql")
@@ -45,7 +45,7 @@ questions = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""What answers are to."""
+"""The questions that have answers."""
 
 predicates = Table(
     f"{_PREFIX}predicates",
@@ -55,7 +55,7 @@ predicates = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""What judgements are by."""
+"""The predicates that have judgements."""
 
 answers = Table(
     f"{_PREFIX}answers",
@@ -70,9 +70,10 @@ answers = Table(
     Column("latency", _seconds),
     Column("stored", _seconds),
 )
-"""``arrangement`` is a digest of the namespace, the question and the arrangement's key.
+"""The answers and the claims. ``arrangement`` is a digest of the namespace, the question and the
+arrangement's key.
 
-Until there is an answer, the row is a claim: ``owner`` makes it, and has until ``expires``.
+A row without an answer is a claim: ``owner`` makes the answer, and has time until ``expires``.
 """
 
 judgements = Table(
@@ -83,14 +84,12 @@ judgements = Table(
     Column("judgement", LargeBinary, nullable=False),
     Column("stored", _seconds, nullable=False),
 )
-"""``memo`` is a digest of the namespace, the predicate's name and its memo key."""
+"""The judgements. ``memo`` is a digest of the namespace, the predicate's name and its memo key."""
 
 
 def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = STEPS) -> None:
-    """Makes the tables, or takes older ones to this version, in the transaction that is open.
-
-    Raises StoreFailed where they are of a newer version, or a SQLite file is somebody else's.
-    """
+    """Makes the tables, or migrates older ones to this version, in the open transaction. Raises
+    StoreFailed for tables of a newer version, and for a SQLite file of another application."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     current = len(steps) + 1
@@ -114,10 +113,8 @@ def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = ST
 
 
 def version_of(connection: Connection, shown: str) -> int | None:
-    """Returns the version of the tables, None where there are none.
-
-    Raises StoreFailed where it cannot be told, and for a SQLite file that holds something else.
-    """
+    """Returns the version of the tables; None if there are none. Raises StoreFailed if the version cannot
+    be read, and for a SQLite file of another application."""
     names = inspect(connection).get_table_names()
     if versions.name not in names:
         if names and connection.dialect.name == "sqlite":

@@ -1,6 +1,6 @@
-"""Which answers are being made, and who in this process waits for them: each is made by one only.
+"""This module tracks the answers that are being made, so that each of them is made by one caller only.
 
-Belongs to the writer's thread; knows no database.
+It runs in the writer's thread, and does not use the database.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,32 +14,30 @@ from .rows import RowKey, Wish
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _RENEWALS = 3
-"""Times within a lease that it is renewed."""
+"""The number of renewals of a claim within its lease."""
 
 
 @dataclass(slots=True, eq=False)
 class Flight:
-    """This class represents an answer that somebody makes: of this process where it is ``held``, else of
-    another one."""
+    """A Flight is an answer that is being made: by this process if it is ``held``, else by another
+    one."""
 
     first: Wish
     waiting: list[Take]
     held: bool = False
     pause: float = _SHORTEST_PAUSE
-    due: float = 0.0  # until it was looked at for the first time
+    due: float = 0.0  # 0 until the first look
 
     @property
     def key(self) -> RowKey:
-        """Returns what it is to be the answer to."""
+        """The key of the answer."""
         return self.first.key
 
 
 @dataclass(slots=True)
 class FlightBatch:
-    """What one transaction has to do, and who is told something without it.
-
-    ``openings``: questions, by digest, of which the keys of all rows are to be read.
-    """
+    """A FlightBatch holds the work of one transaction, and the outcomes that need none. ``openings``: the
+    questions, by digest, whose keys are to be read."""
 
     puts: list[Put] = field(default_factory=list[Put])
     released: list[RowKey] = field(default_factory=list[RowKey])
@@ -48,27 +46,27 @@ class FlightBatch:
     recalls: list[Recall] = field(default_factory=list[Recall])
     remembers: list[Remember] = field(default_factory=list[Remember])
     openings: set[str] = field(default_factory=set[str])
-    told: list[TicketOutcome] = field(default_factory=list[TicketOutcome])
+    outcomes: list[TicketOutcome] = field(default_factory=list[TicketOutcome])
 
     @property
     def needs_database(self) -> bool:
-        """Returns False where there is nothing to read or to write."""
+        """True if the batch reads or writes anything."""
         return bool(self.puts or self.wanted) or self.needs_more_than_puts_and_claims
 
     @property
     def needs_more_than_puts_and_claims(self) -> bool:
-        """Returns True where there is something else to read or to write."""
+        """True if the batch reads or writes anything else than puts and claims."""
         return any((self.released, self.renewed, self.recalls, self.remembers, self.openings))
 
 
 @dataclass(slots=True)
 class Landed:
-    """What a committed transaction found.
+    """Landed holds the results of a committed transaction.
 
-    ``standing``: the rows of answers that were there before one was put. ``taken``: by key, the row of
-    an answer, StoreFailed where it cannot be read, or None where another process makes it; the keys that
-    are wanted and not in it are now this process's. ``recalled``: judgements by memo. ``opened``: keys of
-    rows by question.
+    ``standing``: the rows of answers that existed before this process put its own. ``taken``: by key, the
+    row of an answer, StoreFailed if it cannot be read, or None if another process makes it; a wanted key
+    that is missing here is claimed by this process now. ``recalled``: judgements by memo. ``opened``:
+    keys of rows by question.
     """
 
     standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
@@ -78,23 +76,24 @@ class Landed:
 
 
 class Flights:
-    """This class represents the flights of one store in this process."""
+    """The Flights are all flights of one store in this process."""
 
     def __init__(self, grants: Grants) -> None:
         self._grants = grants
         self._by_key: dict[RowKey, Flight] = {}
         self.alone = False
-        """True while nobody else may have the database open."""
+        """True while no other process can have the database open."""
         self.due = inf
-        """When one of them is to be renewed or looked at again, by the clock of the writer."""
+        """The next time at which a flight must be renewed or looked at, by ``time.monotonic``."""
 
     @property
     def are_over(self) -> bool:
-        """Returns True iff nothing is being made."""
+        """True if no answer is being made."""
         return not self._by_key and not self._grants
 
     def board(self, wanted: Iterable[WantedWork], now: float) -> FlightBatch:
-        """Sorts what is wanted: what needs the database, and what waits for a flight on its way."""
+        """Returns a batch of the requests that need the database; the others wait for a flight, or get
+        their outcome."""
         batch = FlightBatch()
         for each in wanted:
             match each:
@@ -115,11 +114,12 @@ class Flights:
         return batch
 
     def landed(self, batch: FlightBatch, found: Landed, now: float) -> list[RowKey]:
-        """Ends the flights whose answers are committed. The keys of claims that nobody waits for."""
+        """Ends the flights whose answers are committed; returns the keys of claims without a waiting
+        caller."""
         for put in batch.puts:
             key = put.wish.key
             row = found.standing.get(key)
-            batch.told.append((put, row))
+            batch.outcomes.append((put, row))
             self._end(key, (put.answer, put.latency) if row is None else row, batch)
         unwanted: list[RowKey] = []
         for flight in batch.wanted:
@@ -134,42 +134,42 @@ class Flights:
                 flight.pause = min(1.5 * flight.pause, _LONGEST_PAUSE)
         for flight in batch.renewed:
             self._wake_at(flight, now + flight.first.lease / _RENEWALS)
-        batch.told += [(recall, found.recalled.get(recall.memo)) for recall in batch.recalls]
-        batch.told += [(remember, None) for remember in batch.remembers]
+        batch.outcomes += [(recall, found.recalled.get(recall.memo)) for recall in batch.recalls]
+        batch.outcomes += [(remember, None) for remember in batch.remembers]
         if self.alone:
             for question, keys in found.opened.items():
                 self._grants.open(question, [*keys, *self._by_key])
         return unwanted
 
     def openings(self, batch: FlightBatch) -> set[str]:
-        """Returns the questions, by digest, of which it is worth knowing the keys of all rows."""
+        """Returns the questions, by digest, whose keys are worth reading."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
         )
         return {question for question in questions if self._grants.is_new(question)}
 
     def closed(self) -> list[Wish]:
-        """From now on every claim is granted through the database; those that were not, so far."""
+        """Ends grants without the database, and returns the claims that were granted so."""
         self.alone = False
         return self._grants.close()
 
     def claimed(self, wishes: Iterable[Wish], now: float) -> None:
-        """Says that these, which were granted without the database, have their claims there now."""
+        """Records that these claims, which were granted without the database, have rows in it now."""
         for wish in wishes:
             flight = self._by_key.setdefault(wish.key, Flight(wish, [], held=True))
             self._wake_at(flight, now + wish.lease / _RENEWALS)
             self._grants.end(wish.key)
 
     def failed(self, batch: FlightBatch, error: StoreFailed, now: float) -> None:
-        """Ends the flights of a transaction that came to nothing; everybody in it is told."""
+        """Ends the flights of a failed transaction, with the error as the outcome of each ticket."""
         for put in batch.puts:
-            batch.told.append((put, _again(error)))
+            batch.outcomes.append((put, _again(error)))
             self._end(put.wish.key, error, batch)
         for flight in batch.wanted:
             self._end(flight.key, error, batch)
         for flight in batch.renewed:
             self._wake_at(flight, now + flight.first.lease / _RENEWALS)
-        batch.told += [(ticket, _again(error)) for ticket in (*batch.recalls, *batch.remembers)]
+        batch.outcomes += [(ticket, _again(error)) for ticket in (*batch.recalls, *batch.remembers)]
 
     def _take(self, take: Take, batch: FlightBatch) -> None:
         wish = take.wish
@@ -177,7 +177,7 @@ class Flights:
         if flight is not None:
             flight.waiting.append(take)
         elif (granted := self._grants.granted(wish.key)) is not None:
-            # There is no claim that would have to be renewed.
+            # A claim without a row needs no renewal.
             self._by_key[wish.key] = Flight(granted, [take], held=True, due=inf)
         else:
             flight = self._by_key[wish.key] = Flight(wish, [take])
@@ -187,7 +187,7 @@ class Flights:
         flight = self._by_key.get(key)
         if flight is None:
             self._grants.end(key)
-        # The row stays as it is where somebody else of this process makes the answer now.
+        # The row stays if another caller of this process makes the answer now.
         elif flight.held and not self._grant(flight, batch):
             del self._by_key[key]
             if not self._grants.end(key):
@@ -201,12 +201,12 @@ class Flights:
                 self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
 
     def _grant(self, flight: Flight, batch: FlightBatch) -> bool:
-        """Gives the claim to who has waited longest; False where nobody waits any more."""
+        """Gives the claim to the caller that has waited longest; returns False if none waits."""
         flight.held = True
         while flight.waiting:
             take = flight.waiting.pop(0)
             if not take.future.cancelled():
-                batch.told.append((take, None))
+                batch.outcomes.append((take, None))
                 return True
         return False
 
@@ -214,7 +214,7 @@ class Flights:
         self._grants.end(key)
         flight = self._by_key.pop(key, None)
         if flight is not None:
-            batch.told += [(take, _again(outcome)) for take in flight.waiting]
+            batch.outcomes += [(take, _again(outcome)) for take in flight.waiting]
             flight.waiting.clear()
 
     def _look_around(self, batch: FlightBatch, now: float) -> None:
@@ -235,7 +235,7 @@ class Flights:
 
 
 def _again(outcome: object) -> object:
-    # One exception raised in several places would collect the traces of them all.
+    # Each ticket gets a copy, since one exception would collect the tracebacks of all.
     if not isinstance(outcome, StoreFailed):
         return outcome
     copy = StoreFailed(*outcome.args)

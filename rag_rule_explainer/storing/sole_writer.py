@@ -1,15 +1,15 @@
-"""How the writer's thread comes to a database, stays there alone or among others, and leaves.
+"""This module lets a process use a database alone or beside others, by a lock that shows its presence.
 
-Who is alone at a database needs no claims that others can see:
+A process that is alone at a database needs no claims that others can see:
 
-1. Whoever works on it holds a lock on being there: an exclusive one (alone), or a shared one (among
-   others). A newcomer tries the exclusive one once, then asks for a shared one until it is given.
-2. Who is alone looks for newcomers a few times a second. Where there is one, it grants nothing any more
-   that is not a claim in the database, commits a claim for everything it has granted so far, and only
-   then gives up its lock; it comes back as a newcomer itself.
+1. A process holds a lock while it works: exclusive if it is alone, or shared beside others. A newcomer
+tries the exclusive lock once, then requests a shared one until it gets it. 2. A process that is alone
+checks for newcomers several times a second. If there is one, it stops granting claims without the
+database, commits a claim for each answer that it makes, and only then gives up its lock. It continues as
+a newcomer itself.
 
-So nobody works beside answers in the making that have no claim. Locks die with their processes: of one
-that is killed before its claims are committed, nothing is in the making either.
+So every answer in the making has a claim while several processes work. Locks end with their processes,
+and so do the answers that a killed process was making.
 """
 
 import time
@@ -22,21 +22,23 @@ from .rows import Wish
 from .single_flight import Flights
 
 Claimed: TypeAlias = Callable[[list[Wish]], object]
-"""Commits claims to answers that are being made already, and returns then."""
+"""A function that commits claims to answers that are being made, and then returns."""
 
 LOOK = 0.25
-"""Seconds after which who is there looks for newcomers again."""
+"""The seconds between two checks for newcomers."""
 PATIENCE = 30.0
-"""Seconds for which a newcomer waits for who is alone, and must be stopped or worse after that long."""
+"""The seconds for which a newcomer waits; a process that is alone for longer must be stopped or stuck."""
 _IDLE = 2.0
-"""Seconds after which who makes nothing leaves."""
+"""The seconds without work after which a process leaves."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
 
 class Stay:
-    """Where this process is: away, alone, or among others. While it is away, it does nothing there.
+    """A Stay is the state of this process at the database: away, alone, or among others. Away, it does no
+    work.
 
-    ``presence``: None where it is always among others. ``due``: when to look, by the writer's clock.
+    ``presence``: None means always among others. ``due``: the time of the next ``look``, by
+    ``time.monotonic``.
     """
 
     def __init__(self, presence: Presence | None, flights: Flights, claimed: Claimed) -> None:
@@ -49,7 +51,8 @@ class Stay:
         self.due = inf
 
     def begin(self) -> None:
-        """Comes in, if it is away: alone where nobody is there, else once who was has made its claims."""
+        """Enters if the process is away: alone if no other is there, else once a lone process has
+        committed its claims."""
         if self._presence is None or self._where != "away":
             return
         if self._presence.try_alone():
@@ -59,16 +62,14 @@ class Stay:
         self.worked()
 
     def worked(self) -> None:
-        """Says that there was something to do."""
+        """Records the time of the latest work."""
         if self._presence is not None:
             self._worked = time.monotonic()
             self.due = min(self.due, self._worked + LOOK)
 
     def look(self, now: float) -> None:
-        """Makes room for a newcomer, or leaves where nothing was done for a while.
-
-        Raises what ``claimed`` raises, and OSError; then the next look tries again.
-        """
+        """Lets a newcomer in, or leaves after some time without work. Raises OSError and the errors of
+        ``claimed``; then the next call tries again."""
         if self._presence is None or self._where == "away":
             self.due = inf
             return
@@ -76,7 +77,7 @@ class Stay:
         if self._where == "among" and not self._locked:
             self._locked = self._presence.try_among()
         if self._where == "alone" and self._presence.is_asked_for():
-            # In this order: who comes in is to find a claim to everything that is being made.
+            # This order guarantees that a newcomer finds a claim to each answer in the making.
             wishes = self._flights.closed()
             if wishes:
                 self._claimed(wishes)
@@ -84,11 +85,11 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # So that the next one to come may be alone, and waits for nobody.
+            # After this process has left, the next one may be alone and need not wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:
-        """Gives the lock back. What is being made has claims, or is nobody's any more."""
+        """Gives the lock back. The caller has made sure that all answers in the making have claims."""
         if self._presence is not None:
             self._presence.leave()
         self._where = "away"
@@ -104,5 +105,5 @@ class Stay:
         while not (locked := presence.try_among()) and time.monotonic() < until:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        # Without a lock, it is asked for again at every look.
+        # Without a lock, each look requests it again.
         self._where, self._locked = "among", locked

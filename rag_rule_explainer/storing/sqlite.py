@@ -1,7 +1,7 @@
-"""The statements that run for every probe, in the way that is fastest on SQLite: many rows in C.
+"""This module has SQLite's statements that run for every probe, in their fastest form.
 
-They go to the driver itself, which raises its own errors: with the rows in memory, SQLAlchemy's part of a
-statement would take longer than SQLite's.
+They go to the driver directly, which raises its own errors: with the rows in memory, SQLAlchemy's part
+would take longer than SQLite's.
 """
 
 import json
@@ -15,7 +15,8 @@ from sqlalchemy import Connection
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 1
-"""A commit takes no longer than Python takes for a few of those who were served by the one before."""
+"""A transaction serves at least this number of requests: a commit is fast here, so none waits for
+others."""
 
 _CLAIM = (
     "INSERT INTO rag_rules_answers (arrangement, sample, question, ids, owner, expires)"
@@ -34,8 +35,8 @@ _UNLESS_ANSWERED = (
 )
 _PUT = _INSERT + " VALUES (?, ?, ?, ?, ?, ?, ?)" + _UNLESS_ANSWERED
 _MOST_AT_ONCE = 100
-"""Rows of one statement: older versions of SQLite take no more than 999 parameters."""
-# CROSS JOIN: SQLite is to look every key up, whatever it thinks of the sizes.
+"""The largest number of rows of a statement: older versions of SQLite take at most 999 parameters."""
+# CROSS JOIN makes SQLite look each key up, whatever sizes it assumes.
 _READ = (
     "SELECT a.arrangement, a.sample, a.owner, a.expires, a.answer, a.latency FROM json_each(?) AS wanted"
     " CROSS JOIN rag_rules_answers AS a ON a.arrangement = json_extract(wanted.value, '$[0]')"
@@ -48,13 +49,13 @@ _RECALL = (
 
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-    """Inserts claims where there is no row yet; how many."""
+    """Inserts claims for keys without a row, and returns their number."""
     values = [(*row.key, row.ids, owner, row.expires, row.question) for row in rows]
     return driver_connection(connection).executemany(_CLAIM, values).rowcount
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Puts answers where there is none yet; how many. A question that has no row gets none."""
+    """Stores answers for keys without one, and returns their number. Skips questions without a row."""
     driver = driver_connection(connection)
     wanted = {row.wish.question.digest for row in rows}
     ids = dict(driver.execute(_QUESTIONS, (json.dumps([*wanted]),)).fetchall())
@@ -67,18 +68,15 @@ def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
     return driver.executemany(_PUT, values).rowcount if values else 0
 
 
-def at_once(
+def put_and_claim(
     connection: Connection,
     puts: Sequence[AnswerRow],
     claims: Sequence[ClaimRow],
-    owner: str,  # noqa: ARG001 -- of claims, which take a transaction of several statements
+    owner: str,  # noqa: ARG001 -- claims need a transaction of several statements
     now: float,
 ) -> bool:
-    """Returns True iff there were only answers to put, not too many, and they are all there now, and
-    committed.
-
-    In one step, so that Python's lock is free until it is done.
-    """
+    """Puts the answers, and returns True iff there are no claims, few answers, and all of them are there
+    now. One statement does all, so that Python's lock is free until it is done."""
     if claims or len(puts) > _MOST_AT_ONCE:
         return False
     values: list[Any] = []
@@ -99,20 +97,20 @@ def _put_at_once(rows: int) -> str:
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """Returns the rows of these keys that are there."""
+    """Returns the existing rows of these keys."""
     return driver_connection(connection).execute(_READ, (json.dumps(keys),)).fetchall()
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """Returns the judgements of these memos that are there."""
+    """Returns the existing judgements of these memos."""
     return driver_connection(connection).execute(_RECALL, (json.dumps(memos),)).fetchall()
 
 
 def begin(connection: Connection) -> None:
-    """Begins a writing transaction: one that only turns into one later may find that it cannot."""
+    """Begins a writing transaction, since a reading one may fail to become a writing one later."""
     driver_connection(connection).execute("BEGIN IMMEDIATE")
 
 
 def driver_connection(connection: Connection) -> sqlite3.Connection:
-    """Returns what SQLAlchemy's connection stands for."""
+    """Returns the driver's connection."""
     return cast("sqlite3.Connection", connection.connection.dbapi_connection)

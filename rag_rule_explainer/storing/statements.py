@@ -1,4 +1,4 @@
-"""The statements that run now and then, in SQLAlchemy's terms, the same for every kind of database."""
+"""This module has the rarer statements, in SQLAlchemy's terms for every kind of database."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -22,12 +22,14 @@ _TAKE_OVER = (
 
 
 def register(connection: Connection, table: Table, subjects: Iterable[RowSubject]) -> None:
-    """Makes sure that these questions or predicates have their rows."""
+    """Inserts the missing rows of these questions or predicates."""
     rows = [subject._asdict() for subject in sorted(set(subjects))]
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
 
-def remember(connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float) -> None:
+def insert_judgements(
+    connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float
+) -> None:
     """Inserts judgements by memo; the first one stands."""
     register(connection, predicates, [subject for _, subject, _ in rows])
     wanted = {subject.digest for _, subject, _ in rows}
@@ -46,21 +48,21 @@ def release(connection: Connection, keys: Sequence[RowKey], owner: str) -> None:
 
 
 def renew(connection: Connection, expiring: Sequence[tuple[RowKey, float]], owner: str) -> None:
-    """Puts off the time at which claims of this owner are dead."""
+    """Sets later expiry times of claims of this owner."""
     connection.execute(
         _RENEW, [_bound(key, holder=owner, until=until) for key, until in sorted(expiring)]
     )
 
 
 def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float, heir: str) -> bool:
-    """Makes a dead claim one of ``heir``'s; False where it is not what it was."""
+    """Gives a dead claim to ``heir``; returns False if the row has changed."""
     bound = _bound(row.key, holder=holder, expired=expired, heir=heir, until=row.expires)
     return connection.execute(_TAKE_OVER, bound).rowcount == 1
 
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
-    """Returns the keys of rows that begin with the prefix, but no more than ``most``."""
-    begin_so = answers.c.arrangement.between(prefix, prefix + "g")  # which no digit reaches
+    """Returns the keys of rows that begin with the prefix, at most ``most``."""
+    begin_so = answers.c.arrangement.between(prefix, prefix + "g")  # "g" is above all hexadecimal digits
     found = connection.execute(
         select(answers.c.arrangement, answers.c.sample).where(begin_so).limit(most)
     )

@@ -1,4 +1,4 @@
-"""Where answers are stored, under which namespace: a description, which opens nothing."""
+"""This module describes a store by its place and namespace, without opening it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,15 +14,15 @@ _LONGEST_LEASE = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """This class represents a store of paid answers and judgements: frozen, hashable, picklable, and not
-    opened by making one.
+    """A Store describes a store of paid answers and judgements: frozen, hashable, picklable, and not yet
+    opened.
 
     ``url``: the path of a SQLite file, ``sqlite:///PATH`` or ``postgresql://USER:PASSWORD@HOST/DATABASE``
-    (which means the driver pg8000). A relative path is relative to the folder that is current when the
-    store is opened. ``namespace``: whose answers these are; another one when the application has changed.
-    None: the name of the application and a digest of what it sends its models, which a note of the
-    explanation says. ``lease``: seconds for which others wait for an answer that is being made
-    where they cannot see that its maker died; renewed while it lives.
+    (which means the driver pg8000). A relative path is relative to the current folder at the time of
+    opening. ``namespace``: the application whose answers these are; use another one when the application
+    has changed. None: the name of the application and a digest of its models' requests; a note of the
+    explanation shows it. ``lease``: the seconds for which other processes wait for an answer in the
+    making if they cannot see that its maker died; renewed while the maker lives.
 
     Raises InvalidInput for another kind of database, an empty namespace, or a lease that is not above 0
     and at most a day.
@@ -47,7 +47,7 @@ class Store:
 
     @classmethod
     def of(cls, given: "Store | str | None") -> "Store | None":
-        """Returns a store as it is, and a place as one. Raises InvalidInput."""
+        """Returns a store unchanged, and the store at a path or url. Raises InvalidInput."""
         if given is None or isinstance(given, cls):
             return given
         if not isinstance(given, str):
@@ -57,24 +57,21 @@ class Store:
         return cls(given)
 
     def open(self) -> "Opened":
-        """Returns the live store, one per process and database, shared by all threads and event loops.
-
-        Raises StoreFailed where the database cannot be used, MissingExtra where its driver is missing.
-        """
-        from .opened import opened_store  # here, because describing a store loads no SQLAlchemy
+        """Returns the open store, one per process and database, shared by all threads and event loops.
+        Raises StoreFailed if the database cannot be used, MissingExtra if its driver is missing."""
+        from .opened import opened_store  # late: a description loads no SQLAlchemy
 
         return opened_store(self)
 
     @property
     def named(self) -> str:
-        """Returns the namespace. Raises InvalidInput where there is none, as whoever opens it has to give
-        one."""
+        """The namespace. Raises InvalidInput without one, since an open store needs it."""
         if self.namespace is None:
             raise InvalidInput(f"the store {self!r} has no namespace; give one, such as 'support-bot-7'")
         return self.namespace
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the fields as JSON can say them, without a password."""
+        """Returns the fields for JSON, without a password."""
         return {"url": Address.of(self.url).shown, "namespace": self.namespace, "lease": self.lease}
 
     def __repr__(self) -> str:

@@ -1,4 +1,5 @@
-"""One transaction: answers first, so that who wants one that is put in the same one finds it."""
+"""This module does one transaction's work; puts come first, so that takes in the same one find their
+answers."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -18,25 +19,23 @@ from .schema import questions
 from .single_flight import FlightBatch, Landed
 
 _FARTHEST = 2 * 86_400.0
-"""Seconds; no lease that this package grants ends later than that, whatever the clocks say."""
+"""The longest time in seconds that a lease can have left, even with clocks that differ."""
 
 
 def perform(batch: FlightBatch, connection: Connection, database: Database, owner: str) -> Landed:
-    """Does what the batch wants, and commits it.
-
-    Safe to do twice, where it is not known whether it was committed.
-    """
+    """Does the work of the batch, commits it, and returns the results. It may be called twice for a
+    batch, if it is not known whether the first call was committed."""
     now = database.now
     claims = [_claim_row(flight.first, now) for flight in batch.wanted]
     only_common = not batch.needs_more_than_puts_and_claims
-    if only_common and database.hot.at_once(connection, batch.puts, claims, owner, now):
+    if only_common and database.hot.put_and_claim(connection, batch.puts, claims, owner, now):
         return Landed()
     with connection.begin():
         return _performed(batch, claims, connection, database, owner, now)
 
 
 def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database, owner: str) -> None:
-    """Commits claims of this owner's to answers that it makes already, where there are no rows yet."""
+    """Commits claims of this owner to answers that it is making already, for keys without a row."""
     now = database.now
     claims = [_claim_row(wish, now) for wish in wishes]
     with connection.begin():
@@ -57,7 +56,7 @@ def _performed(
     if batch.released:
         statements.release(connection, batch.released, owner)
     if batch.remembers:
-        statements.remember(
+        statements.insert_judgements(
             connection, [(each.memo, each.predicate, each.judgement) for each in batch.remembers], now
         )
     wishes = [flight.first for flight in batch.wanted]
@@ -79,7 +78,7 @@ def _put(
 ) -> dict[RowKey, object]:
     if database.hot.put(connection, puts, now) == len(puts):
         return {}
-    # Others were faster, or the questions were pruned.
+    # Other processes were faster, or the questions were pruned.
     ours = {put.wish.key: put.answer for put in puts}
     found = _read(connection, database, ours)
     vanished = [put for put in puts if put.wish.key not in found]
@@ -105,8 +104,7 @@ def _claim(
     found = _read(connection, database, claims)
     missing = [wish for wish in wishes if wish.key not in found]
     if missing:
-        # These are the first answers to their questions, so the question rows do not exist yet: insert
-        # them first, because a claim has a foreign key to its question.
+        # The rows of new questions must exist before claims that refer to them.
         statements.register(connection, questions, [wish.question for wish in missing])
         database.hot.claim(connection, [claims[wish.key] for wish in missing], owner)
         found |= _read(connection, database, [wish.key for wish in missing])

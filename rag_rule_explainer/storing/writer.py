@@ -1,7 +1,7 @@
-"""The one thread of a store that talks to its database.
+"""This module runs the only thread of a store that uses its database.
 
-It takes whatever is queued, does it in one transaction, commits, and only then tells those who wait:
-nobody uses an answer before it is committed, and many answers share one commit.
+It does all queued requests in one transaction, commits, and only then sets the outcomes: no answer is
+used before it is committed, and many answers share one commit.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from .claim_owner import new_owner, retire
 from .database import Database, Result, patiently
 from .failures import failed, is_broken, may_pass
 from .memory_claims import Grants
-from .requests import Release, StopWriting, Ticket, WantedWork, tell
+from .requests import Release, StopWriting, Ticket, WantedWork, set_outcomes
 from .rows import Wish
 from .single_flight import FlightBatch, Flights, Landed
 from .sole_writer import Stay
@@ -29,23 +29,20 @@ from .transaction import claim_all, perform
 
 
 def _may_come_back(error: Exception) -> bool:
-    # It was there before, so this may be no more than a restart.
+    # The database has worked before, so it may only be restarting.
     return may_pass(error) or is_broken(error)
 
 
 class Writer:
-    """This class represents a thread that serves tickets, as long as the process lives or until it is
-    stopped.
-
-    ``commits``: how many transactions it has committed. ``grants``: what needs no ticket.
-    """
+    """A Writer is a thread that serves tickets until it is stopped or the process ends. ``commits``: the
+    number of committed transactions. ``grants``: the claims that need no ticket."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.owner = new_owner()
         self.commits = 0
         self.grants = Grants()
-        # Unlike a lock, it may be put into by a destructor that runs in the midst of another put.
+        # SimpleQueue is reentrant: a destructor that runs during a put may put as well.
         self._queue: SimpleQueue[WantedWork] = SimpleQueue()
         self._flights = Flights(self.grants)
         self._presence = database.presence()
@@ -58,11 +55,12 @@ class Writer:
 
     @property
     def serves(self) -> bool:
-        """True until it is stopped."""
+        """True until the writer is stopped."""
         return not self._stopped
 
     def submit(self, wanted: WantedWork) -> None:
-        """Queues it; thread-safe, never blocks. Raises StoreFailed after the writer was stopped."""
+        """Queues a request; thread-safe, never blocks. Raises StoreFailed after the writer was
+        stopped."""
         if self._stopped and not isinstance(wanted, (Release, StopWriting)):
             raise StoreFailed(f"the store {self.database.shown} was closed; open it anew")
         self._queue.put(wanted)
@@ -70,13 +68,14 @@ class Writer:
             self._refuse()
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Does what is queued, closes the connection, and waits for that, but not for long."""
+        """Finishes the queued requests and closes the connection; waits for that at most ``seconds``."""
         self._queue.put(StopWriting())
         self._thread.join(seconds)
         retire(self.owner)
 
     def forked(self) -> None:
-        """In a child, where the thread is not: what is the parent's is let go of."""
+        """Stops the writer in a forked child, which has no writer's thread, and leaves the parent's lock
+        alone."""
         self._stopped = True
         self.grants.forked()
         self._stay.leave()
@@ -94,26 +93,26 @@ class Writer:
             self._refuse()
 
     def _refuse(self) -> None:
-        """Tells those who came too late."""
+        """Fails the tickets that were queued after the stop."""
         left = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
         late = [each for each in left if isinstance(each, Ticket)]
-        # No error without somebody to tell it: a claim may be dropped while the interpreter shuts down,
-        # when what words an error can import nothing any more.
+        # No error is made without a ticket: a claim may be dropped at the interpreter's shutdown, when
+        # imports fail.
         if late:
             error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
-            tell((each, error) for each in late)
+            set_outcomes((each, error) for each in late)
 
     def _next(self) -> list[WantedWork]:
-        """Returns what is queued; waits for something, or for the time at which there may be something to
-        do."""
+        """Returns queued requests; waits for the first one, or until a flight or a look is due."""
         due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # Half of those who come again and again: while these are served, the others get ready.
+            # Half of the regular callers are served at once; the others prepare their next requests
+            # meanwhile.
             waiting = self._queue.qsize()
-            some = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
-            wanted += [self._queue.get_nowait() for _ in range(min(some - 1, waiting))]
+            batch_size = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
+            wanted += [self._queue.get_nowait() for _ in range(min(batch_size - 1, waiting))]
             self._served = len(wanted)
         except Empty:
             return []
@@ -122,7 +121,7 @@ class Writer:
 
     def _look(self) -> None:
         now = time.monotonic()
-        # Not for every commit: any call to the system gives the interpreter's lock away.
+        # The check avoids a system call for every commit, which would release the interpreter's lock.
         if now >= self._stay.due:
             with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError, StoreFailed):
                 self._stay.look(now)
@@ -135,13 +134,13 @@ class Writer:
             try:
                 landed = patiently(partial(self._transaction, batch), _may_come_back)
             except BaseException as error:
-                # Whatever it is, those who wait are told, and the thread serves the next ones.
-                told = failed(self.database.shown, error)
-                told.__cause__ = None if told is error else error
-                self._flights.failed(batch, told, time.monotonic())
+                # Any error becomes the outcome of all tickets, and the thread continues.
+                failure = failed(self.database.shown, error)
+                failure.__cause__ = None if failure is error else error
+                self._flights.failed(batch, failure, time.monotonic())
             else:
                 unwanted = self._flights.landed(batch, landed, time.monotonic())
-        for key in (*unwanted, *tell(batch.told)):
+        for key in (*unwanted, *set_outcomes(batch.outcomes)):
             self._queue.put(Release(key))
 
     def _transaction(self, batch: FlightBatch) -> Landed:
@@ -153,17 +152,18 @@ class Writer:
         self._committed(partial(claim_all, wishes))
 
     def _committed(self, work: Callable[[Connection, Database, str], Result]) -> Result:
-        """Does what is a transaction, or a few that come to one."""
+        """Returns the result of work that commits; reconnects after a failure."""
         if self._connection is None:
-            self.database.check_there()  # or it would be made anew, with nothing in it
+            self.database.check_there()  # connecting would make a new, empty file
             self._connection = self.database.connect()
         try:
             result = work(self._connection, self.database, self.owner)
-            # Afterwards, so that nobody is told of an answer as stored that went nowhere.
+            # This check comes after the commit, so that no answer in a deleted file is reported as
+            # stored.
             self.database.check_there()
         except BaseException:
-            # It may be of no use any more; the next one tries with a new one. Nothing is said on it: what
-            # is open there ends with it.
+            # The connection may be unusable, so the next transaction opens a new one; closing ends the
+            # open one.
             self._disconnect(politely=False)
             raise
         self.commits += 1

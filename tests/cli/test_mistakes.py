@@ -218,7 +218,7 @@ class TestHelp:
         headings = [
             "Examples: rag-rules explain --question",
             "Exit codes: 0 explained, whether or not there are rules 2 bad input",
-            "130 interrupted; what was found until then is printed",
+            "130 interrupted; the rules found so far are printed",
             " What is explained ─",
             " The condition, and who judges it ─",
             " The model that reads the sources ─",

@@ -180,7 +180,7 @@ def test_interrupted_and_resumed_it_is_the_same_and_from_the_store_it_is_free(
 
     models = [Scripted(), Scripted(), Scripted()]
     stopped, resumed, again = (
-        measure_models(few, [model.examined], BenchmarkPlan(), settings, told=told)
+        measure_models(few, [model.examined], BenchmarkPlan(), settings, progress=told)
         for model, told in zip(models, (interrupting, None, None), strict=True)
     )
     assert (stopped.interrupted, stopped.done, stopped.rows) == (True, 3, [])

@@ -16,7 +16,7 @@ from rag_rule_explainer.experiments.robustness import (
     RobustnessPlan,
     measure_robustness,
 )
-from rag_rule_explainer.experiments.running import ToldCount
+from rag_rule_explainer.experiments.running import ProgressCallback
 from rag_rule_explainer.predicates import Judge, JudgeRequest
 from rag_rule_explainer.probing.limits import Limits
 from rag_rule_explainer.rules import RuleKind
@@ -59,16 +59,16 @@ def measured(
     samples: int = 2,
     settings: Settings = FAST,
     judge: Judge | None = None,
-    told: ToldCount | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RobustnessOutcome:
     plan = RobustnessPlan(samples=samples)
-    return measure_robustness([question()], [model.examined()], plan, settings, judge, told)
+    return measure_robustness([question()], [model.examined()], plan, settings, judge, progress)
 
 
 def test_one_sample_of_every_subset_a_round() -> None:
     model = Model()
     told = list[tuple[int, int]]()
-    outcome = measured(model, 3, told=lambda done, of: told.append((done, of)))
+    outcome = measured(model, 3, progress=lambda done, of: told.append((done, of)))
     rounds = [model.asked[start : start + 31] for start in (0, 31, 62)]
     assert len(model.asked) == outcome.calls == outcome.of == 93
     assert all(len(set(each)) == 31 for each in rounds)

@@ -9,7 +9,7 @@ import pytest
 
 from rag_rule_explainer import InvalidInput, Source
 from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sources_of
-from rag_rule_explainer.instrumentation.searches.items import Reading, form_of, items_in, result_like
+from rag_rule_explainer.instrumentation.searches.items import ItemReading, form_of, items_in, result_like
 from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 
 UUID_ID = UUID("12345678-1234-5678-1234-567812345678")
@@ -45,7 +45,7 @@ class Row(NamedTuple):
     ],
 )
 def test_items_of_every_known_kind_are_read(item: Any, expected: Retrieved) -> None:
-    assert Reading().read(item) == expected
+    assert ItemReading().read(item) == expected
 
 
 @pytest.mark.parametrize(
@@ -61,24 +61,24 @@ def test_items_of_every_known_kind_are_read(item: Any, expected: Retrieved) -> N
 def test_a_source_is_named_by_the_id_of_its_item_else_by_what_its_metadata_names_it(
     item: Any, name: str
 ) -> None:
-    ((source,),) = sources_of([[Reading().read(item)]])
+    ((source,),) = sources_of([[ItemReading().read(item)]])
     assert source.id == name
 
 
 @pytest.mark.parametrize("item", [7, {"page": 4}, ("one", "another"), {"id": "i", "source": "s"}, b"b"])
 def test_items_of_other_kinds_need_a_reader(item: Any) -> None:
     with pytest.raises(InvalidInput, match="text_of="):
-        Reading().read(item)
-    assert Reading(text_of=lambda item: f"a {type(item).__name__}").read(item).text.startswith("a ")
+        ItemReading().read(item)
+    assert ItemReading(text_of=lambda item: f"a {type(item).__name__}").read(item).text.startswith("a ")
 
 
 def test_a_result_that_nobody_knows_needs_to_be_taken_apart() -> None:
     with pytest.raises(InvalidInput, match=r"items_of=.*chroma, qdrant, .*ItemsOf\(take_apart") as caught:
-        Reading().read(SimpleNamespace(found=[]), whole=True)
+        ItemReading().read(SimpleNamespace(found=[]), whole=True)
     assert "a search returned a SimpleNamespace" in str(caught.value)
     unfit: Any = dict
     with pytest.raises(InvalidInput, match="does not take responses apart"):
-        Reading(unfit)
+        ItemReading(unfit)
 
 
 def test_a_result_is_a_list_or_one_alone_or_nothing() -> None:

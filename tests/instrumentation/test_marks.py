@@ -3,7 +3,7 @@
 import pytest
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.instrumentation.requests.marks import Marks, is_telling
+from rag_rule_explainer.instrumentation.requests.marks import SourceMarks, is_telling
 
 
 @pytest.mark.parametrize("text", ["Price list", "Handbook", "handbook.pdf", "D1", "4711", "價格"])
@@ -28,7 +28,7 @@ def test_any_word_and_any_year_tell_nothing(text: str) -> None:
 )
 def test_a_source_is_found_by_its_metadata_and_by_telling_parts_of_its_text(line: str, text: str) -> None:
     metadata = {"title": "Handbook", "source": "/srv/docs/handbook.pdf"}
-    marks = Marks(
+    marks = SourceMarks(
         [
             Source(
                 "x",
@@ -41,5 +41,5 @@ def test_a_source_is_found_by_its_metadata_and_by_telling_parts_of_its_text(line
 
 
 def test_common_words_are_no_marks() -> None:
-    marks = Marks([Source("x", "It costs 12 euros, and may be returned.", {"lang": "en"})])
+    marks = SourceMarks([Source("x", "It costs 12 euros, and may be returned.", {"lang": "en"})])
     assert not marks.found_in("It may be returned in 12 days, en bloc")

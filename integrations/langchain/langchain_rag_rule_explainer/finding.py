@@ -9,7 +9,12 @@ from langchain_core.documents import Document
 from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.searches.identity import sources_of
-from rag_rule_explainer.instrumentation.searches.items import Made, Part, Reading, items_in
+from rag_rule_explainer.instrumentation.searches.items import (
+    ItemReading,
+    MadeItem,
+    ResponsePart,
+    items_in,
+)
 
 from .documents import copies, document_of, retrieved_of
 
@@ -52,7 +57,7 @@ class DocumentShape:
 
     scored: bool = False
     as_found: bool = False
-    reading: Reading = field(default_factory=Reading)
+    reading: ItemReading = field(default_factory=ItemReading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
@@ -89,7 +94,7 @@ class DocumentShape:
         return Found(document_of(self.reading.read(item, whole=whole)), given=copied(item))
 
     def _given(self, found: Found) -> Any:
-        if isinstance(found.given, Part):
+        if isinstance(found.given, ResponsePart):
             return found.given
         document = copies([found.document])[0]
         if self.as_found and found.scores:
@@ -99,7 +104,7 @@ class DocumentShape:
             return (document, *(found.scores or (1.0 if score is None else score,)))
         if found.given is not None:
             return copied(found.given)
-        return Made(self.item_of(document)) if self.item_of else document
+        return MadeItem(self.item_of(document)) if self.item_of else document
 
 
 def _score(document: Document) -> float | None:

@@ -21,7 +21,7 @@ from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.recording.recorder import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
-from rag_rule_explainer.instrumentation.searches.items import Reading, TextOf
+from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 
 from .artifacts import ToolResult
 from .current_part import current_part
@@ -85,7 +85,7 @@ def gate(
     check_no_others(others, gate)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
-    shape = DocumentShape(as_found=True, reading=Reading(items_of, text_of), item_of=item_of)
+    shape = DocumentShape(as_found=True, reading=ItemReading(items_of, text_of), item_of=item_of)
     if isinstance(search, GatedRetriever):
         return search
     if isinstance(search, BaseTool):

@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
-from rag_rule_explainer.allowed import checked_flag, checked_whole, told
+from rag_rule_explainer.allowed import brief, checked_flag, checked_whole
 from rag_rule_explainer.instrumentation.call import Call, Recorded
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
@@ -51,7 +51,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
     ) -> None:
         if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"the explainer is {told(explainer)}; give a RuleExplainer of the application"
+                f"the explainer is {brief(explainer)}; give a RuleExplainer of the application"
             )
         checked_flag("auto", auto)
         checked_whole("keep", keep, 1)

@@ -19,7 +19,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.passthrough import RunnableAssign, RunnablePick
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.allowed import told
+from rag_rule_explainer.allowed import brief
 
 from .graphs import graph_in
 
@@ -43,8 +43,8 @@ def check_config(given: Any) -> None:
     """Raises InvalidInput for a config that is no dict, such as a condition."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidInput(
-            f"the second argument is LangChain's config, a dict, and this is {told(given)}; a condition "
-            "is a setting of the explainer: RuleExplainer(application, predicate=...)"
+            f"the second argument is LangChain's config, a dict, and this is {brief(given)}; a "
+            "condition is a setting of the explainer: RuleExplainer(application, predicate=...)"
         )
 
 

@@ -21,7 +21,8 @@ from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.isolation.attributes import born
 from rag_rule_explainer.instrumentation.recording.recorder import GoingOn, Keys, Recording
-from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, adriven, driven
+from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
+from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
 
 from .current_part import current_part
 from .finding import DocumentShape, Found

@@ -12,7 +12,7 @@ from typing_extensions import Unpack, override
 
 from rag_rule_explainer import Assumptions, Estimate, Explanation, Settings, Verification
 from rag_rule_explainer.allowed import keywords_of, showing
-from rag_rule_explainer.instrumentation.call import Call, Kind
+from rag_rule_explainer.instrumentation.call import Call, RuleKindLike
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
 from rag_rule_explainer.instrumentation.explainer_options import ExplainerOptions, FrameworkFields
 from rag_rule_explainer.instrumentation.options import AnswerOf, Manner, QuestionOf
@@ -168,7 +168,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     def verify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         input: Input,  # noqa: A002 -- as Runnable says
         config: RunnableConfig | None = None,
         **kwargs: Any,
@@ -189,7 +189,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     async def averify(
         self,
         antecedent: Iterable[str],
-        kind: Kind,
+        kind: RuleKindLike,
         input: Input,  # noqa: A002 -- as Runnable says
         config: RunnableConfig | None = None,
         **kwargs: Any,

@@ -7,7 +7,8 @@ from typing import Any
 
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
-from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, adriven, driven
+from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
+from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
 
 from .current_part import current_part
 from .finding import DocumentShape, Found

@@ -26,10 +26,10 @@ from rag_rule_explainer import Verification
 from rag_rule_explainer.instrumentation.engine import (
     EXPLANATION,
     REPLAY,
-    Marks,
     Outcome,
     TracedExplanation,
     TracedReplay,
+    TraceMarks,
     Unheard,
     current_replay,
     heard,
@@ -207,7 +207,7 @@ def _aending(
     return end
 
 
-def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: Marks) -> None:
+def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: TraceMarks) -> None:
     """Adds metadata to a run that has not ended, in every tracer that has the run."""
     for handler in handlers:
         run: Any = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None

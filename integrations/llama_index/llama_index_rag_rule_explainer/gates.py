@@ -16,7 +16,7 @@ from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.recording.recorder import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Shape, asked_part
-from rag_rule_explainer.instrumentation.searches.items import Reading, TextOf
+from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 
 from .nodes import Found
 from .shapes import Anything, ItemOf, StoreResult
@@ -78,7 +78,7 @@ def gate(
         return search
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a node to an item")
-    anything = Anything(Reading(items_of, text_of), item_of)
+    anything = Anything(ItemReading(items_of, text_of), item_of)
     if isinstance(search, FunctionTool):
         return _gated_tool(search, anything)
     if isinstance(search, BaseRetriever):

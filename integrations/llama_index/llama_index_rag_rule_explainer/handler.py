@@ -23,7 +23,7 @@ from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
-from rag_rule_explainer.allowed import checked_flag, checked_whole, told
+from rag_rule_explainer.allowed import brief, checked_flag, checked_whole
 from rag_rule_explainer.instrumentation.call import Call, Recorded
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.state import State
@@ -79,7 +79,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     def __init__(self, explainer: RuleExplainer, *, auto: bool = False, keep: int = 100) -> None:
         if not isinstance(explainer, RuleExplainer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"the explainer is {told(explainer)}; give a RuleExplainer of the engine")
+            raise InvalidInput(f"the explainer is {brief(explainer)}; give a RuleExplainer of the engine")
         checked_flag("auto", auto)
         checked_whole("keep", keep, 1)
         if not isinstance(explainer.application, (BaseQueryEngine, BaseChatEngine)):

@@ -19,13 +19,8 @@ from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.isolation.attributes import born
 from rag_rule_explainer.instrumentation.recording.recorder import GoingOn, Keys, Recording
-from rag_rule_explainer.instrumentation.searches.intercepted_call import (
-    Asked,
-    Shape,
-    adriven,
-    asked_part,
-    driven,
-)
+from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
+from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, Shape, asked_part
 
 from .nodes import Found
 from .outside import searching

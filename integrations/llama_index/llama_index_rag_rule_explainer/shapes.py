@@ -8,7 +8,12 @@ from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import VectorStoreQueryResult
 
 from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.searches.items import Made, Part, Reading, items_in
+from rag_rule_explainer.instrumentation.searches.items import (
+    ItemReading,
+    MadeItem,
+    ResponsePart,
+    items_in,
+)
 
 from .nodes import Found, copy_of, node_of
 
@@ -84,7 +89,7 @@ class Anything:
     ``reading``: how what holds no nodes is read; ``item_of``: from a node to an item of it.
     """
 
-    reading: Reading = field(default_factory=Reading)
+    reading: ItemReading = field(default_factory=ItemReading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
@@ -122,11 +127,11 @@ class Anything:
         return Found(NodeWithScore(node=node), given=copied(item))
 
     def _given(self, found: Found) -> Any:
-        if isinstance(found.given, Part):
+        if isinstance(found.given, ResponsePart):
             return found.given
         own = copy_of(found.node)
         if isinstance(found.given, BaseNode):
             return own.node
         if found.given is not None:
             return copied(found.given)
-        return Made(self.item_of(own.node)) if self.item_of else own
+        return MadeItem(self.item_of(own.node)) if self.item_of else own

@@ -1,4 +1,4 @@
-"""``rag-rules experiment``: the paper's evaluations, each a command."""
+"""This package contains the commands ``rag-rules experiment``, which run the paper's evaluations."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""``rag-rules experiment benchmark-models``: how far models do what labels imply and as they are told."""
+"""This module runs ``rag-rules experiment benchmark-models``."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -13,8 +13,8 @@ from ...experiments.charts import BENCHMARK_FIGURE, draw_benchmark
 from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
 from ...printable import printable, shortened
 from ..terminal import counted, unstyled
-from .asked import Drawing, Endpoints, Figures, JudgingOptions, Models, Running
 from .ending import ExperimentEnding, costs, parsed_range, prepare
+from .shared_options import Drawing, Endpoints, Figures, JudgingOptions, Models, Running
 
 _MOST_NECESSARY = 4
 
@@ -68,7 +68,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     model: Models = None,
     figures: Figures = True,
 ) -> None:
-    """Measure how far models do what labels imply, and as they are told. See ``HELP``."""
+    """Measure how often models do what labels imply and follow their instructions. See ``_help``."""
     data, order = drawing.file, drawing.distractors
     plan = BenchmarkPlan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
     fewest, most = parsed_necessary(necessary, sources)
@@ -87,7 +87,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
 
 def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
-    """How many necessary sources at least and at most: ``2``, or ``2-4``. Raises InvalidInput."""
+    """Returns the fewest and the most necessary sources of ``2`` or ``2-4``. Raises InvalidInput."""
     if written is None:
         return min(2, sources), min(_MOST_NECESSARY, sources)
     complaint = f"--necessary {written!r} is no number; write 2, or 2-4"
@@ -115,13 +115,13 @@ def _table(rows: Sequence[BenchmarkRow]) -> Iterator[str]:
         if own:
             yield f"  {group}"
         for row in own:
-            told = f"{row.rate:6.1%}  [{row.low:6.1%}, {row.high:6.1%}]"
+            interval = f"{row.rate:6.1%}  [{row.low:6.1%}, {row.high:6.1%}]"
             among, means = MEANINGS[row.measure]
-            yield f"    {row.measure:22}{told}  {row.count:,} of {row.of:,} {among} {means}"
+            yield f"    {row.measure:22}{interval}  {row.count:,} of {row.of:,} {among} {means}"
 
 
 def _help() -> str:
-    """What the tables of measures say is on the help page in the same words."""
+    """Returns the help page, with the descriptions of the measures as in the tables."""
     groups = [
         f"{group}: " + ". ".join(f"{name}, {among} that {means}" for name, (among, means) in found)
         for group in GROUPS

@@ -1,4 +1,4 @@
-"""``rag-rules experiment efficiency``: what miners cost, over the number of sources."""
+"""This module runs ``rag-rules experiment efficiency``: the cost of miners over the number of sources."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,8 @@ from ...experiments.walking import WalkedMiner
 from ...probing.limiter import Limiter
 from ...settings import Settings
 from ..terminal import counted, say
-from .asked import (
+from .ending import ExperimentEnding, cells, costs, parsed_range, prepare
+from .shared_options import (
     USUAL_CONCURRENCY,
     AskedModel,
     Data,
@@ -37,7 +38,6 @@ from .asked import (
     Seed,
     Shuffle,
 )
-from .ending import ExperimentEnding, cells, costs, parsed_range, prepare
 
 _KNOWN = tuple(miner.value for miner in WalkedMiner)
 
@@ -70,7 +70,8 @@ SomeExamples = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRequest:
-    """What is to be measured. Raises InvalidInput for options that do not go with the setting."""
+    """This class holds the options of the experiment. Raises InvalidInput for options that exclude each
+    other."""
 
     endpoints: Endpoints
     judging: JudgingOptions
@@ -105,7 +106,7 @@ class EfficiencyRequest:
                 )
 
     def plan(self) -> EfficiencyPlan:
-        """Raises InvalidInput."""
+        """Returns the sizes and miners to compare. Raises InvalidInput."""
         return EfficiencyPlan(
             self.setting,
             parsed_sizes(self.sizes),
@@ -115,7 +116,7 @@ class EfficiencyRequest:
         )
 
     def drawn(self, sources: int) -> Sequence[Example]:
-        """The examples, each with so many sources. Raises InvalidInput."""
+        """Returns the examples, each with at least ``sources`` sources. Raises InvalidInput."""
         if self.data is None:
             count = self.examples or 1000
             return tuple(
@@ -124,8 +125,8 @@ class EfficiencyRequest:
         drawing = Drawing(self.data, self.examples or 50, self.seed)
         return drawing.drawn(self.necessary, self.necessary, sources)
 
-    def asked(self) -> SubsetAsking:
-        """Who is asked, and how. Raises InvalidInput, MissingExtra."""
+    def asking(self) -> SubsetAsking:
+        """Returns the model and the judge to use. Raises InvalidInput, MissingExtra."""
         if self.data is None:
             settings = Settings(retries=self.running.retries, timeout=self.running.timeout)
             judge = synthetic.PerfectJudge()
@@ -140,16 +141,16 @@ def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
     """Measure what miners cost: nodes, model calls, rules and seconds, over the number of sources.
 
     The necessary sources come first, then distractors. Writes efficiency.csv, the figures, deviations.csv
-    (where answers are not what the labels imply), failures.csv and, with a judge, judgements.jsonl to
-    --out.
+    (the questions whose answers contradict the labels), failures.csv and, with a judge, judgements.jsonl
+    to --out.
 
     Exit code 0: every question is in the table; 2: bad input; 3: some are in failures.csv instead;
-    130: interrupted, and the same command goes on.
+    130: interrupted; run the same command to continue.
     """
     plan, out = request.plan(), request.running.out
     found = request.drawn(max(plan.sizes))
     prepare(out, "efficiency.csv", figures=figures)
-    asking = request.asked()
+    asking = request.asking()
     if request.model is not None:
         most = len(found) * ((1 << max(plan.sizes)) - 1)
         say(f"at most {most:,} calls of the model, and {request.running.retries} more of each that fails")
@@ -165,7 +166,7 @@ def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
 
 
 def parsed_sizes(written: str) -> tuple[int, ...]:
-    """Sizes as written: ``1-10``, or ``2,5,10``, or both mixed. Raises InvalidInput."""
+    """Returns the sizes written as ``1-10``, ``2,5,10``, or both mixed. Raises InvalidInput."""
     found = set[int]()
     for part in written.split(","):
         complaint = f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10"
@@ -179,7 +180,7 @@ def parsed_sizes(written: str) -> tuple[int, ...]:
 
 
 def parsed_miners(written: str | None) -> tuple[WalkedMiner, ...]:
-    """Miners as written, by their names and commas. Raises InvalidInput."""
+    """Returns the miners of a comma-separated list of names. Raises InvalidInput."""
     if written is None:
         return tuple(WalkedMiner)
     named = [each.strip() for each in written.split(",") if each.strip()]
@@ -209,5 +210,5 @@ def _table(rows: Sequence[EfficiencyRow], size: int) -> Iterator[str]:
             names = ("calls", "repeated", "rules", "minimal_rules")
             means = [f"{fmean(getattr(row, name) for row in own):,.1f}" for name in names]
             explored = f"{fmean(row.explored for row in own):.1%}"
-            told = [explored, *means, f"{fmean(seconds):.3f}" if seconds else "-"]
-            yield cells(miner.value, 20, told, 10)
+            columns = [explored, *means, f"{fmean(seconds):.3f}" if seconds else "-"]
+            yield cells(miner.value, 20, columns, 10)

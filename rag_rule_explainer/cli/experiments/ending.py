@@ -1,5 +1,4 @@
-"""How an experiment begins and ends: one run of one experiment is in its folder, and what came of it is
-written, drawn and told."""
+"""This module prepares an experiment's folder, and writes, draws and prints its results at the end."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,16 +16,14 @@ from ...settings import Settings
 from ..terminal import print_lines, say
 
 _TABLES = "efficiency.csv", "robustness.csv", "benchmark.csv", "redteam.csv"
-"""Of the experiments that all write failures.csv."""
+"""The tables of the experiments that also write failures.csv."""
 _SHOWN = 5
 
 
 def prepare(out: Path, table: str, *, figures: bool = False) -> None:
-    """Makes the folder that ``table`` is to be in, before anything is paid for.
-
-    Raises MissingExtra where figures cannot be drawn, InvalidInput where nothing can be written there,
-    and where the tables of another experiment are: some files of both have the same names.
-    """
+    """Makes the folder of ``table`` before anything is paid for. Raises MissingExtra if figures cannot
+    be drawn. Raises InvalidInput if the folder is not writable or has the tables of another
+    experiment, because some files of both have the same names."""
     if figures:
         new_figure("", "")
     others = [name for name in _TABLES if name != table and (out / name).exists()]
@@ -48,10 +45,11 @@ def prepare(out: Path, table: str, *, figures: bool = False) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentEnding:
-    """How an experiment ends that writes to ``out``, and has so much to do in all, as ``of`` says.
+    """This class writes, draws and prints the results of one experiment.
 
-    ``figures``: all that it may draw; ``draw``: draws them, None for none. ``judged``: whether a judge
-    judged; None where that is not written down anyway.
+    ``out``: the folder. ``of``: the number of jobs. ``figures``: the names of all possible figures.
+    ``draw``: draws the figures; None for no figures. ``judged``: whether there was a judge; None if the
+    experiment never writes judgements.
     """
 
     out: Path
@@ -62,25 +60,25 @@ class ExperimentEnding:
     judged: bool | None = None
 
     def conclude(self, outcome: ExperimentOutcome, lines: Iterable[str], failed: str) -> typer.Exit:
-        """Writes what came of it, and tells it; returns the exit to raise. ``failed``: what is said of so
-        many failures. Raises InvalidInput."""
+        """Writes and prints the results, and returns the exit to raise. ``failed``: the words printed
+        after the number of failures. Raises InvalidInput."""
         if outcome.interrupted:
             return interrupted(outcome.done, self.of, self.settings)
         files = ", ".join(outcome.write(self.out, judged=bool(self.judged)))
-        # What an earlier run has left would be taken for this one's.
+        # Files of an earlier run would be taken for those of this run.
         _discard(self.out, [*self.figures, *([JUDGEMENTS] if self.judged is False else [])])
         drawn = [path.name for path in self.draw()] if self.draw else []
         if len(self.figures) > 1:
             files += f" and {len(drawn)} figures"
         elif drawn:
             files += f", {drawn[0]}"
-        told = f"written to {self.out}: {files}"
-        print_lines([*lines, *_failures(outcome, failed), told])
+        written = f"written to {self.out}: {files}"
+        print_lines([*lines, *_failures(outcome, failed), written])
         return typer.Exit(3 if outcome.failures else 0)
 
 
 def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
-    """Says how to go on after Ctrl-C, and is the exit to raise."""
+    """Prints how to continue after Ctrl-C, and returns the exit to raise."""
     store = settings.store
     kept = "" if store is None else f"; what was paid for is in {store.as_dict()['url']}"
     say(f"interrupted after {done:,} of {of:,}{kept}. Run the same command again to go on")
@@ -88,13 +86,13 @@ def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
 
 
 def costs(outcome: ExperimentOutcome, what: str, *, judged: bool = True) -> str:
-    """What was paid for ``what``, as a line."""
-    told = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
-    return told + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
+    """Returns a line with the calls and requests that ``what`` took."""
+    line = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
+    return line + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
 
 
 def parsed_range(written: str, complaint: str) -> tuple[int, int]:
-    """The first and the last number: of ``2``, or of ``2-4``. Raises InvalidInput, with the complaint."""
+    """Returns the first and last number of ``2`` or ``2-4``. Raises InvalidInput with ``complaint``."""
     low, dash, high = written.strip().partition("-")
     try:
         return int(low), int(high if dash else low)
@@ -102,9 +100,9 @@ def parsed_range(written: str, complaint: str) -> tuple[int, int]:
         raise InvalidInput(complaint) from error
 
 
-def cells(name: str, width: int, told: Iterable[str], each: int) -> str:
-    """A line of a table: a name so wide, and cells as wide as ``each``."""
-    return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in told)
+def cells(name: str, width: int, columns: Iterable[str], each: int) -> str:
+    """Returns a line of a table: a name of ``width`` characters, and cells of ``each`` characters."""
+    return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in columns)
 
 
 def _failures(outcome: ExperimentOutcome, head: str) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""``rag-rules experiment judge``: judgements for a person to label, and what the labels say of them."""
+"""This module runs ``rag-rules experiment judge``: it draws judgements for a person to label, and
+measures the judge."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,7 +24,7 @@ from ...experiments.tables import write_csv
 from ...printable import printable, shortened
 from ..labels import half_labelled
 from ..terminal import print_lines
-from .asked import Out, Seed
+from .shared_options import Out, Seed
 
 JudgementFiles = Annotated[
     list[Path] | None,
@@ -52,13 +53,13 @@ def judge(
 ) -> None:
     """Draw judgements for a person to label; then measure the judge by the labels.
 
-    With --judgements: draws --count of those that near-exact match did not settle, and writes them to
-    to_label.jsonl, without the judge's verdicts. Set each "label" there to true where the answer gives
-    the same final answer as the truth, and to false where it does not. With --labels: reads them back,
+    With --judgements: draws --count of the judgements that near-exact match did not settle, and writes
+    them to to_label.jsonl, without the judge's verdicts. Set each "label" there to true if the answer
+    gives the same final answer as the truth, and to false if not. With --labels: reads the labels,
     prints precision, recall and false positive rate, and writes judge.csv.
 
-    Exit code 0: all was drawn, or all is labelled and has a verdict; 2: bad input; 3: fewer were there to
-    draw, some have no label, or the judge was unsure of some.
+    Exit code 0: --count were drawn, or every one is labelled and has a verdict; 2: bad input; 3: there
+    were fewer to draw, some have no label, or the judge was unsure of some.
     """
     if bool(judgements) == (labels is not None):
         raise InvalidInput("give --judgements to draw from, or --labels to read back, and not both")
@@ -93,7 +94,7 @@ def _check(labels: Path, out: Path) -> int:
     checked = check(drawn, labelled)
     write_csv(out / "judge.csv", Figure, figures(checked))
     missing = len(drawn) - len(labelled)
-    # A reader that has gone away ends the output; the exit code is for somebody else.
+    # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
         if missing:
             print_lines(

@@ -1,4 +1,5 @@
-"""``rag-rules experiment quality``: how good a model is at the questions themselves."""
+"""This module runs ``rag-rules experiment quality``: how well a model answers the questions
+themselves."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,8 +14,8 @@ from ...experiments.quality import GivenReply, QualityRow, measure_quality, qual
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
 from ..terminal import counted, print_lines
-from .asked import AskedModel, Endpoints, Running, Seed
 from .ending import interrupted, prepare
+from .shared_options import AskedModel, Endpoints, Running, Seed
 
 _ANYTHING = Criteria(longest_answer=10_000, fewest_necessary=1, most_necessary=None, fewest_sources=1)
 
@@ -35,13 +36,13 @@ def quality(
     seed: Seed = 0,
     model: AskedModel = None,
 ) -> None:
-    """Measure how often a model gives the truth: on all sources, on the necessary ones only, and without.
+    """Measure how often a model's answer is right: with all, only the necessary, and only other sources.
 
-    By near-exact match, with 95 % intervals. Writes quality.csv, and every answer to answers.jsonl, to
-    --out.
+    Answers are compared by near-exact match; shares have 95 % intervals. Writes quality.csv,
+    and every answer to answers.jsonl, to --out.
 
-    Exit code 0: every question was answered; 2: bad input; 3: some failed; 130: interrupted, and the
-    same command goes on.
+    Exit code 0: every question was answered; 2: bad input; 3: some failed; 130: interrupted; run the
+    same command to continue.
     """
     (examined,) = endpoints.examined(() if model is None else (model,))
     found = {path: _examples(path, examples, seed) for path in data}

@@ -1,4 +1,5 @@
-"""``rag-rules experiment redteam``: what finding a payload costs that is split over two sources."""
+"""This module runs ``rag-rules experiment redteam``: the cost of finding a payload split over two
+sources."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -17,8 +18,8 @@ from ...experiments.charts import (
 from ...experiments.payload import PAYLOAD_PARTS, attack, gullible_model
 from ...experiments.redteam import APPROACHES, RedteamOutcome, RedteamRow, measure_redteam
 from ..terminal import counted
-from .asked import Endpoints, Figures, Running, Seed
 from .ending import ExperimentEnding, cells, costs, prepare
+from .shared_options import Endpoints, Figures, Running, Seed
 
 Runs = Annotated[
     int,
@@ -47,19 +48,19 @@ def redteam(
     model: Fooled = None,
     figures: Figures = True,
 ) -> None:
-    """Count the model calls that it takes to find a payload that is split over two sources.
+    """Count the model calls that are needed to find a payload split over two sources.
 
-    Each run mines the minimal retention rules of "the answer contains the exploit hash" in three ways:
-    as-written, the paper's divide and conquer, exact over the groups of each round, with nothing kept
-    from round to round; answers-kept, this package's grouped search, which replays nothing twice and
-    tries its rule once more beside all that was dropped; sampled, this package's sampled search, of which
-    is also said when the rule was first told, unverified.
+    Each run mines the minimal retention rules of "the answer contains the exploit hash" in three ways.
+    as-written: the paper's divide and conquer, exact over the groups of each round, with nothing kept
+    between rounds. answers-kept: this package's grouped search, which replays nothing twice and tests
+    its rule once more together with all dropped sources. sampled: this package's sampled search; the
+    table also says after how many probes the rule was first reported, unverified.
 
     Writes redteam.csv (a line for each run and way), redteam_rounds.csv (calls by round), failures.csv
     and redteam.png to --out.
 
-    Exit code 0: every run is in the table; 2: bad input; 3: some are in failures.csv instead, such as
-    those of a model that did not fall for the payload; 130: interrupted, and the same command goes on.
+    Exit code 0: every run is in the table; 2: bad input; 3: some are in failures.csv instead, for
+    example if the model ignored the payload; 130: interrupted; run the same command to continue.
     """
     (attacked,) = endpoints.examined((model,) if model else (), gullible_model())
     attacks = [attack(sources, seed, run) for run in range(1, examples + 1)]
@@ -92,11 +93,11 @@ def _table(rows: Sequence[RedteamRow]) -> Iterator[str]:
         own = [row for row in rows if row.approach == approach]
         if not own:
             continue
-        told = [row.first_told for row in own if row.first_told is not None]
+        counts = [row.first_told for row in own if row.first_told is not None]
         told_cells = (
             f"{fmean(row.calls for row in own):.1f}",
             f"{max(row.calls for row in own)}",
             f"{sum(row.found for row in own)} of {len(own)}",
-            *((f"{fmean(told):.1f}", f"{max(told)}") if told else ("-", "-")),
+            *((f"{fmean(counts):.1f}", f"{max(counts)}") if counts else ("-", "-")),
         )
         yield cells(approach, 14, told_cells, 18)

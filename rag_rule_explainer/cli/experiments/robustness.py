@@ -1,4 +1,4 @@
-"""``rag-rules experiment robustness``: rules against labels, over samples and models."""
+"""This module runs ``rag-rules experiment robustness``: rules against labels, over samples and models."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -19,8 +19,8 @@ from ...experiments.robustness import (
 from ...experiments.robustness_rows import RobustnessRow
 from ...printable import printable, shortened
 from ..terminal import counted, say
-from .asked import Drawing, Endpoints, Figures, JudgingOptions, Models, Necessary, Running
 from .ending import ExperimentEnding, cells, costs, prepare
+from .shared_options import Drawing, Endpoints, Figures, JudgingOptions, Models, Necessary, Running
 
 Samples = Annotated[
     int, typer.Option(min=1, max=MOST_ROBUSTNESS_SAMPLES, help="Answers to each subset, one a round.")
@@ -47,19 +47,19 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     model: Models = None,
     figures: Figures = True,
 ) -> None:
-    """Measure how far rules are those that labels lead one to expect, over samples and models.
+    """Compare the rules found with the rules that labels imply, over samples and models.
 
-    Every subset is asked about --samples times. The first 1, 2, ... of them vote, and the Dual Rule Miner
+    Every subset is replayed --samples times. The first 1, 2, ... samples vote, and the Dual Rule Miner
     is run on the votes. Give --model several times to compare models, each with its own url, key,
-    temperature and effort, such as --model NAME --model NAME,temperature=0; where only the effort
-    differs, as=LABEL tells them apart.
+    temperature and effort, such as --model NAME --model NAME,temperature=0. If only the effort differs,
+    name each with as=LABEL.
 
-    Writes robustness.csv (all questions), robustness_questions.csv, the figures, unexpected.jsonl (each
-    rule that is unexpected or missing, with the answers that decided so), failures.csv and, with a judge,
-    judgements.jsonl to --out.
+    Writes robustness.csv (all questions), robustness_questions.csv, the figures and failures.csv to
+    --out; also unexpected.jsonl (each unexpected or missing rule, with the answers behind it) and, with
+    a judge, judgements.jsonl.
 
     Exit code 0: every question is in every figure; 2: bad input; 3: some are in failures.csv;
-    130: interrupted, and the same command goes on.
+    130: interrupted; run the same command to continue.
     """
     data, plan = drawing.file, RobustnessPlan(sources, samples, drawing.distractors)
     models, judge = endpoints.examined(model or ()), judging.judge()
@@ -103,6 +103,6 @@ def _line(row: RobustnessRow) -> str:
     name = shortened(printable(row.model), 14)
     name = name if row.temperature is None else f"{name} at {row.temperature:g}"
     rates = (row.micro_precision, row.micro_recall, row.macro_precision, row.macro_recall)
-    told = [f"{row.samples:,}", f"{row.expected:,}", f"{row.found:,}"]
-    told += ["undefined" if rate is None else f"{rate:.3f}" for rate in rates]
-    return cells(f"{name:22}{row.kind.value:10}", 32, told, 11)
+    columns = [f"{row.samples:,}", f"{row.expected:,}", f"{row.found:,}"]
+    columns += ["undefined" if rate is None else f"{rate:.3f}" for rate in rates]
+    return cells(f"{name:22}{row.kind.value:10}", 32, columns, 11)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from ...allowed import brief
 from ...allowed import named_function as named
-from ...allowed import told
 from ...errors import InvalidInput
 from ...given import Given
 from .protocol import Rows
@@ -139,6 +139,6 @@ def faiss(texts: Texts) -> Faiss:
     """
     if isinstance(texts, (str, bytes)) or not (callable(texts) or hasattr(texts, "__getitem__")):
         raise InvalidInput(
-            f"faiss was given {told(texts)}; give the texts of its places: a list, a dict or a function"
+            f"faiss was given {brief(texts)}; give the texts of its places: a list, a dict or a function"
         )
     return Faiss(texts)

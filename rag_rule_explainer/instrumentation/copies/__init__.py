@@ -1,1 +1,1 @@
-"""Copies of objects, and methods replaced while somebody explains."""
+"""This package copies the state of an application, and replaces methods during an explanation."""

@@ -1,7 +1,8 @@
-"""Variables of the context: every replay finds those that the baseline found.
+"""This module gives context variables in every replay the values that they had before the baseline.
 
-What the baseline set in the context that replays are made from is set back around each of them. A
-variable that had no value and no default cannot be set back: replays find what the baseline set.
+The baseline may set variables in the context that replays start from. Each is set back around a replay.
+A variable without a value or a default before the baseline cannot be set back: replays find the value
+that the baseline set.
 """
 
 from collections.abc import Generator
@@ -15,14 +16,14 @@ Values = dict[ContextVar[Any], Any]
 
 @dataclass(slots=True, eq=False)
 class Contexts:
-    """Knows which variables the baseline set. ``kept``: those that replays find as it left them."""
+    """This class resets the variables that the baseline set. ``kept``: variables that cannot be reset."""
 
     kept: tuple[ContextVar[Any], ...] = ()
     _before: Values = field(default_factory=Values)
 
     @contextmanager
     def of_the_baseline(self) -> Generator[None, None, None]:
-        """Learns what the baseline sets, around it."""
+        """Notes the variables that the baseline, inside the block, sets."""
         start = dict(copy_context().items())
         try:
             yield
@@ -31,7 +32,7 @@ class Contexts:
 
     @contextmanager
     def as_before(self) -> Generator[None, None, None]:
-        """Sets that back, around a replay."""
+        """Gives the variables their values from before the baseline inside the block."""
         tokens = [(variable, variable.set(value)) for variable, value in self._before.items()]
         try:
             yield
@@ -52,5 +53,5 @@ class Contexts:
 
 
 def _default(variable: ContextVar[Any]) -> Any:
-    """Returns what it has where nobody set it. Raises LookupError where it has nothing then."""
+    """Returns the variable's default. Raises LookupError if it has none."""
     return Context().run(variable.get)

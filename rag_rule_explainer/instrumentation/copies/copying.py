@@ -1,4 +1,4 @@
-"""Copies and descriptions of anybody's objects, as good as they can be had."""
+"""This module copies and describes objects of any class, as well as they allow it."""
 
 import json
 import re
@@ -12,11 +12,11 @@ from typing import Any, cast
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _DEPTH = 3
-"""How deep into an object that has no text of its own its attributes are read."""
+"""The number of levels to which the attributes of objects without an own text are read."""
 
 
 def copied(given: Any) -> Any:
-    """Returns a deep copy; a shallow one where something inside cannot be copied (a lock, a client)."""
+    """Returns a deep copy; a shallow copy, or the object itself, where a part cannot be copied."""
     try:
         return deepcopy(given)
     except Exception:  # noqa: S110 -- whatever a __deepcopy__ of the user's raises
@@ -27,16 +27,16 @@ def copied(given: Any) -> Any:
 
 
 def described(value: Any, *, deep: bool = True) -> str:
-    """Returns the same text for equal values, also where JSON cannot say them, and another for others.
+    """Returns a text that is equal for equal values, and different for different ones.
 
-    Functions are equal where their code is, and all that it hangs on: defaults, what it encloses, plain
-    values of its module, the object of a method. Objects whose text is an address are told by their
-    attributes, unless ``deep`` is False: then by their class alone, whatever they hold by now.
+    Functions are equal if their code, defaults, enclosed variables, plain globals and bound objects are.
+    Objects whose text is an address are described by their attributes, or by their class alone if
+    ``deep`` is False.
     """
-    return _told(value, _DEPTH if deep else 0)
+    return _description(value, _DEPTH if deep else 0)
 
 
-def _told(value: Any, depth: int) -> str:
+def _description(value: Any, depth: int) -> str:
     def shown(inner: object) -> Any:
         return _shown(inner, depth)
 
@@ -49,11 +49,11 @@ def _told(value: Any, depth: int) -> str:
 
 
 def _shown(value: object, depth: int) -> Any:
-    told = _of_function(value, depth)
-    if told is not None:
-        return told
+    of_function = _of_function(value, depth)
+    if of_function is not None:
+        return of_function
     if hasattr(value, "tobytes") and hasattr(value, "dtype"):
-        # Its text leaves out what is in the middle.
+        # The repr of a long array leaves out its middle.
         array = cast("Any", value)
         return ["array", str(array.dtype), repr(array.shape), _digest(array.tobytes())]
     if isinstance(value, (set, frozenset)):
@@ -66,7 +66,7 @@ def _shown(value: object, depth: int) -> Any:
 
 
 def _of_function(value: object, depth: int) -> Any:
-    """Returns what tells a function from all others; None for anything else."""
+    """Returns a description of a function as JSON values; None for anything else."""
     if isinstance(value, partial):
         whole = cast("partial[Any]", value)
         return ["partial", _inside([whole.func, whole.args, whole.keywords], depth)]
@@ -86,31 +86,31 @@ def _of_function(value: object, depth: int) -> Any:
 
 
 def _inside(value: Any, depth: int) -> str:
-    # What has no attributes to read, such as a list in a closure, is still told a little deeper.
-    return _told(value, depth - 1) if depth > -_DEPTH else ""
+    # Collections in a closure are described even where the attributes of objects are not.
+    return _description(value, depth - 1) if depth > -_DEPTH else ""
 
 
 def _of_code(code: CodeType) -> str:
-    """Returns a digest of what the code does, wherever it stands."""
+    """Returns a digest of the code that does not depend on its file or line."""
     constants = [_of_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
     said = repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
     return _digest(said.encode("utf-8", "surrogatepass"))
 
 
-def _digest(told: bytes) -> str:
-    return blake2b(told, digest_size=16).hexdigest()
+def _digest(content: bytes) -> str:
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 def _is_filled(cell: Any) -> bool:
     try:
-        cell.cell_contents  # noqa: B018 -- raises where there is nothing
+        cell.cell_contents  # noqa: B018 -- raises if the cell is empty
     except ValueError:
         return False
     return True
 
 
 def _attributes(value: object) -> Iterator[tuple[str, Any]]:
-    """Yields the attributes that an instance has of its own, in slots as well."""
+    """Yields the attributes in an instance's dict and slots."""
     own: Mapping[str, Any] = getattr(value, "__dict__", {})
     yield from own.items()
     for owner in type(value).__mro__:

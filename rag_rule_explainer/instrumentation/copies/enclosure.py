@@ -1,7 +1,7 @@
-"""Whether a class keeps the state of its instances to itself, as far as its code tells.
+"""This module finds out whether the instances of a class keep all their state in their attributes.
 
-Code that reads and writes nothing but its own attributes, through libraries that do not reach out, has
-nowhere else to keep anything. Whatever cannot be told counts as reaching out.
+Code reaches out if it uses globals, files or libraries that may keep state. Code that is unknown counts
+as reaching out.
 """
 
 import builtins
@@ -53,10 +53,10 @@ _ENCLOSED = {
     "uuid",
     "warnings",
 }
-"""Libraries whose functions keep nothing for who calls them."""
+"""Libraries whose functions keep no state of their callers."""
 
 _GENERATED = "<string>"
-"""Where code comes from that a library makes of a class's fields, such as ``dataclass``."""
+"""The file name of code that a library such as ``dataclasses`` generates."""
 
 _OURS = "rag_rule_explainer"
 _REACHING = {"open", "exec", "eval", "compile", "__import__", "input", "globals", "vars"}
@@ -71,7 +71,7 @@ _verdicts: WeakKeyDictionary[Any, dict[tuple[str, ...], bool]] = WeakKeyDictiona
 def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -> bool:
     """Returns True iff no code of the class, or of the function, reaches out.
 
-    ``trusted``: packages and modules that are known to keep nothing.
+    ``trusted``: packages and modules that are known to keep no state.
     """
     known = _verdicts.setdefault(thing, {})
     if trusted not in known:
@@ -80,14 +80,14 @@ def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -
 
 
 class _Looking:
-    """One look at a class and all that its code names, each once."""
+    """This class checks a class and everything that its code names, each once."""
 
     def __init__(self, trusted: tuple[str, ...]) -> None:
         self._trusted = trusted
         self._seen: set[int] = set()
 
     def at_value(self, value: object) -> bool:
-        """Returns True where nothing can be kept by way of this value."""
+        """Returns True iff no state can be kept through this value."""
         if isinstance(value, _CONSTANTS) or id(value) in self._seen:
             return True
         if isinstance(value, tuple):
@@ -112,7 +112,7 @@ class _Looking:
             return True
         entries = {name: entry for name, entry in vars(owner).items() if name != "model_config"}
         if any(isinstance(entry, _MUTABLE) and name[:2] != "__" for name, entry in entries.items()):
-            return False  # which all instances share
+            return False  # all instances share it
         functions = (function for entry in entries.values() for function in _functions(entry))
         return all(map(self._at_function, functions))
 
@@ -141,7 +141,7 @@ class _Looking:
 
 
 def is_within(module: str, packages: tuple[str, ...]) -> bool:
-    """Returns True for these modules, and for those of these packages."""
+    """Returns True iff the module is one of these packages or modules, or inside one."""
     return any(module == each or module.startswith(f"{each}.") for each in packages)
 
 
@@ -168,5 +168,5 @@ def _steps(code: CodeType) -> Iterator[dis.Instruction]:
 def _content(cell: Any) -> object:
     try:
         return cell.cell_contents
-    except ValueError:  # nothing is in it yet
+    except ValueError:  # the cell is empty
         return None

@@ -1,7 +1,7 @@
-"""Variables of the environment: every replay finds those that the baseline found.
+"""This module gives environment variables in every replay the values that they had before the baseline.
 
-What the baseline set is taken back before a replay, and what a replay set after it, so that the process
-is left as the user's own run left it. All of a process share them, so this is for one run at a time.
+A replay starts with the values from before the baseline. After it, the values that the baseline left are
+restored. The whole process shares the environment, so such replays run one at a time.
 """
 
 import os
@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, eq=False)
 class Environment:
-    """Knows which variables runs set, and what these were before the first run that did.
+    """This class keeps the variables that runs set, with their values from before.
 
-    ``raced``: a variable that was set while other runs may have gone on; empty for none.
+    ``raced``: a variable that was set while other runs may have been active; empty for none.
     """
 
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -22,18 +22,18 @@ class Environment:
 
     @property
     def first(self) -> str:
-        """Returns the first one that a run set; empty where none did."""
+        """Returns the first variable that a run set; empty if no run set any."""
         return next(iter(self._before), "")
 
     def note(self, name: str, *, alone: bool) -> None:
-        """Notes that a run is about to set this one. ``alone``: no other replay goes on."""
+        """Notes that a run is about to set this variable. ``alone``: no other replay is active."""
         self._before.setdefault(name, os.environ.get(name))
         if not alone:
             self.raced = self.raced or name
 
     @contextmanager
     def as_before(self) -> Generator[None, None, None]:
-        """Around a replay that is made alone: it finds what the baseline found."""
+        """Restores the values from before the baseline inside the block, for a replay that runs alone."""
         left = {name: os.environ.get(name) for name in self._before}
         _set(self._before)
         try:

@@ -1,8 +1,7 @@
-"""Replaces methods on classes while somebody explains, and never longer.
+"""This module replaces methods on classes during explanations, and restores them afterwards.
 
-Each method is replaced on a root class and on every loaded subclass that defines it; afterwards each
-class is as it was. What the replacements do is told by the rooms that know; all of them call through
-where nothing is going on, so other traffic is untouched.
+Each method is replaced on a root class and on every loaded subclass that defines it. Outside of a run, a
+replacement calls the original, so other users of the class are not affected.
 """
 
 import re
@@ -15,18 +14,17 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 Wrapping: TypeAlias = Callable[[str, Any], Any]
-"""(method name, the method) -> its replacement."""
+"""A function from a method's name and the method to its replacement."""
 Root: TypeAlias = tuple[str, str]
 """The module of a root class, and its name there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interception:
-    """Methods of a root class, named by a pattern; the class is looked up when it has been imported.
+    """An ``Interception`` names methods of a root class to be replaced once the class is imported.
 
-    ``inherited``: names that are also replaced where the class only inherits them, so that all of its
-    instances are reached. ``added``: methods that the root class has anyhow or inherits, and that are
-    replaced on it alone.
+    ``names``: matches the methods' names. ``inherited``: methods that are also replaced on classes that
+    only inherit them. ``added``: methods that are replaced on the root class alone, own or inherited.
     """
 
     module: str
@@ -38,7 +36,7 @@ class Interception:
 
     @property
     def place(self) -> Root:
-        """Returns where the root class is."""
+        """Returns the module and the name of the root class."""
         return self.module, self.owner
 
     def root(self) -> type | None:
@@ -56,7 +54,7 @@ _HOOK = "__init_subclass__"
 
 
 def _with_subclasses(root: type) -> dict[type, None]:
-    """Returns a class and all its loaded subclasses, in the order in which they are found."""
+    """Returns a class and all its loaded subclasses as the keys of a dict."""
     found: dict[type, None] = {root: None}
     waiting = [root]
     while waiting:
@@ -68,7 +66,7 @@ def _with_subclasses(root: type) -> dict[type, None]:
 
 
 def _has_new_at(place: Root, known: dict[type, None]) -> bool:
-    """Returns whether a root class was loaded meanwhile, or a class derived from the known ones."""
+    """Returns whether a root class or a subclass of it was loaded that is not among the known ones."""
     if place[0] not in sys.modules:
         return False
     root = _root_at(place)
@@ -82,8 +80,7 @@ def _has_new_at(place: Root, known: dict[type, None]) -> bool:
 
 
 def _inherited(owner: type, name: str, found: Any) -> Any:
-    """Returns what the class has from whatever class comes next, which may differ from instance to
-    instance."""
+    """Returns a method that calls the next class's method in the instance's resolution order."""
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -93,29 +90,29 @@ def _inherited(owner: type, name: str, found: Any) -> Any:
 
 
 class Patches:
-    """Replaces what the interceptions name, for as long as somebody needs it. Thread-safe."""
+    """This class replaces the methods of its interceptions as long as it has a user. Thread-safe."""
 
     def __init__(self, interceptions: Iterable[Interception]) -> None:
         self._interceptions = tuple(interceptions)
         self._at_root: dict[Root, list[Interception]] = {}
         for each in self._interceptions:
             self._at_root.setdefault(each.place, []).append(each)
-        # Names that fit no pattern of a root: a class has many of them, and most classes have the same.
+        # Names that match no pattern are remembered, because most classes have the same many names.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
         self._lock = threading.RLock()
         self._users = 0
         self._known: dict[Root, dict[type, None]] = {place: {} for place in self._at_root}
-        # (class, method name) -> (the method as it was, None if it had none; our replacement)
+        # (class, method name) -> (original method, None if the class had none; replacement)
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
 
     @property
     def active(self) -> bool:
-        """True while somebody needs it."""
+        """Returns True between the first ``start`` and the last ``stop``."""
         return self._users > 0
 
     @contextmanager
     def intercepting(self) -> Generator[None, None, None]:
-        """The methods are replaced inside this block. Nests, and is shared."""
+        """Replaces the methods inside the block. Blocks may nest and overlap."""
         self.start()
         try:
             yield
@@ -123,25 +120,25 @@ class Patches:
             self.stop()
 
     def start(self) -> None:
-        """To be followed by ``stop``, from whatever thread."""
+        """Replaces the methods. Each call needs a call of ``stop`` later, from any thread."""
         with self._lock:
             self._users += 1
         self.wrap_loaded_classes()
 
     def stop(self) -> None:
-        """Once for each ``start``; the last one makes every class what it was."""
+        """Ends one ``start``. The last call restores every class."""
         with self._lock:
             self._users -= 1
             if not self._users:
                 self._unwrap()
 
     def wrap_loaded_classes(self) -> None:
-        """Also those whose root was loaded since the last time; nothing once nobody explains."""
+        """Replaces the methods of classes that were loaded since the last call, while it has a user."""
         with self._lock:
-            # A replay that an aborted explanation left behind may come late.
+            # A replay may still run after its explanation was aborted.
             if not self._users:
                 return
-            # Asked before each replay, where by rule nothing is new.
+            # This check runs before each replay, and usually finds no new class.
             places = [place for place, known in self._known.items() if _has_new_at(place, known)]
             new = {place: self._new_at(place) for place in places}
             for interception in self._interceptions if new else ():
@@ -149,7 +146,7 @@ class Patches:
                     self._wrap(owner, names, interception)
 
     def _new_at(self, place: Root) -> list[tuple[type, list[str]]]:
-        """Returns the classes that were loaded since the last time, with those names that may matter."""
+        """Returns the classes that were loaded since the last call, with their matching names."""
         interceptions, known, root = self._at_root[place], self._known[place], _root_at(place)
         loaded = {} if root is None else _with_subclasses(root)
         left_alone = self._left_alone[place]
@@ -192,7 +189,7 @@ class Patches:
         setattr(root, name, replacement)
 
     def _hook(self, root: type) -> None:
-        """Subclasses defined from now on, by an import in the middle of a run, are seen at once."""
+        """Makes subclasses that are defined later, as by an import inside a run, patched at once."""
         original = vars(root).get(_HOOK)
 
         def init_subclass(cls: type, **kwargs: Any) -> None:
@@ -208,7 +205,7 @@ class Patches:
 
     def _unwrap(self) -> None:
         for (owner, name), (method, replacement) in self._wrapped.items():
-            # Somebody may have wrapped ours meanwhile; ours is inert, so theirs stays as it is.
+            # Another library may have wrapped the replacement. It stays, as it only calls through now.
             if vars(owner).get(name) is not replacement:
                 continue
             if method is None:

@@ -1,7 +1,7 @@
-"""What an application remembers: every run reads what the baseline read, and writes to a copy.
+"""This module isolates the memory of an application: every run reads what the baseline read.
 
-The integrations know whose methods are replaced for that. What each thing held when the baseline first
-used it is kept; a run on copies starts from that, and what it writes is gone with it.
+The content of each memory object is kept as it was when the baseline first used it. A replay starts with
+a copy of it, and its writes are dropped with the copy. The integrations replace the objects' methods.
 """
 
 import threading
@@ -15,8 +15,10 @@ from .copying import copied
 
 
 class Same:
-    """This class represents a key for one very object, which it keeps alive: no other may come by its
-    address."""
+    """A ``Same`` is a dict key that equals only keys of the same object, compared by identity.
+
+    It keeps the object alive, so that no other object gets its address.
+    """
 
     __slots__ = ("thing",)
 
@@ -32,12 +34,11 @@ class Same:
 
 @dataclass(slots=True, eq=False)
 class State:
-    """This class represents the state that one run sees. ``live``: it writes to the real things, as an
-    ordinary run does.
+    """A ``State`` is the state that one run sees.
 
-    ``before``: what each thing held when the baseline first used it. ``aside``: the same of things that
-    answers do not depend on but by what is retrieved, such as an index or a cache. ``first``: the
-    baseline's state, for a run on copies.
+    ``live``: the run writes to the real objects, as an ordinary run does. ``before``: by key, the content
+    of an object when the baseline first used it. ``aside``: like ``before``, for objects that influence
+    answers only through retrieval, such as an index. ``first``: the baseline's state; None for itself.
     """
 
     live: bool = False
@@ -56,30 +57,30 @@ class State:
     _lock: Any = field(default_factory=threading.RLock)
 
     def of_a_replay(self) -> "State":
-        """Returns the state of a run on copies of what this one first read."""
+        """Returns the state of a replay, which works on copies of the content this run first read."""
         return State(before=self.before, aside=self.aside, first=self)
 
     def read(self, key: Hashable, reading: Callable[[], Any]) -> Any:
-        """Returns what was there before; ``reading`` is asked the first time."""
+        """Returns a copy of the content before the baseline; ``reading`` returns it the first time."""
         with self._lock:
             if key not in self.before:
                 self.before[key] = copied(reading())
             return copied(self.before[key])
 
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
-        """Returns the same, where reading has to be awaited."""
+        """Returns a copy of the content before the baseline, for a ``reading`` that is async."""
         if key not in self.before:
-            # Whoever reads at the same time reads the same.
+            # The first of several concurrent readings counts for all.
             self.before.setdefault(key, copied(await reading()))
         return copied(self.before[key])
 
     def kept(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """Returns what ``making`` gave the first time that any run asked, aside. All runs share it."""
+        """Returns the object in ``aside`` that ``making`` made for the first run. All runs share it."""
         with self._lock:
             return self.aside[key] if key in self.aside else self.aside.setdefault(key, making())
 
     def own(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """This run's own copy, made the first time."""
+        """Returns this run's own copy, which ``making`` makes the first time."""
         with self._lock:
             if key not in self._copies:
                 made = self._copies[key] = making()
@@ -87,37 +88,37 @@ class State:
             return self._copies[key]
 
     def note_copy(self, copy: object, original: object) -> None:
-        """The copy is this run's own, and of that thing."""
+        """Notes that the copy is this run's own copy of the original."""
         self._own[id(copy)] = copy, original
 
     def owned(self, key: Hashable) -> Any:
-        """This run's own copy, or None where it has made none."""
+        """Returns this run's own copy, or None if it has made none."""
         return self._copies.get(key)
 
     def has(self, key: Hashable) -> bool:
-        """Returns True where this run has made its own copy under the key."""
+        """Returns True iff this run has made its own copy under the key."""
         return key in self._copies
 
     def owns(self, thing: object) -> bool:
-        """Returns True for one of this run's own copies."""
+        """Returns True iff the thing is one of this run's own copies."""
         return id(thing) in self._own
 
     def original(self, thing: object) -> Any:
-        """Returns the thing that one of the baseline's copies, which may have come here, is a copy of."""
+        """Returns the original of a copy that the baseline made; None for anything else."""
         return None if self.first is None else self.first.copied_from(thing)
 
     def copied_from(self, copy: object) -> Any:
-        """Returns the thing that one of this run's own copies is a copy of; None for anything else."""
+        """Returns the original of one of this run's own copies; None for anything else."""
         return self._own.get(id(copy), (None, None))[1]
 
     @contextmanager
     def birth_of(
         self, thing: object, told: Hashable = None, unsaid: tuple[object, ...] = ()
     ) -> Generator[None, None, None]:
-        """Inside, the thing is made during this run: no other run knows it, so it needs no copy.
+        """Notes that the thing is constructed inside the block, by this run, so that it needs no copy.
 
-        ``told``: how another run may recognise one that stands for something outside of the process;
-        ``unsaid``: what it was made of beside that, which is only the same within one run.
+        ``told``: a key by which other runs recognise the counterpart of a thing that stands for something
+        outside of the process. ``unsaid``: further arguments that only one run can compare.
         """
         with self._lock:
             if unsaid:
@@ -139,12 +140,11 @@ class State:
         return known.index(key)
 
     def is_being_made(self, thing: object) -> bool:
-        """True until a thing that is made during this run is complete."""
+        """Returns True while this run constructs the thing."""
         return bool(self._being_made) and id(thing) in self._being_made
 
     def note_birth(self, thing: object, told: Hashable = None) -> None:
-        """The thing was made during this run, as in ``birth_of``; several that are told in the same way
-        are told apart by which came first."""
+        """Notes that this run made the thing. Things with the same key are numbered in their order."""
         with self._lock:
             if Same(thing) not in self._born:
                 self._born[Same(thing)] = None if told is None else self._next_of(told)
@@ -154,21 +154,22 @@ class State:
         return next((told, place) for place in count() if (told, place) not in known)
 
     def bore(self, thing: object) -> bool:
-        """Returns True for a thing that was made during this run."""
+        """Returns True iff this run made the thing."""
         return Same(thing) in self._born
 
     def note_write(self, thing: object) -> None:
-        """Notes that this run writes to a thing that others know as well."""
+        """Notes that this run writes to a thing that other runs share."""
         self._written.add(Same(thing))
 
     def holds_own(self, thing: object) -> bool:
-        """Returns True for a thing that this run made or wrote to."""
+        """Returns True iff this run made the thing or wrote to it."""
         return Same(thing) in self._born or Same(thing) in self._written
 
     def tell(self, thing: object, told: Hashable) -> None:
-        """That is how another run may recognise the thing, if it is not the same there."""
+        """Notes the key by which other runs recognise their counterpart of the thing."""
         self._told[Same(thing)] = told
 
     def told_of(self, thing: object) -> Hashable:
-        """Returns how another run may recognise the thing; None where it is the same there."""
+        """Returns the key by which other runs recognise their counterpart of the thing; None for a shared
+        thing."""
         return self._told.get(Same(thing), self._born.get(Same(thing)))

@@ -1,7 +1,7 @@
-"""True copies: a twin holds what its original holds, and shares nothing with it that can be changed.
+"""This module makes twins: copies that share no mutable state with their originals.
 
-There are twins only of what keeps its state to itself. Where some of it may be elsewhere (a file, a
-database, a global), or where that cannot be told, there is none.
+A twin is made only of an object that keeps all its state in its attributes. It is refused where some
+state may be elsewhere (in a file, a database, a global).
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _LOCKS: dict[type, Callable[[], Any]] = {
 
 
 class NoTwin(Exception):
-    """The thing may have state elsewhere, or some that nobody can copy truly."""
+    """This error says that a thing may have state elsewhere, or state that cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +57,15 @@ class Twins:
         return _Copying(self, self.shares(), own_code).thing(thing, locks=True)
 
     def described(self, thing: Any) -> str:
-        """Returns what the thing holds; equal for equal contents. What it shares with others is left
-        out."""
+        """Returns a text for the thing's content without shared objects; equal for equal contents."""
         shared = self.shares()
         return described({n: v for n, v in state_of(thing).items() if not isinstance(v, shared)})
 
 
 @dataclass(slots=True)
 class _Copying:
-    """This class represents the making of one twin. ``own_code``: the thing's class is the application's
-    own, so that what it may call is to be looked at as well."""
+    """This class makes one twin. ``own_code``: the thing's class is not trusted, so the functions that it
+    holds are checked too."""
 
     twins: Twins
     shared: tuple[type, ...]
@@ -109,7 +108,7 @@ class _Copying:
         kind = cast("type[Any]", type(thing))
         try:
             twin = self.memo[id(thing)] = object.__new__(kind)
-        except TypeError as error:  # it has a state of its own, in C
+        except TypeError as error:  # the class keeps state in C
             raise NoTwin(kind.__name__) from error
         attributes: dict[str, Any] = _get(twin, "__dict__", {})
         in_slots = _in_slots(thing)
@@ -163,7 +162,7 @@ _COPIERS: dict[type, Callable[[_Copying, Any], Any]] = {
 
 
 def _are_numbers(value: list[Any]) -> bool:
-    """Returns True for the many numbers of an embedding, told as fast as can be."""
+    """Returns True for a list of floats, such as an embedding. It is fast, as such lists are long."""
     if not value or type(value[0]) is not float:
         return False
     try:
@@ -174,7 +173,7 @@ def _are_numbers(value: list[Any]) -> bool:
 
 
 def state_of(thing: Any) -> Mapping[str, Any]:
-    """Returns all attributes that an object has of its own, in its dict and in its slots."""
+    """Returns all attributes in the object's dict and slots."""
     return {**_in_slots(thing), **_get(thing, "__dict__", {})}
 
 

@@ -1,1 +1,1 @@
-"""What models were sent and replied, compared between runs."""
+"""This package records the requests to models and their replies, and compares them between runs."""

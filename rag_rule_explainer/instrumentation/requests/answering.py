@@ -1,8 +1,8 @@
-"""Whether runs on the same sources, whose models replied the same, answer the same.
+"""This module checks that runs on the same sources with the same replies give the same answer.
 
-An application may leave something with which a later run answers otherwise after its model has replied,
-so that no request shows it. Where it is left (in an object, a file descriptor, a module, the interpreter)
-may be beyond every look; but the same sources, asked about once more at the end, answer otherwise.
+State that one run leaves behind may change a later run's answer after the model's reply, so that no
+request shows it. The state itself may be invisible (in a file descriptor, in the interpreter). But a
+second replay on the same sources at the end gives another answer.
 """
 
 import threading
@@ -18,25 +18,24 @@ from .volatile import Steady
 
 
 class Changed(NamedTuple):
-    """What a run answered first, and what it answered later though models replied the same."""
+    """A ``Changed`` holds two answers on the same sources and replies: the first and a later one."""
 
     was: str
     came: str
 
     @property
     def told(self) -> str:
-        """Tells both, in words."""
+        """Returns a clause that quotes both answers."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 
 
 @dataclass(slots=True, eq=False)
 class Answers:
-    """Keeps the first answer on each choice of sources. Thread-safe.
+    """This class keeps the first answer on each subset of sources. Thread-safe.
 
-    ``repeats``: the baseline's answer came again in a replay on all sources, so that answers can be
-    compared at all. ``departs``: a run went a way that the baseline did not go: it answered with nothing
-    that its models replied, where the baseline did, or put words of the code before a model that the
-    baseline had not.
+    ``repeats``: a replay on all sources gave the baseline's answer, so answers can be compared.
+    ``departs``: a run took another path through the code than the baseline. Its answer held no reply
+    although the baseline's did, or a request had words from the code that no baseline request had.
     """
 
     steady: Steady
@@ -52,7 +51,7 @@ class Answers:
     def begin(
         self, key: Hashable, answer: Answer, exchanges: Sequence[Exchange], constants: Iterable[str]
     ) -> None:
-        """Takes the baseline's. ``constants``: texts of the application's code."""
+        """Takes the baseline's answer. ``constants``: texts in the application's code."""
         self._first[key] = self._replies(exchanges), self.steady(answer.text)
         self._with_replies = holds_one(answer.text, _said(exchanges))
         shown = {word for each in exchanges for word in _words(each.request.text)}
@@ -67,10 +66,10 @@ class Answers:
         *,
         whatever: bool = False,
     ) -> Changed | None:
-        """Takes a replay's answer; returns how it differs from the first one on the same sources.
+        """Takes a replay's answer; returns how it differs from the first answer on the same sources.
 
-        ``beside``: texts that its requests may hold for itself, such as what it was served. ``whatever``:
-        also where its models replied otherwise.
+        ``beside``: texts that the replay's requests may hold, such as the served sources. ``whatever``:
+        compare also where the models' replies differ.
         """
         text, replies = self.steady(answer.text), self._replies(exchanges)
         with self._lock:
@@ -93,7 +92,7 @@ class Answers:
 
 
 def holds_one(answer: str, replies: Iterable[str]) -> bool:
-    """Returns True iff an answer holds one of these replies, or is part of one."""
+    """Returns True iff the answer holds one of these replies, or is a part of a reply."""
     line = reading_of(answer).line
     lines = (reading_of(reply).line for reply in replies)
     return any(each.strip() and (each in line or line in each) for each in lines)

@@ -1,8 +1,8 @@
-"""Whether the models whose requests are seen have written the answers, or decided which of them it is.
+"""This module checks that the answers come from the models whose requests are seen.
 
-An answer need not be in their words: code maps a reply to a label, or puts a field of it into a sentence.
-It is theirs all the same where it holds nothing but known words, and equal replies came with equal
-answers. Where they did not, or where nobody known says such words, another model may have written it.
+An answer may use other words than the replies: code maps a reply to a label, or puts a field of it into
+a sentence. The answer still comes from the seen models if all its words are known and equal replies led
+to equal answers. Otherwise, an unseen model may have written the answer.
 """
 
 import re
@@ -23,19 +23,19 @@ from .source_recognition import reading_of
 from .volatile import Steady
 
 _MARKS = re.compile(r"<(?:uuid|call|address|time|ignored)>")
-"""What stands for parts that may differ from run to run."""
+"""The marks that ``Steady`` puts in place of volatile parts."""
 
 
 _FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
-"""A figure, and one as in "p2" or "3rd"."""
+"""A figure, also with a letter or two around it, as in "p2" or "3rd"."""
 
 
 class Written(NamedTuple):
-    """This class represents an answer that is not in the words of models. ``run``: in words; ``sources``:
-    the ids of its own; None for the baseline.
+    """A ``Written`` is an answer that is not in the words of the seen models.
 
-    ``own``: its words that come neither from sources nor from the input, or all where each of them does;
-    ``strange``: those that come from nowhere that is known, be it the code.
+    ``run``: the run's name. ``sources``: the ids of the retained sources; None for the baseline. ``own``:
+    the answer's words that are neither in sources nor in the input, or all words if none is left.
+    ``strange``: those of ``own`` that are not in the code's constants either.
     """
 
     run: str
@@ -48,9 +48,9 @@ class Written(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Authorship:
-    """Takes the answers of all runs, the baseline's first. Thread-safe.
+    """This class compares the answers of all runs, the baseline's first. Thread-safe.
 
-    ``vouched``: an earlier search has found that all of them are the models'.
+    ``vouched``: an earlier search found that the seen models wrote all answers.
     """
 
     steady: Steady
@@ -72,12 +72,12 @@ class Authorship:
         given: Iterable[str],
         constants: Iterable[str],
     ) -> None:
-        """Takes the baseline. ``given``: the texts of its input; ``constants``: those of the code."""
+        """Takes the baseline. ``given``: the texts of its input; ``constants``: texts in the code."""
         self._constants = _words_of(constants)
-        # Of all sources, whatever a run is served: what comes from elsewhere is the same in every run.
-        told = [f"{source.id} {dict(source.metadata)}" for source in sources]
+        # All sources count for every run: the words from elsewhere have to be the same in every run.
+        labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]
-        self._facts = _words_of([*given, *texts, *told])
+        self._facts = _words_of([*given, *texts, *labels])
         self._lines = tuple(reading_of(text).line for text in texts)
         own, _ = self._words_in(answer)
         self._decided = not self._is_said(answer, own, exchanges)
@@ -91,8 +91,11 @@ class Authorship:
         sources: Sequence[str] | None,
         made: Iterable[str] = (),
     ) -> None:
-        """Takes the answer of a run. ``sources``: the ids of those it was served, None for the
-        baseline; ``made``: texts beside replies of models, such as results of tools."""
+        """Takes the answer of a run.
+
+        ``sources``: the ids of the sources that it was served; None for the baseline. ``made``: texts
+        that the run produced beside replies, such as results of tools.
+        """
         own, strange = self._words_in(answer, made)
         if not own or self._is_said(answer, own, exchanges):
             return
@@ -102,16 +105,18 @@ class Authorship:
         with self._lock:
             group = self._by_replies[replies]
             same = [each for each in group if each.own == own]
-            # Two replays tell that others do not change it.
+            # Two replays on other sources are enough to show that sources do not change the answer.
             if len(same) <= 2 and all(each.sources != ids for each in same):
                 group.append(written)
 
     def _words_in(
         self, answer: Answer, made: Iterable[str] = ()
     ) -> tuple[frozenset[str], frozenset[str]]:
-        """Returns two sets of the answer's words: those that are not facts, not cut off and not made by
-        tools (all its words if none is left), and those of them that are not in the application's
-        constant texts either."""
+        """Returns two sets of the answer's words.
+
+        The first: words that come neither from sources, nor from the input, nor from tools; all words if
+        none is left. The second: those of the first that are not in the code's constants either.
+        """
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
         own = words - self._facts - _words_of(made) - self._cut_off(line)
@@ -119,15 +124,15 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words of an answer that stand in a source after the same word, be they cut off."""
+        """Returns the words that follow the same word in a source, also where their end is cut off."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
         )
 
     def _is_said(self, answer: Answer, own: frozenset[str], exchanges: Sequence[Exchange]) -> bool:
-        """Returns whether models said more than a third of these words, or a part of the answer, around
-        which the rest stands in the code."""
+        """Returns whether replies have more than a third of these words, or are a part of the answer
+        whose other words stand in the code."""
         said = _words_of(each.said or "" for each in exchanges)
         if not own or 3 * len(own & said) > len(own):
             return True
@@ -138,8 +143,7 @@ class Authorship:
 
     @property
     def doubt(self) -> str:
-        """Returns why another model may have written answers, as far as is known by now; empty where none
-        has."""
+        """Returns why an unseen model may have written answers; empty if no reason is known so far."""
         if self.vouched:
             return ""
         with self._lock:
@@ -148,9 +152,9 @@ class Authorship:
             decisive = self._decisive(group[0])
             other = next((each for each in group if self._decisive(each) != decisive), None)
             if other is not None:
-                return self._told_of(group[0], other)
+                return self._doubt_about(group[0], other)
         strange = [each for group in groups for each in group if len(each.strange) >= FEWEST_WORDS]
-        # Code gives an equal answer where other sources lead to equal replies.
+        # An answer that is the same for equal replies on other sources comes from code.
         times = Counter((each.replies, each.own) for each in strange if each.sources is not None)
         repeated = {own for (_, own), many in times.items() if many > 1}
         lone = next((each for each in strange if each.own not in repeated), None)
@@ -163,27 +167,29 @@ class Authorship:
         )
 
     def _decisive(self, written: Written) -> frozenset[str]:
-        """Returns what is the same wherever models replied the same. Where they write the answers, or
-        were not asked at all, code may choose among texts of its own."""
+        """Returns the words that have to be equal in all answers to equal replies.
+
+        Where models write the answers, or were sent no request, code may choose among its own constants.
+        """
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange
 
-    def _told_of(self, first: Written, other: Written) -> str:
+    def _doubt_about(self, first: Written, other: Written) -> str:
         differing = _listed(self._decisive(first) ^ self._decisive(other))
-        told = (
+        models = (
             "whose requests are seen replied the same" if first.replies else "are seen to reply to none"
         )
         texts = [repr(shortened(each.text, 100)) for each in (first, other)]
         ignored = ", ".join(repr(pattern_of(each)) for each in _first_difference(first.text, other.text))
         return (
             f"{NOTHING_COMPARED}{first.run} was answered {texts[0]} and {other.run} {texts[1]}, but "
-            f"models {told}, so something else decides about {differing}: {ANOTHER_MODEL}. Where code "
+            f"models {models}, so something else decides about {differing}: {ANOTHER_MODEL}. Where code "
             f"decides about it by the sources alone, name it: ignore=[{ignored}]"
         )
 
 
 def _first_difference(first: str, other: str) -> list[str]:
-    """Returns what each of two texts has, and the other one has not, where they first differ."""
+    """Returns the words of each text at the first place where the texts differ."""
     words = first.split(), other.split()
     for kind, i1, i2, j1, j2 in SequenceMatcher(None, *words, autojunk=False).get_opcodes():
         if kind != "equal":
@@ -192,7 +198,7 @@ def _first_difference(first: str, other: str) -> list[str]:
 
 
 def _words_of(texts: Iterable[str]) -> frozenset[str]:
-    """Their words, but for figures."""
+    """Returns the words of the texts, without figures."""
     return frozenset(
         word for text in texts for word in reading_of(text).line.split() if not word.isdigit()
     )

@@ -1,11 +1,10 @@
-"""Whether a request of one run holds a text that another run made.
+"""This module finds texts of one run in the requests of another run.
 
-Replies, answers and results of tools are made in a run. A stretch of eight of their words in a row, or
-the whole of a shorter one, does not come into another run's request by chance, unless it is known from
-elsewhere: from what the baseline itself was given and sent, from the sources that the run was served,
-from what the run made itself, or from what the making run had been sent before. Two words may come by
-chance all the same: they count where the run says them as well after it was sent them, and then nobody
-can tell. One word may be anybody's, and is not looked for.
+A run's texts are its replies, its answer and its tools' results. Eight of their words in a row, or a
+whole shorter text, do not come into another run's request by chance. Exempt are texts with another
+known origin: the baseline's input and requests, the sources that the run was served, and requests from
+before the text was made. Two words may be there by chance: they are reported as unsure, and only if
+the run itself says them as well. A single word is not looked for.
 """
 
 import re
@@ -18,17 +17,16 @@ from .source_recognition import Reading, Stretch, reading_of, readings
 
 _NUMBERS = re.compile(r"(?<= )[\d.,]+(?= )")
 _FEWEST_WORDS = 2
-"""A shorter text may be anybody's; it rests on the comparison of requests alone."""
+"""The fewest words that are looked for; a shorter text has too many possible origins."""
 _SURE_WORDS = 3
-"""A shorter text may have come into a request by chance."""
+"""The fewest words of a text that does not come into a request by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """This class represents a text that came from another run. ``maker``: that run, in words; ``text``:
-    what was found.
+    """A ``Carried`` is a text in a request that another run made.
 
-    ``sure``: False where it is so short that it may be there by chance.
+    ``maker``: the other run's name. ``sure``: False for a text so short that it may be there by chance.
     """
 
     maker: str
@@ -38,9 +36,9 @@ class Carried:
 
 @dataclass(slots=True, eq=False)
 class MadeTexts:
-    """Knows what the runs of one call made, and finds it in requests of other runs. Thread-safe."""
+    """This class keeps the texts that runs made, and finds them in other runs' requests. Thread-safe."""
 
-    # By stretch, and by the line of a short text: when it was first made, and by which run.
+    # By stretch, and by the line of a short text: the moment at which a run first made it, and that run.
     _long: dict[Stretch, tuple[int, str]] = field(default_factory=dict[Stretch, tuple[int, str]])
     _short: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     _noted: set[str] = field(default_factory=set[str])
@@ -50,15 +48,14 @@ class MadeTexts:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def allow(self, texts: Iterable[str]) -> None:
-        """From now on, these texts may stand in any request, such as those of the baseline's own
-        requests."""
+        """Allows these texts, such as the baseline's requests, in any request."""
         for text in texts:
             for each in map(reading_of, readings(text)):
                 self._known |= each.stretches
                 self._known_lines.append(each.line)
 
     def allow_parts(self, constants: Iterable[str]) -> None:
-        """From now on, what is put together of these texts and of numbers may stand in any request."""
+        """Allows texts that are put together of these constants and of numbers in any request."""
         for text in constants:
             words = reading_of(text).line.split()
             if len(words) >= _SURE_WORDS:
@@ -71,7 +68,7 @@ class MadeTexts:
         )
 
     def note(self, maker: str, texts: Iterable[str], sent: Sequence[str]) -> None:
-        """Notes texts that a run made. ``sent``: what its models had been sent, which it did not make."""
+        """Notes texts that a run made. ``sent``: its requests, whose words it did not make."""
         with self._guard:
             news = [text for text in texts if text not in self._noted]
             self._noted.update(news)
@@ -92,10 +89,10 @@ class MadeTexts:
                     self._short.setdefault(read.line, (at, maker))
 
     def found_in(self, exchange: Exchange, served: Sequence[str], made: Sequence[str]) -> Carried | None:
-        """Returns a text of another run in this request, or None; one that is sure if there is any.
+        """Returns a text of another run in this request, a sure one if there is any; else None.
 
-        ``served``: the texts of the sources and the results of tools that the run was served; ``made``:
-        what it made itself.
+        ``served``: the texts of the sources and the results of tools that the run was served. ``made``:
+        the texts that the run made itself.
         """
         if not (self._long or self._short):
             return None
@@ -136,7 +133,7 @@ class MadeTexts:
         before = _read(exchange.request.written_before)
         unsure: Carried | None = None
         for text, maker in found:
-            # What a model says after it was sent a text does not explain that it was sent it.
+            # A model's reply may repeat a text that it was sent, so the reply does not explain the text.
             if not isinstance(text, str):
                 if not any(text in each.stretches for each in (*facts, *before)):
                     return Carried(maker, " ".join(text))
@@ -155,7 +152,7 @@ def _read(texts: Iterable[str]) -> list[Reading]:
 
 
 def is_too_short(text: str) -> bool:
-    """Returns True for a text that may be anybody's, which is therefore hardly looked for."""
+    """Returns True for a text so short that its origin cannot be told for sure."""
     return 0 < _words_of(text) < _SURE_WORDS
 
 

@@ -1,7 +1,7 @@
-"""What the models of one run are sent and reply, for integrations that see the client of a model.
+"""This module records the requests and replies of one run's models, for integrations of model clients.
 
-The integration reads its client's requests and replies (``Asked``, ``Reply``), and tells them to the
-watch of the run that the context says.
+The integration reads its client's requests and replies (``Asked``, ``Reply``), and passes them to the
+watch of the current context's run.
 """
 
 import threading
@@ -26,7 +26,7 @@ FAILED = "a model failed, and the application answered without its reply"
 
 
 class Called(NamedTuple):
-    """This class represents a call of a tool that a model asks for."""
+    """This class represents a tool call in a model's reply."""
 
     id: str
     name: str
@@ -34,8 +34,11 @@ class Called(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """This class represents a request. ``text``: all that is shown; ``sent``: the same with roles, calls
-    and parameters; ``results``: what tools returned, by the id of their call."""
+    """This class represents a request to a model.
+
+    ``text``: all text of its messages. ``sent``: the text with roles, tool calls and parameters.
+    ``results``: pairs of the id of a tool call and the text that the tool returned.
+    """
 
     text: str
     sent: str
@@ -43,7 +46,7 @@ class Asked(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """This class represents a reply. ``spoken``: its text with its calls; ``spent``: tokens, by kind."""
+    """A ``Reply`` is a model's reply. ``spoken``: its text and tool calls; ``spent``: tokens by kind."""
 
     said: Said
     spoken: str
@@ -53,10 +56,9 @@ class Reply(NamedTuple):
 
 
 class ClientWatch:
-    """This class represents the requests of one run, the tokens it spent, and what is wrong with its
-    replies, if anything.
+    """This class records the requests and replies of one run, its tokens, and faults of its replies.
 
-    ``failures``: the errors of models, whatever became of them.
+    ``failures``: the errors that models raised, also those that the application caught.
     """
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
@@ -74,12 +76,12 @@ class ClientWatch:
 
     @property
     def requests(self) -> list[Request]:
-        """Everything that models were sent, in order."""
+        """Returns all requests to models, in order."""
         return self.exchanges.requests
 
     @property
     def fault(self) -> str:
-        """Returns what is wrong with a reply; or that there is none, as all models failed."""
+        """Returns the first fault of a reply, or that all models failed; empty if there is no fault."""
         return f"{FAILED}: {self.failures[0]}" if self.failures and not self.said else self._fault
 
     @property
@@ -89,21 +91,21 @@ class ClientWatch:
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
-        """Returns the tokens that the replies report, by model."""
+        """Returns the numbers of tokens that the replies report, by model and kind."""
         with self._guard:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
     def asked(self, asked: Asked) -> object:
-        """Takes in a request, and returns what its reply is known by. Raises what ends a run here."""
+        """Records a request, and returns the key for its reply. May raise an error that ends the run."""
         key = object()
         if not inside_retrieval.get():
-            # A reranker is shown everything; the answering model is not.
+            # A reranker's requests show all sources, so they must not be searched for omitted ones.
             self._note_results(asked)
             self.exchanges.ask(key, asked.text, asked.sent)
         return key
 
     def replied(self, key: object, reply: Reply) -> None:
-        """Takes in the reply to a request."""
+        """Records the reply to a request. ``key``: the value that ``asked`` returned."""
         run = participation()
         with self._guard:
             self.said.append(reply.said)
@@ -117,14 +119,17 @@ class ClientWatch:
 
     @contextmanager
     def streaming(self, key: object, so_far: Callable[[], Reply]) -> Generator[None, None, None]:
-        """Around the reading of a streamed reply. ``so_far``: what has come of it by now."""
+        """Records a streamed reply that is read inside the block.
+
+        ``so_far``: returns the part of the reply that has arrived.
+        """
         self._streams[key] = so_far
         try:
             with self.failing():
                 yield
         except GeneratorExit:
-            # It was left, and may be found so by the garbage collector, in the middle of anything: no
-            # lock can be taken here. The end of the run looks after it.
+            # The garbage collector may close an abandoned stream at any point, so no lock can be taken
+            # here. ``end_streams`` records what arrived.
             raise
         except Exception:
             self._ended(key)
@@ -132,7 +137,7 @@ class ClientWatch:
         self._ended(key)
 
     def end_streams(self) -> None:
-        """Takes what has come of streams that were left before their end: the run is over."""
+        """Records the replies of abandoned streams as far as they arrived, at the end of the run."""
         for key in list(self._streams):
             self._ended(key)
 
@@ -143,7 +148,7 @@ class ClientWatch:
 
     @contextmanager
     def failing(self) -> Generator[None, None, None]:
-        """Notes what is raised inside: a model failed."""
+        """Notes an error that is raised inside as a model's failure."""
         try:
             yield
         except Exception as error:
@@ -151,8 +156,7 @@ class ClientWatch:
             raise
 
     def _note_results(self, asked: Asked) -> None:
-        """What tools of this run returned is the run's own; one that shows what was retrieved
-        retrieves."""
+        """Notes results of tools as texts that this run made, and tools whose results show sources."""
         run = participation()
         results = [(self._calls[call], text) for call, text in asked.results if call in self._calls]
         if run is None or not results:
@@ -172,17 +176,17 @@ _watching: ContextVar[ClientWatch | None] = ContextVar("rag_rule_client_watch", 
 
 @contextmanager
 def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
-    """Inside, it sees the models of this context."""
+    """Makes the watch record the models that are called in this context inside the block."""
     token = _watching.set(watch)
     try:
         yield
     finally:
         watch.end_streams()
-        # A stream that is given up may end in the garbage collector's context, where nothing was set.
+        # The garbage collector may close an abandoned stream in another context.
         with suppress(ValueError):
             _watching.reset(token)
 
 
 def current_watch() -> ClientWatch | None:
-    """Returns what sees the models of this context; None outside of runs."""
+    """Returns the watch of this context; None outside of runs."""
     return _watching.get()

@@ -1,7 +1,7 @@
-"""Conversations that the server of a model keeps, which no request shows but by their name.
+"""This module finds conversations on a model's server that several runs share.
 
-One that several runs name, or that a run goes on with before any model has replied to it, has in it what
-another run was told.
+A request shows only the name of such a conversation. If two runs name the same one, or a run continues
+one before any model replied to it, the conversation holds messages of another run.
 """
 
 import re
@@ -20,26 +20,26 @@ _GOING_ON = "previous_response_id"
 
 
 @dataclass(slots=True, eq=False)
-class Conversations:
-    """Knows which conversations were named, and by which run. Thread-safe."""
+class ServerConversations:
+    """This class keeps the name of each conversation with the first run that named it. Thread-safe."""
 
     _runs: dict[str, str] = field(default_factory=dict[str, str])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, run: str, exchanges: Iterable[Exchange]) -> Left | None:
-        """Takes those of a run; returns one that has in it what another run was told, if there is any."""
+        """Takes a run's exchanges; returns a conversation that holds messages of another run, or None."""
         for exchange in exchanges:
-            # Parameters stand after all messages.
+            # An integration writes the parameters of a request after its messages.
             parameters = exchange.sent.rpartition("\n\n")[2]
             for found in _NAMED.finditer(parameters):
                 parameter, name = found.group(1), found.group(2) or found.group(3)
                 with self._lock:
                     other = self._runs.setdefault(name, run)
-                told = (
+                clause = (
                     f"{run} named the conversation {name!r} ({parameter}), which the model's server keeps"
                 )
                 if other != run:
-                    return Left(name, f"{told}, and so did {other}")
+                    return Left(name, f"{clause}, and so did {other}")
                 if parameter == _GOING_ON and not exchange.after:
-                    return Left(name, f"{told}, before any model had replied")
+                    return Left(name, f"{clause}, before any model had replied")
         return None

@@ -1,9 +1,8 @@
-"""Whether a replay on all sources was the baseline once more: its models were sent what they were then.
+"""This module compares the requests of a replay on all sources with those of the baseline.
 
-Lines that are cut out of the sources may come in any order: so they do where searches run side by side,
-or find several with equal scores. Request by request, as long as all earlier replies of the run were
-equal as well: from its first reply of other words on, a run that samples goes its own way. Requests are
-matched as a whole, not by their place: branches that run side by side are sent in any order.
+Lines of sources may come in any order, because parallel searches and equal scores change the order.
+Requests may come in any order too, because parallel branches send them in any order. A request is
+compared only if all earlier replies were equal: after another reply, other requests are expected.
 """
 
 import json
@@ -18,17 +17,17 @@ from .source_recognition import reading_of
 
 _MARK = "<source>"
 _FEWEST_WORDS = 3
-"""A shorter line is not known to be cut out of a source."""
+"""The fewest words by which a line is recognised as a part of a source."""
 _AROUND = 60
-"""Characters shown before and after the first difference."""
+"""The number of characters that are shown around the first difference."""
 
 
 class Step(NamedTuple):
-    """One exchange, with digests in the place of texts.
+    """A ``Step`` holds digests of one exchange.
 
-    ``request``: with what stands in sources in any order, ``worded``: as it is, ``framed``: without what
-    models of the same run replied before. ``after``: places of the exchanges whose replies it could
-    know.
+    ``request``: of the request with the lines of sources sorted. ``worded``: of the request as it is.
+    ``framed``: of the request without earlier replies of the run. ``after``: the indexes of the steps
+    that were answered before this request.
     """
 
     request: str
@@ -40,9 +39,9 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What the models of one run were sent and replied, for comparison with another run.
+    """A ``Course`` is the sequence of one run's requests and replies, for comparison with another run.
 
-    ``texts``: the requests as they are compared; empty for one that comes from a store.
+    ``texts``: the requests as they are compared; empty for a course that was loaded from a store.
     """
 
     steps: tuple[Step, ...]
@@ -56,14 +55,14 @@ class Course:
         sources: Sequence[str] = (),
         made: Sequence[str] = (),
     ) -> "Course":
-        """Returns the course of a run. Requests without a reply, as of a model that failed, do not count.
+        """Returns the course of a run, without requests that got no reply.
 
-        ``sources``: texts whose order does not count; ``made``: what the run made beside replies.
+        ``sources``: texts whose order does not matter. ``made``: results of tools in this run.
         """
         answered = [each for each in exchanges if each.said is not None]
         places = {id(each): place for place, each in enumerate(answered)}
         texts = tuple(steady(each.sent) for each in answered)
-        # Tools that run side by side are told of in any order as well.
+        # Parallel tools return their results in any order as well.
         moving = [steady(text) for text in (*sources, *made)]
         shown = _Shown(moving, [each.reply or "" for each in answered])
         steps = tuple(
@@ -79,46 +78,44 @@ class Course:
         return cls(steps, texts)
 
     def leads_to(self, other: "Course") -> bool:
-        """Returns True iff the last request of the other run is one of this one's, but for replies in
-        it."""
+        """Returns True iff this course has the other's last request, also with other replies in it."""
         if not other.steps:
             return False
         last = other.steps[-1]
         return any(last.request == step.request or last.framed == step.framed for step in self.steps)
 
     def same_order(self, other: "Course") -> bool:
-        """Returns True iff the requests of both are the same to the letter."""
+        """Returns True iff both courses have the same requests, letter by letter."""
         return sorted(step.worded for step in self.steps) == sorted(step.worded for step in other.steps)
 
     def same_replies(self, other: "Course") -> bool:
-        """Returns True iff the models of both said the same."""
+        """Returns True iff both courses have the same replies."""
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     @property
     def beginning(self) -> str:
-        """Returns a digest of the requests that were made before any reply; empty where there are
-        none."""
+        """Returns a digest of the requests before the first reply; empty if there are none."""
         first = sorted(step.request for step in self.steps if not step.after)
         return _digest("\n".join(first)) if first else ""
 
     def fingerprint(self, ignored: Sequence[str]) -> str:
-        """Returns the course as JSON, without texts; ``ignored``: what was taken out of them before."""
+        """Returns the course as JSON, without texts. ``ignored``: the patterns removed from requests."""
         return json.dumps([list(ignored), self.steps])
 
     @classmethod
     def from_fingerprint(cls, fingerprint: str, ignored: Sequence[str]) -> "Course | None":
-        """Returns the course of a fingerprint; None where something else was taken out of its texts.
+        """Returns the course of a fingerprint; None where other patterns were removed from its requests.
 
-        Raises ValueError for what is no fingerprint.
+        Raises ValueError for a text that is no fingerprint.
         """
         try:
-            patterns, told = json.loads(fingerprint)
+            patterns, steps = json.loads(fingerprint)
             if patterns != list(ignored):
                 return None
             return cls(
                 tuple(
                     Step(str(sent), str(worded), str(framed), str(said), tuple(map(int, after)))
-                    for sent, worded, framed, said, after in told
+                    for sent, worded, framed, said, after in steps
                 )
             )
         except TypeError as error:
@@ -126,10 +123,10 @@ class Course:
 
 
 class Difference(NamedTuple):
-    """How a run differs from the first one, in requests that should have been the same.
+    """A ``Difference`` holds two requests that should be equal: the first run's and the other run's.
 
-    ``number``: of the request, from 1 on. ``was`` and ``came``: the request of the first run and that of
-    the other one; None where there is none.
+    ``number``: the place of the request, from 1 on. ``was``: the first run's request, ``came``: the other
+    run's; None where that run made no such request.
     """
 
     number: int
@@ -138,11 +135,11 @@ class Difference(NamedTuple):
 
     @property
     def told(self) -> str:
-        """Both in short, around the first place where they differ."""
+        """Returns a clause that quotes both requests around their first difference."""
         return self.told_of("the baseline", "the replay")
 
     def told_of(self, first: str, other: str) -> str:
-        """Returns the same, where the two runs are called so."""
+        """Returns the clause of ``told`` with other names for the two runs."""
         if self.was is None or self.came is None:
             return _whole(self.was, self.came, first, other)
         start = next(
@@ -154,7 +151,7 @@ class Difference(NamedTuple):
 
     @property
     def added(self) -> tuple[str, ...]:
-        """Returns the parts of the other run's request that the first one's does not have."""
+        """Returns the parts of the other run's request that are not in the first run's."""
         if self.was is None or self.came is None:
             return () if self.came is None else (self.came,)
         was, came = self.was.split(), self.came.split()
@@ -165,8 +162,7 @@ class Difference(NamedTuple):
 
 
 def difference(first: Course, other: Course) -> Difference | None:
-    """Returns the first difference that says that something was carried over; None where there is
-    none."""
+    """Returns the first difference that equal replies do not allow; None if there is none."""
     left = list(range(len(first.steps)))
     same: set[int] = set()
     alone = False
@@ -190,7 +186,7 @@ def difference(first: Course, other: Course) -> Difference | None:
 
 
 class _Shown:
-    """Puts what a request shows of sources, and of earlier replies, into an order of its own."""
+    """This class sorts the lines of sources and of earlier replies in a request."""
 
     def __init__(self, sources: Sequence[str], replies: Sequence[str]) -> None:
         self._every = {line.strip() for text in sources for line in text.split("\n")} - {""}
@@ -199,7 +195,7 @@ class _Shown:
         self._replies = {reading_of(text).line for text in replies}
 
     def sorted_in(self, text: str) -> str:
-        """Returns the text with a mark in the place of each line of a source, and these lines sorted."""
+        """Returns the text with a mark for each line of a source, followed by these lines, sorted."""
         shown: list[str] = []
         for line in self._lines:
             shown += [line] * text.count(line)
@@ -232,8 +228,7 @@ def _without_replies(
 
 
 def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
-    """Returns the request of the first run that stands where the other one's does, or the next that is
-    left."""
+    """Returns the first run's request at this place, or its next request that has no counterpart."""
     if not first.texts:
         return ""
     if place in left:

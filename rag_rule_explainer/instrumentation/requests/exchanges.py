@@ -1,7 +1,7 @@
-"""Everything that the models of one run were sent and replied, in order.
+"""This module keeps all requests and replies of one run, in order.
 
-The integrations' watches write here; what a run was sent is compared with another run (``fidelity``), and
-searched for what other runs made (``carrying``).
+The integrations' watches add them. ``fidelity`` compares them with another run, and ``carrying``
+searches them for texts of other runs.
 """
 
 import threading
@@ -12,21 +12,21 @@ from itertools import count
 from .source_recognition import Request
 
 _clock = count(1)
-"""Numbers all that is sent and made in this process, in the order in which that happens."""
+"""Numbers the requests and the made texts of this process, in the order of time."""
 
 
 def moment() -> int:
-    """Returns a number that is larger than all before it, in any thread."""
+    """Returns a number that is larger than every earlier one, in any thread."""
     return next(_clock)
 
 
 @dataclass(slots=True, eq=False)
 class Exchange:
-    """One request to a model, and its reply once there is one.
+    """An ``Exchange`` is one request to a model with its reply.
 
-    ``sent``: the request with its roles and tool calls. ``reply``: the reply's text, ``said``: the same
-    with its tool calls; None while there is none, and for good where the model failed. ``after``: the
-    exchanges of the same run whose replies were there when this one was sent. ``at``: its ``moment``.
+    ``sent``: the request with roles, tool calls and parameters. ``reply``: the reply's text; ``said``:
+    the text with its tool calls; both are None without a reply. ``after``: the exchanges of the same run
+    that were answered before this request. ``at``: the ``moment`` of the request.
     """
 
     request: Request
@@ -39,10 +39,10 @@ class Exchange:
 
 @dataclass(slots=True, eq=False)
 class Exchanges:
-    """Keeps the exchanges of one run. Safe to be told from several threads.
+    """This class keeps the exchanges of one run. Thread-safe.
 
-    ``before_sending``: is told of each request before it is sent, and may raise there. ``after_reply``:
-    is told of each reply at once.
+    ``before_sending``: functions called with each request before it is sent; they may raise.
+    ``after_reply``: functions called with the text of each reply.
     """
 
     before_sending: list[Callable[[Request], None]] = field(
@@ -59,7 +59,7 @@ class Exchanges:
 
     @property
     def requests(self) -> list[Request]:
-        """Everything that was sent, in order."""
+        """Returns all requests, in order."""
         return [each.request for each in self]
 
     def ask(self, key: Hashable, text: str, sent: str) -> None:
@@ -70,11 +70,11 @@ class Exchanges:
             exchange = Exchange(request, sent, after, moment())
             self._all.append(exchange)
             self._open[key] = exchange
-        for told in self.before_sending:
-            told(request)
+        for listener in self.before_sending:
+            listener(request)
 
     def reply(self, key: Hashable, text: str, said: str) -> None:
-        """Notes the reply to the request of that key; of several replies to one, the last stands."""
+        """Notes the reply to the request of that key; a later reply replaces an earlier one."""
         with self._guard:
             exchange = self._open.get(key)
             if exchange is None:
@@ -82,5 +82,5 @@ class Exchanges:
             exchange.reply, exchange.said = text, said
             if exchange not in self._replied:
                 self._replied.append(exchange)
-        for told in self.after_reply:
-            told(text)
+        for listener in self.after_reply:
+            listener(text)

@@ -1,9 +1,8 @@
-"""Whether a replay's request holds what identifies a source that was left out of it.
+"""This module finds texts in a replay's requests that identify a source omitted from that replay.
 
-State that is full after the baseline, such as a set of the titles of all that was ever retrieved, makes
-every later run look like the baseline: only what stands in a replay's request and comes from none of
-what the run was given, tells of it. A catalogue in the application's own prompt looks the same, but was
-there before anything was retrieved.
+State that the baseline filled, such as a set of all retrieved titles, is the same in every later run, so
+comparing runs does not show it. A title of an omitted source in a request does. A catalogue in the
+application's own prompt may hold that title too, but it was there before the baseline.
 """
 
 import re
@@ -13,25 +12,26 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from ...sources import Source
-from ..shared_state.counting import is_read, is_shown
-from ..shared_state.holdings import Held, Holdings, changed
+from ..shared_state.holdings import Holdings, changed_values
 from .exchanges import Exchange
-from .marks import AROUND, Found, Marks, texts_of
-from .source_recognition import readings, words_of
+from .marks import Found, SourceMarks, texts_of
+from .origins import Origins, line_of
+from .source_recognition import readings
 from .volatile import Steady
 
 _PIECES = re.compile(r"[\n;,|•]+|(?<=[.!?])\s+")
 _MOST_PIECES = 500
 _MOST_LINES = 5000
-"""Of which what was found in them is kept."""
-_MORE = 2
-"""Words that a text has beside a mark at the beginning of a line, to be no name of the same thing."""
+"""The largest number of lines whose marks are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """This class represents a text that identifies sources that were left out. ``held``: what holds it
-    since the baseline, in words; empty where nobody knows where it comes from."""
+    """A ``Leftover`` is a text in a request that identifies omitted sources.
+
+    ``owners``: the sources' ids. ``held``: words for the object that holds the text since the baseline;
+    empty where the text's origin is unknown.
+    """
 
     text: str
     owners: tuple[str, ...]
@@ -40,9 +40,10 @@ class Leftover:
 
 @dataclass(slots=True, eq=False)
 class Leftovers:
-    """Finds them. Thread-safe. ``early``: requests of the baseline from before its first retrieval.
+    """This class finds leftovers in the requests of replays. Thread-safe.
 
-    ``is_after_the_run``: the baseline had been run before the first look.
+    ``early``: the baseline's requests before its first retrieval. ``is_after_the_run``: the baseline was
+    run before the application's state was first read.
     """
 
     application: object
@@ -51,42 +52,43 @@ class Leftovers:
     early: list[str] = field(default_factory=list[str])
     is_after_the_run: bool = False
     _sources: tuple[Source, ...] = ()
-    _marks: Marks | None = None
+    _marks: SourceMarks | None = None
     _given: tuple[str, ...] = ()
     _lines: dict[str, dict[frozenset[str], list[Found]]] = field(
         default_factory=dict[str, dict[frozenset[str], list[Found]]]
     )
     _judged: dict[Found, Leftover | None] = field(default_factory=dict[Found, "Leftover | None"])
-    _constants: list[tuple[tuple[str, ...], bool]] | None = None
     _looked: bool = False
-    _records: set[int] | None = None
+    _origins: Origins | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self.before = Holdings(self.application)
 
     def miss_the_baseline(self) -> None:
-        """Notes that the baseline had been run before the first look: what collections held by then may
-        have come from it."""
+        """Notes that the baseline was run before the application's state was first read, so that the
+        content of collections may come from the baseline."""
         self.is_after_the_run = True
 
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
-        """Takes what the baseline retrieved, and the texts that any run is given."""
+        """Takes the sources that the baseline retrieved, and the texts that every run is given."""
         self._sources = tuple(sources)
-        self._marks = Marks(self._without_times())
+        self._marks = SourceMarks(self._without_times())
         self._given = tuple(given)
 
     def look(self, after: Holdings) -> None:
-        """Takes what the application holds after the baseline: what is new of it and comes from a
-        source is searched for as well, however short it is."""
+        """Takes the application's state after the baseline.
+
+        New texts in it that come from a source become marks too, however short they are.
+        """
         with self._lock:
             if self._looked or self._marks is None:
                 return
             self._looked = True
-            spoken = {source.id: [_line(text) for text in texts_of(source)] for source in self._sources}
-            for held, name, value in changed(self.before, after, after.is_in_users):
+            spoken = {source.id: [line_of(text) for text in texts_of(source)] for source in self._sources}
+            for held, name, value in changed_values(self.before, after, after.is_in_users):
                 for piece in _pieces(value):
-                    line = _line(piece)
+                    line = line_of(piece)
                     owners = [
                         each for each, lines in spoken.items() if any(line in said for said in lines)
                     ]
@@ -96,11 +98,10 @@ class Leftovers:
     def found_in(
         self, exchanges: Iterable[Exchange], kept: Sequence[Source], made: Sequence[str]
     ) -> Leftover | None:
-        """Returns what a request holds of a source that was left out, and that is neither a constant of
-        the application nor comes from anything else that the run was given; one that something is known
-        to hold if there is any.
+        """Returns a text of an omitted source in a request, first one whose holder is known; else None.
 
-        ``made``: what the run made and searched for itself, and what it remembers rightly.
+        Texts that are constants of the application or come from the run's input do not count. ``made``:
+        texts that the run made, searched for, or may remember.
         """
         ids = {source.id for source in kept}
         if self._marks is None or len(ids) >= len(self._sources):
@@ -112,16 +113,16 @@ class Leftovers:
             suspects = self._suspects(exchange.request.text, ids)
             if not suspects:
                 continue
-            # Most replays have none.
+            # Reading the state is slow, and most replays have no suspects.
             if look is None:
                 look = cache(lambda: Holdings(self.application))
             if explained is None:
-                explained = [_line(text) for source in kept for text in texts_of(source)]
-                # Chunks that overlap make up another one together.
-                explained.append(_line(" ".join(source.text for source in kept)))
-                explained += [_line(text) for text in (*self._given, *self.early, *made)]
+                explained = [line_of(text) for source in kept for text in texts_of(source)]
+                # Two retained chunks that overlap an omitted chunk may together hold its text.
+                explained.append(line_of(" ".join(source.text for source in kept)))
+                explained += [line_of(text) for text in (*self._given, *self.early, *made)]
             said = [
-                _line(text) for each in exchange.after for text in (each.reply or "", each.said or "")
+                line_of(text) for each in exchange.after for text in (each.reply or "", each.said or "")
             ]
             for found in suspects:
                 line = f" {' '.join(found.mark.words)} "
@@ -169,111 +170,19 @@ class Leftovers:
             return self._judged[found]
 
     def _judged_anew(self, found: Found, look: Callable[[], Holdings]) -> Leftover | None:
-        if self._stands_in_a_text(found):
+        origins = self._origins = self._origins or Origins(
+            self.before, self._sources, self.is_after_the_run
+        )
+        if origins.stands_in_a_text(found):
             return None
         owners, after = tuple(sorted(found.mark.owners)), look()
-        is_new, where = self._newly_held(found, after)
-        is_known = self._is_an_entry(found)
+        is_new, where = origins.newly_held(found, after)
+        is_known = origins.is_an_entry(found)
         if where and not is_known:
             return Leftover(found.mark.text, owners, where)
         if is_known and not is_new and after.complete and not self.is_after_the_run:
             return None
         return Leftover(found.mark.text, owners)
-
-    def _stands_in_a_text(self, found: Found) -> bool:
-        """Returns whether a text from before the baseline has the mark, and around it the same words."""
-        if self._constants is None:
-            records = self._records_before()
-            self._constants = [
-                (words_of(line), "\n" in value)
-                for held in self.before.all
-                for _, value in held.plain
-                if isinstance(value, str)
-                and id(held) not in records
-                and not self._is_of_source(value)
-                and (held.is_code or not (self.is_after_the_run and self.before.is_in_users(held)))
-                for line in _lines_of(value)
-            ]
-        return any(_has(line, found, is_part) for line, is_part in self._constants)
-
-    def _is_of_source(self, value: str) -> bool:
-        return any(each.text in value or value in each.text for each in self._sources)
-
-    def _is_an_entry(self, found: Found) -> bool:
-        """Returns whether the application held just this before the baseline, not as part of a document,
-        and puts what holds it into texts."""
-        records = self._records_before()
-        return any(
-            held.is_code
-            or any(is_shown(self.before, each) for each in (name, *self.before.names(held)) if each)
-            for held in self.before.all
-            if id(held) not in records
-            for name, value in held.plain
-            if words_of(str(value)) == found.mark.words
-        )
-
-    def _records_before(self) -> set[int]:
-        if self._records is None:
-            self._records = _records(self.before, self._sources)
-        return self._records
-
-    def _newly_held(self, found: Found, after: Holdings) -> tuple[bool, str]:
-        """Returns whether something holds it only since the baseline; and its name, if that is old."""
-        is_new = False
-        line = f" {' '.join(found.mark.words)} "
-        records = _records(after, self._sources)
-        for held, name, value in changed(self.before, after, after.is_in_users):
-            if id(held) in records or line not in _line(str(value)):
-                continue
-            places = [each for each in (name, *after.names(held)) if each]
-            if places and not any(is_read(after, each) for each in places):
-                continue  # a log
-            is_new = True
-            if self._was_there(held, name, after):
-                return True, after.named(held, name)
-        return is_new, ""
-
-    def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
-        """Returns whether it was there before the baseline, rather than made by the first run."""
-        earlier = self.before.of(held.thing)
-        if earlier is not None:
-            is_collection = not (held.is_users)
-            return is_collection or any(known == name for known, _ in earlier.plain)
-        # A collection that took another one's place.
-        owner = None if held.holder is None else self.before.of(after.all[held.holder].thing)
-        if owner is None:
-            return False
-        place = id(owner)
-        return any(
-            each.name == held.name
-            and each.holder is not None
-            and id(self.before.all[each.holder]) == place
-            for each in self.before.all
-        )
-
-
-def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
-    """Returns the ids of what is held of documents: their texts, and what is beside these."""
-    texts = {source.text for source in sources}
-    roots: set[int] = set()
-    for held in holdings.all:
-        if (
-            held.is_users
-            or held.is_code
-            or texts.isdisjoint(v for _, v in held.plain if isinstance(v, str))
-        ):
-            continue
-        roots.add(id(held))
-        for _, each in zip(range(2), holdings.above(held), strict=False):
-            if each.is_users or each.is_code:
-                break
-            roots.add(id(each))
-    inside = set(roots)
-    for held in holdings.all:
-        for _, each in zip(range(2), holdings.above(held), strict=False):
-            if id(each) in roots:
-                inside.add(id(held))
-    return inside
 
 
 def _pieces(value: str | float) -> Iterable[str]:
@@ -285,30 +194,3 @@ def _pieces(value: str | float) -> Iterable[str]:
 
 def _is_long(piece: str) -> bool:
     return len(piece) >= (2 if piece.isdigit() else 3)
-
-
-def _line(text: str) -> str:
-    return f" {' '.join(words_of(text))} "
-
-
-def _lines_of(text: str) -> list[str]:
-    return text.split("\n")
-
-
-def _has(line: tuple[str, ...], found: Found, is_part: bool) -> bool:
-    """Returns whether a line has the mark in the same place. ``is_part``: of a text of several lines."""
-    mark, before, after = found.mark.words, found.before, found.after
-    size = len(mark)
-    for start in range(len(line) - size + 1):
-        if line[start : start + size] != mark:
-            continue
-        left, right = line[max(0, start - AROUND) : start], line[start + size :][:AROUND]
-        if before and left[-len(before) :] == before:
-            return True
-        if after and right[: len(after)] == after:
-            return True
-        if not before and not left and len(line) >= size + _MORE:
-            return True
-        if is_part and line == mark and not before and not after:
-            return True
-    return False

@@ -1,8 +1,7 @@
-"""What identifies a source in a request: its id, its title and the like, and telling parts of its text.
+"""This module finds short texts that identify a source: its id, title, names, figures and phrases.
 
-The leak check knows stretches of eight words. These are the shorter ones: a name, a heading, a figure, a
-sentence of five words. They may be in a request by chance or for good, so finding one says only that it
-is to be looked into.
+The leak check finds stretches of eight words; marks are shorter. A mark may be in a request by chance or
+for a good reason, so a found mark is only a suspicion.
 """
 
 import re
@@ -14,11 +13,11 @@ from ...sources import Source
 from .source_recognition import words_of
 
 PHRASE = 5
-"""Words in a row that are hardly in a prompt by chance."""
+"""The number of words in a row that are hardly in a prompt by chance."""
 AROUND = 2
-"""Words on one side of a mark that tell where it stands."""
+"""The number of words on each side of a mark that are compared."""
 _LONGEST = 8
-"""Words; more of them in a row are looked for by phrases."""
+"""The most words of a mark; longer texts are found by their phrases."""
 _NAME = re.compile(r"[^\W\d_][\w'’-]*(?:[ \t]+[^\W\d_][\w'’-]*)+")
 _FIGURE = re.compile(r"(?<![\w.,])\d{1,3}(?:[.,]\d{3})+(?![\w])|(?<![\w.,])\d{3,}(?![\w])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -29,10 +28,10 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """This class represents a text that identifies sources. ``words``: it, as it is compared; ``owners``:
-    their ids.
+    """A ``Mark`` is a text that identifies sources.
 
-    ``kept_by``: what the application holds it in since it ran; empty for one that comes from a source.
+    ``words``: the text as it is compared. ``owners``: the sources' ids. ``kept_by``: words for the object
+    that holds the text since the baseline; empty for a mark that is taken from a source.
     """
 
     text: str
@@ -43,16 +42,15 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """This class represents a mark in a line. ``before``, ``after``: the next words of the line around
-    it."""
+    """A ``Found`` is a mark in a line. ``before``, ``after``: the words of the line next to the mark."""
 
     mark: Mark
     before: Words
     after: Words
 
 
-class Marks:
-    """Knows what identifies each of some sources, and finds it in a line of a request."""
+class SourceMarks:
+    """This class collects the marks of sources, and finds them in a line of a request."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._owners: dict[Words, set[str]] = {}
@@ -66,7 +64,7 @@ class Marks:
                 self._add_phrases(words_of(text), source.id)
 
     def add(self, text: str, owners: Iterable[str], kept_by: str = "") -> None:
-        """From now on this text is a mark of these sources as well."""
+        """Adds this text as a mark of these sources."""
         words = words_of(text)
         if not words:
             return
@@ -76,7 +74,7 @@ class Marks:
             self._kept_by.setdefault(words, kept_by)
 
     def found_in(self, line: str) -> list[Found]:
-        """Returns the marks in a line, the longest of those that begin at one word."""
+        """Returns all marks in a line, also overlapping ones."""
         words, found = words_of(line), list[Found]()
         for start, word in enumerate(words):
             for size in range(min(self._longest.get(word, 0), len(words) - start), 0, -1):
@@ -101,14 +99,14 @@ class Marks:
 
 
 def texts_of(source: Source) -> Iterator[str]:
-    """Yields all text of a source: its id, its text, and the texts and numbers in its metadata."""
+    """Yields all texts of a source: its text, its id, and the texts and numbers in its metadata."""
     yield source.text
     yield source.id
     yield from _flat(source.metadata, 2)
 
 
 def telling_parts(source: Source) -> Iterator[str]:
-    """Yields the short texts that are hardly in a prompt by chance."""
+    """Yields the short texts of a source that are hardly in a prompt by chance."""
     for value in (source.id, *_flat(source.metadata, 2)):
         name = re.split(r"[/\\]", value.rstrip("/\\"))[-1]
         yield from (each for each in {value, name} if is_telling(each))
@@ -143,7 +141,7 @@ def is_telling(text: str) -> bool:
 
 
 def _names_in(words: Sequence[str]) -> Iterator[str]:
-    """Sequences of capitalised words, as in "Marie Curie"."""
+    """Yields the sequences of capitalised words, as in "Marie Curie"."""
     run: list[str] = []
     for word in (*words, ""):
         if word[:1].isupper():

@@ -1,8 +1,7 @@
-"""Whether a replay that is made again on the same sources is the same again.
+"""This module compares a repeated replay with the first replay on the same sources.
 
-State that a run on all sources never shows (a cache of decisions, a list of what was not found) shows
-where a replay on fewer sources is made a second time, after all the others. So does what replays at the
-same time do to each other.
+Some state changes nothing in runs on all sources, such as a cache of decisions. It shows when a replay on
+fewer sources is repeated after all others. So do effects of parallel replays on each other.
 """
 
 import threading
@@ -15,15 +14,15 @@ from .exchanges import Exchange
 from .volatile import Steady
 
 _MOST_TEXT = 10_000_000
-"""Characters of requests that are kept for it."""
+"""The largest number of characters of requests that are kept."""
 
 Sent = tuple[tuple[Exchange, ...], tuple[str, ...]]
-"""What the models of a replay were sent, and what the run made beside replies."""
+"""The exchanges of a replay, and the results of its tools."""
 
 
 @dataclass(slots=True, eq=False)
 class Repeated:
-    """Keeps what the first replay on each choice of sources sent. Thread-safe."""
+    """This class keeps the requests of the first replay on each subset of sources. Thread-safe."""
 
     steady: Steady
     _first: dict[tuple[str, ...], Sent] = field(default_factory=dict[tuple[str, ...], Sent])
@@ -37,7 +36,7 @@ class Repeated:
     def take(
         self, kept: Sequence[Source], exchanges: Sequence[Exchange], made: Sequence[str]
     ) -> Difference | None:
-        """Keeps the first replay on these sources; returns how a later one differs, if it does."""
+        """Keeps the first replay on these sources; returns how a later one differs, or None."""
         ids, sent = tuple(source.id for source in kept), (tuple(exchanges), tuple(made))
         with self._lock:
             first = self._first.get(ids)

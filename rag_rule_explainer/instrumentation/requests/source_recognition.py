@@ -1,7 +1,7 @@
-"""Which sources' texts are recognised in what a model was sent.
+"""This module recognises sources in requests to a model.
 
-Whole texts, and stretches of eight words that only one source has: a text may be cut, embedded in
-JSON, or surrounded by anything. What a model wrote itself during the run does not count.
+A source is recognised by its whole text if that is short, else by stretches of eight words that no other
+source has. So it may be cut, or embedded in JSON. Texts that a model wrote in the same run do not count.
 """
 
 import html
@@ -15,9 +15,9 @@ from typing import NamedTuple
 from ...sources import Source
 
 STRETCH = 8
-"""Words in a row that do not come about by chance."""
+"""The number of words in a row that do not occur twice by chance."""
 SHORTEST = (3, 12)
-"""Words, and characters, below which a text may be anybody's."""
+"""The fewest words and the fewest characters of a text that does not occur by chance."""
 
 Stretch = tuple[str, ...]
 
@@ -30,15 +30,14 @@ _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/])|[nrtbf])')
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model was sent, and what models had written before during the same run."""
+    """A ``Request`` holds the text of a request and the replies before it in the same run."""
 
     text: str
     written_before: tuple[str, ...] = ()
 
 
 class Reading(NamedTuple):
-    """This class represents a text as it is compared: its words in a line, and all its stretches of eight
-    words."""
+    """A ``Reading`` is a text as it is compared: its line of words, and its stretches of eight words."""
 
     line: str
     stretches: frozenset[Stretch]
@@ -47,13 +46,13 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=16)
 def reading_of(text: str) -> Reading:
-    """Returns the text's reading. The last few are kept: a request is looked at from several sides."""
+    """Returns the text's reading. Recent readings are cached, because several checks read a request."""
     words = _words(text)
     return Reading(_line(words), frozenset(_stretches(words)), _is_telling(words))
 
 
 class Sight:
-    """Recognises sources in requests. ``constant``: texts that reach the model in any case."""
+    """This class recognises sources in requests. ``constant``: texts that every request may hold."""
 
     def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
         everywhere = {stretch for text in constant for stretch in _stretches(_words(text))}
@@ -91,9 +90,7 @@ class Sight:
         }
 
     def glued_in(self, requests: Iterable[Request]) -> frozenset[str]:
-        """Ids of the short sources whose text is in one of the requests, if perhaps without a space
-        between it and what stands around it: "... is here now" and "what is it?", run together.
-        """
+        """Returns the ids of short sources whose text is in a request, even without spaces around it."""
         found: set[str] = set()
         for request in requests if self._glued else ():
             before = [_run_together(reading_of(text).line) for text in request.written_before]
@@ -108,17 +105,17 @@ class Sight:
 
     @property
     def recognisable(self) -> frozenset[str]:
-        """Ids of the sources that can be told from all others and from chance."""
+        """Returns the ids of the sources that can be recognised: their text is long and unique enough."""
         return frozenset(self._short) | frozenset(each for each, own in self._own.items() if own)
 
     def leaked_in(
         self, requests: Iterable[Request], kept: Collection[str], seen: frozenset[str] | None = None
     ) -> frozenset[str]:
-        """Ids of sources that were not kept and whose text is in one of the requests all the same.
+        """Returns the ids of omitted sources whose text is in one of the requests.
 
-        Also of a source whose text is a part of another one's: unless that one was kept, nothing else
-        explains that all of it is there. Not of one that chunks that were kept make up together.
-        ``seen``: what ``seen_in`` has told of these requests, where it was asked already.
+        A source that is a part of another source counts if the other one is omitted too. A source that
+        adjacent retained chunks make up together does not count. ``seen``: what ``seen_in`` returned for
+        these requests, if it was called before.
         """
         requests = tuple(requests)
         leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))
@@ -139,8 +136,7 @@ class Sight:
         return frozenset(leaked)
 
     def _between(self, kept: Collection[str]) -> frozenset[Stretch]:
-        """Returns the stretches that stand where one of these sources is shown right after another
-        one."""
+        """Returns the stretches that arise where two of these sources stand one after the other."""
         ends = [self._words[each][1 - STRETCH :] for each in kept if each in self._words]
         starts = [self._words[each][: STRETCH - 1] for each in kept if each in self._words]
         return frozenset[Stretch]().union(*(_stretches([*x, *y]) for x in ends for y in starts))
@@ -148,8 +144,10 @@ class Sight:
     def seen_in(
         self, requests: Iterable[Request], but: frozenset[Stretch] = frozenset()
     ) -> frozenset[str]:
-        """Ids of the recognisable sources, all or part of whose text is in one of the requests; ``but``:
-        stretches that do not count."""
+        """Returns the ids of the recognisable sources of which a request holds the text or a part of it.
+
+        ``but``: stretches that do not count.
+        """
         seen: set[str] = set()
         for request in requests:
             before = [reading_of(text) for text in request.written_before]
@@ -167,8 +165,10 @@ class Sight:
         return frozenset(seen)
 
     def orders_in(self, requests: Iterable[Request]) -> list[tuple[str, ...]]:
-        """Returns the orders in which the recognisable sources are shown: in each request by where each
-        of them begins, and by where each is shown last; and over all requests by where each comes first.
+        """Returns the orders in which the requests show the recognisable sources.
+
+        Each request gives two orders: by the first and by the last place of each source. The last order
+        returned is by first appearance over all requests.
         """
         orders, overall = list[tuple[str, ...]](), dict[str, None]()
         for request in requests:
@@ -181,7 +181,7 @@ class Sight:
         return [*orders, tuple(overall)]
 
     def _places_in(self, text: str, before: Sequence[Reading]) -> tuple[dict[str, int], dict[str, int]]:
-        """By id, the number of the first word at which a source is recognised, and of the last one."""
+        """Returns the first and the last word at which each source is recognised, as two dicts by id."""
         words, first, last = _words(text), dict[str, int](), dict[str, int]()
         for place, stretch in enumerate(zip(*(words[n:] for n in range(STRETCH)), strict=False)):
             owner = self._owner.get(stretch)
@@ -224,7 +224,7 @@ def _is_telling(words: Sequence[str]) -> bool:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Returns the words of a text, as they are compared."""
+    """Returns the words of a text in the form in which they are compared."""
     return tuple(_words(text))
 
 

@@ -1,14 +1,14 @@
-"""Which parts of a request differ from run to run without saying that anything was remembered.
+"""This module finds volatile parts of texts: they differ from run to run although nothing is remembered.
 
-Dates, times, UUIDs, ids of calls, and addresses of objects. A counter ("turn 3") is none of these: it is
-state that an application carries from one run to the next.
+Volatile are dates, times, UUIDs, ids of calls, and addresses of objects. A counter ("turn 3") is not: it
+is state that an application carries from one run to the next.
 """
 
 import re
 from collections.abc import Sequence
 from typing import Any
 
-from ...allowed import checked_list, told
+from ...allowed import brief, checked_list
 from ...errors import InvalidInput
 
 _MONTHS = (
@@ -50,9 +50,10 @@ _SUCH_AS = r"such as [r'request no\. \d+']"
 
 
 class Steady:
-    """Takes what is volatile out of texts. ``ignore``: patterns of what the caller says means nothing.
+    """This class replaces the volatile parts of texts by marks.
 
-    Raises InvalidInput for what is no list of patterns.
+    ``ignore``: patterns of further parts that the caller declares meaningless. Raises InvalidInput if it
+    is no list of patterns.
     """
 
     def __init__(self, ignore: Sequence[str | re.Pattern[str]] = ()) -> None:
@@ -64,7 +65,7 @@ class Steady:
         return tuple(pattern.pattern for pattern in self._ignored)
 
     def without_ignored(self, text: str) -> str:
-        """Returns the text with a mark in the place of what the caller says means nothing."""
+        """Returns the text with a mark in the place of each part that the caller ignores."""
         for pattern in self._ignored:
             text = pattern.sub("<ignored>", text)
         return text
@@ -74,12 +75,12 @@ class Steady:
         return any(pattern.search(text) for pattern in self._ignored)
 
     def volatile_in(self, text: str) -> list[str]:
-        """Returns the parts of the text that are taken out as volatile, but for what the caller names."""
+        """Returns the volatile parts of the text, without the parts that the caller ignores."""
         text = self.without_ignored(text)
         return [found.group() for pattern, _ in _STEADY for found in pattern.finditer(text)]
 
     def __call__(self, text: str) -> str:
-        """Returns the text with a mark in the place of everything volatile."""
+        """Returns the text with a mark in the place of each volatile or ignored part."""
         text = self.without_ignored(text)
         for pattern, mark in _STEADY:
             text = pattern.sub(mark, text)
@@ -93,20 +94,20 @@ def _compiled(given: Any) -> re.Pattern[str]:
             pattern = re.compile(given)
         except (re.error, OverflowError, RecursionError) as error:
             raise InvalidInput(
-                f"ignore has a pattern that cannot be read, {told(given)}: {error}; write one {_SUCH_AS}"
+                f"ignore has a pattern that cannot be read, {brief(given)}: {error}; write one {_SUCH_AS}"
             ) from error
     if not isinstance(getattr(pattern, "pattern", None), str):
-        raise InvalidInput(f"ignore has {told(given)}; give regular expressions, {_SUCH_AS}")
+        raise InvalidInput(f"ignore has {brief(given)}; give regular expressions, {_SUCH_AS}")
     if pattern.search("") is not None:
         raise InvalidInput(
-            f"ignore has {told(pattern.pattern)}, which is found in every text, so that no difference "
+            f"ignore has {brief(pattern.pattern)}, which is found in every text, so that no difference "
             f"would count; write one that matches something, {_SUCH_AS}"
         )
     return pattern
 
 
 def years_in(times: Sequence[str]) -> list[str]:
-    """Returns the years that dates name, in their order. The digits of an id name none."""
+    """Returns the years in these volatile parts, in their order. Digits of ids are no years."""
     ids = [pattern for pattern, mark in _STEADY if mark in {"<uuid>", "<call>", "<address>"}]
     dates = [time for time in times if not any(each.fullmatch(time) for each in ids)]
     return [year for time in dates for year in _YEAR.findall(time)]

@@ -1,1 +1,1 @@
-"""What an application held before the baseline, and how that is put back for a while."""
+"""This package restores the state that an application had before the baseline, for single replays."""

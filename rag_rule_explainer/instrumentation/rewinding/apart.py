@@ -1,6 +1,7 @@
-"""What nothing but things that are kept apart run by run lead to, such as the database behind a memory.
+"""This module finds library objects that only isolated objects hold, such as a memory's database.
 
-What the baseline writes there is the conversation of the user; replays find it as it was before.
+Isolated objects have a state per run. The baseline's writes to them are the user's own conversation, and
+replays do not see them.
 """
 
 import gc
@@ -15,7 +16,7 @@ from .values import LISTED, SET
 
 
 def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
-    """Yields the ids of the objects that keys of a run's state stand for."""
+    """Yields the ``id()`` of the objects in these keys of a run's state."""
     for key in keys:
         if isinstance(key, Same):
             yield id(key.thing)
@@ -24,9 +25,10 @@ def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
 
 
 def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
-    """Returns the ids of what only objects of a framework's hold that are kept apart, by these keys.
+    """Returns the ``id()`` of the library objects that only a framework's isolated objects hold.
 
-    What code of the user's holds as well, or an object of a class of the user's, is not among it.
+    ``keys``: the keys of the isolated objects. Objects that the user's code or objects hold too are not
+    included.
     """
     kept_apart = set(things_in(keys))
     own = {
@@ -36,7 +38,8 @@ def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
     }
     if not own:
         return frozenset()
-    # Objects of libraries refer to each other in circles: what is left is held by nothing else.
+    # Library objects may refer to each other in circles, so objects with other holders are removed
+    # until none is left.
     held = {
         id(node.thing)
         for node in snapshot.nodes

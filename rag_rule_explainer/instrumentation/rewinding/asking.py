@@ -1,18 +1,25 @@
-"""What single things tell of themselves that cannot be put back: files, queues, pools, clients."""
+"""This module reads the state of objects that cannot be restored: files, queues, pools, clients."""
 
+import _abc
 import concurrent.futures
+import gc
 import io
 import os
 import queue
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.managers import BaseProxy
 from types import AsyncGeneratorType
 from typing import Any
+from weakref import finalize
 from xml.etree.ElementTree import Element
 
-from ..shared_state.positions import state_of
+from pydantic import BaseModel
+
+from ..shared_state.positions import state_text_of
 from .bearing import OF_ALL
+from .going_on import GOING_ON, variables_of
 from .owners import package_of
 from .reachable import APART, OF_THREADS
 from .values import is_plain
@@ -20,10 +27,13 @@ from .values import is_plain
 _Ask = Callable[[Any], object]
 
 _CLIENTS = frozenset({"httpx", "requests", "aiohttp", "niquests"})
-"""Libraries of clients, by their names."""
+"""The names of HTTP client libraries."""
 _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
-"""What a client keeps between its requests, and code may ask it for."""
+"""The attributes in which a client keeps state between its requests."""
 
+
+_PRAGMAS = ("user_version", "application_id", "foreign_keys", "query_only", "recursive_triggers")
+"""The settings of a SQLite connection that code may change and read."""
 
 _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
     (
@@ -36,35 +46,43 @@ _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
         | {"unfinished_tasks"},
     ),
 )
-"""How code finds out in which state a lock or a queue is."""
+"""The names by which code reads the state of a lock or a queue."""
 
 
 def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields what a thing is to be asked, before a run and after it. ``named``: the names in an
-    application's code."""
+    """Yields functions that read a thing's state, to be compared before and after a run.
+
+    ``named``: the names in the application's code.
+    """
     for kinds, ask in _ASKED:
-        # Not isinstance: an object of the user's may answer anything when asked for its class.
+        # isinstance would read ``__class__``, which the user's class may override.
         if issubclass(type(thing), kinds):
             yield ask
+    for kinds, names, ask in _ASKED_WHERE_NAMED:
+        if named & names and issubclass(type(thing), kinds):
+            yield ask
     if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _tells(thing, named):
-        yield state_of
+        yield state_text_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
+    if package_of(thing) == "numpy" and named & {"flags", "writeable"}:
+        yield lambda array: array.flags.writeable
     if "__subclasses__" in named and issubclass(type(thing), type):
         yield lambda kind: len(type.__subclasses__(kind))
 
 
 def _tells(thing: Any, named: frozenset[str]) -> bool:
-    """Returns whether code may find in which state it is. A lock that code only enters is as it was when
-    the run is over, and so is another thread's affair; what is only put into a queue is found by nobody
-    here."""
+    """Returns whether code may read the state of a lock or a queue.
+
+    A lock that code only enters is free again after a run. A queue that code only fills changes nothing.
+    """
     if named & OF_ALL or (getattr(thing, "maxsize", 0) and "put" in named):
         return True
     return all(named & readers for kinds, readers in _READERS if issubclass(type(thing), kinds))
 
 
 def answer_of(thing: object, ask: _Ask) -> object:
-    """Returns what a thing tells; None where it raises."""
+    """Returns the thing's state; None if reading it raises."""
     try:
         return ask(thing)
     except Exception:  # it may be closed, detached, or gone
@@ -72,7 +90,7 @@ def answer_of(thing: object, ask: _Ask) -> object:
 
 
 def _of_a_file(thing: Any) -> object:
-    """Returns the size and time of a file that is open to be read and written; nothing of another one."""
+    """Returns size, time and position of a file that is open for reading and writing; else None."""
     if thing.closed or "+" not in str(getattr(thing, "mode", "")):
         return None
     known = os.fstat(thing.fileno())
@@ -82,6 +100,25 @@ def _of_a_file(thing: Any) -> object:
 def _of_a_client(thing: Any, named: frozenset[str]) -> object:
     names = ("is_closed", "closed", *sorted(_OF_CLIENTS & named))
     return [repr(getattr(thing, name, None)) for name in names]
+
+
+def _of_a_database(connection: sqlite3.Connection) -> object:
+    """Returns what is set for a connection, and which functions were made for it."""
+    set_for_it = [connection.execute(f"PRAGMA {name}").fetchall() for name in _PRAGMAS]
+    made = connection.execute("SELECT name, narg FROM pragma_function_list WHERE NOT builtin")
+    return set_for_it, sorted(made.fetchall()), connection.row_factory, connection.text_factory
+
+
+def _of_each_thread(thing: threading.local) -> object:
+    """Returns the texts and numbers that threads keep there, whichever thread keeps them."""
+    of_threads = (
+        each
+        for held in gc.get_referents(thing)
+        if isinstance(held, dict)
+        for each in held.values()
+        if isinstance(each, dict)
+    )
+    return sorted({(str(k), repr(v)) for each in of_threads for k, v in each.items() if is_plain(v)})
 
 
 def _of_a_generator(thing: Any) -> object:
@@ -101,6 +138,22 @@ _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (BaseProxy, str),
     (AsyncGeneratorType, _of_a_generator),
     (Element, _of_an_element),
-    # Nothing public tells that it takes no more jobs.
+    (GOING_ON, variables_of),
+    (sqlite3.Connection, _of_a_database),
+    (threading.local, _of_each_thread),
+    # There is no public way to ask an executor whether it was shut down.
     (concurrent.futures.Executor, lambda thing: thing._shutdown),
 )
+_ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
+    (threading.Thread, frozenset({"name", "getName"}), lambda thread: thread.name),
+    (threading.Thread, frozenset({"is_alive"}), lambda thread: thread.is_alive()),
+    (finalize, frozenset({"alive"}), lambda thing: thing.alive),
+    (
+        BaseModel,
+        frozenset({"model_fields_set", "exclude_unset"}),
+        lambda thing: set(thing.model_fields_set),
+    ),
+    # There is no public way to ask which classes were registered as virtual subclasses.
+    (type, frozenset({"register"}), lambda kind: len(_abc._get_dump(kind)[0])),
+)
+"""State that is compared only if the application's code uses one of these names."""

@@ -1,4 +1,4 @@
-"""Whether what an application holds otherwise than before may bear on a run: whether code reads it."""
+"""This module decides whether changed state may influence a run: whether the code reads it."""
 
 import dis
 from collections import deque
@@ -9,13 +9,14 @@ from operator import attrgetter, itemgetter
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from ..shared_state.counting import is_for_others, is_in, is_in_texts, reads, texts_in
-from ..shared_state.holdings import names_in
+from ..shared_state.contents import names_in
+from ..shared_state.counting import is_for_others
+from ..shared_state.name_reads import is_in, is_in_texts, reads, texts_in
 from ..shared_state.reaching import is_ours
 from .data import is_data
 from .owners import Node, Owner
 from .parts import OF_A_FUNCTION
-from .snapshot import Kept, Snapshot
+from .snapshot import KeptPart, Snapshot
 from .values import ABSENT
 
 OF_ALL = frozenset(
@@ -24,40 +25,39 @@ OF_ALL = frozenset(
         *("getattr", "setattr"),
     }
 )
-"""Names with which code may read what it does not name."""
+"""Names of functions and attributes by which code may read attributes that it does not name."""
 _OF_PYTHON = frozenset(
     {
         *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
     }
 )
-"""Names between two underscores that a run may set."""
+"""The special names that a run may set and another run may use."""
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter)
 _LONGEST_TEMPLATE = 20_000
 
 
 class Bearing:
-    """Tells of one application what its code reads, and sets.
+    """This class finds the names that an application's code reads and sets.
 
-    ``named``: the names in the code that is of no model; ``texts``: those that stand in any.
+    ``named``: the names in all code but that of models; ``texts``: the texts in all code.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._codes = [*_running(snapshot.functions)]
-        # Of those that are of no model.
-        self._others = [
+        self._not_of_models = [
             node.thing.__code__ for node in snapshot.functions if node.owner is not Owner.MODEL
         ]
-        self.named = frozenset(name for code in self._others for name in names_in(code))
+        self.named = frozenset(name for code in self._not_of_models for name in names_in(code))
         self.texts = tuple(text for code in self._codes for text in texts_in(code))
         self._read = dict[str, bool]()
 
-    def matters(self, kept: Kept, name: str) -> bool:
-        """Returns True iff a run may find what has changed there."""
+    def matters(self, kept: KeptPart, name: str) -> bool:
+        """Returns True iff the change of this part under this name may influence a run."""
         was, now = _values(kept, name)
         if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
-            # What is made once, such as a client or an index, is the same in every run.
+            # A client or an index that is made once is the same in every run.
             return False
         if name.startswith("__") and name.endswith("__"):
             return name in _OF_PYTHON and (name != "__doc__" or self._is_read(name))
@@ -70,9 +70,9 @@ class Bearing:
             return not names or any(map(self._is_read, names))
         return self._is_read(name)
 
-    def _is_users_doing(self, kept: Kept, name: str) -> bool:
-        """Returns whether the user's code sets that on an object of a framework, or may change it there:
-        all else is the object's own affair."""
+    def _is_users_doing(self, kept: KeptPart, name: str) -> bool:
+        """Returns whether the user's code sets this attribute of a framework's object, or may change it;
+        changes that the framework makes itself do not count."""
         if isinstance(kept.node.thing, _COLLECTIONS):
             names = {*kept.node.names(), *filter(None, [name])}
             if names & self.named:
@@ -82,8 +82,7 @@ class Bearing:
         return any(each.removeprefix("_") in self._stored for each in names)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
-        """Yields the properties that the user's code sets, by which an object holds something else
-        there."""
+        """Yields the properties that the user's code sets and whose setter changes this attribute."""
         for each in self._stored:
             found = getattr_static(type(thing), each, None)
             setter = getattr(found, "fset", None)
@@ -93,13 +92,14 @@ class Bearing:
     @cached_property
     def _stored(self) -> frozenset[str]:
         """Returns the attributes that the user's code sets."""
-        by_text = (text for code in self._others for text in texts_in(code) if "setattr" in self.named)
-        return frozenset((*(name for code in self._others for name in _set_in(code)), *by_text))
+        codes = self._not_of_models
+        by_text = (text for code in codes for text in texts_in(code) if "setattr" in self.named)
+        return frozenset((*(name for code in codes for name in _set_in(code)), *by_text))
 
     @cached_property
     def _held_texts(self) -> list[str]:
-        """Returns the templates that the application holds, and the names that it asks things for by
-        functions."""
+        """Returns the templates that the application holds, and the names in its attrgetters and
+        itemgetters."""
         asking = [each for each in self._snapshot.things if isinstance(each, _ASKING)]
         names = [str(name) for each in asking for name in each.__reduce__()[1]]
         contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]
@@ -108,8 +108,8 @@ class Bearing:
 
     @cached_property
     def _is_forgiving(self) -> bool:
-        """Returns whether something may catch an error of the application's own: then a limit decides
-        what is answered instead."""
+        """Returns whether the application may catch its own errors. Then a limit that raises also decides
+        what is answered."""
         return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
@@ -125,8 +125,7 @@ class Bearing:
 
 
 def _running(functions: list[Node]) -> Iterator[CodeType]:
-    """Yields the code that a run may call: not that of methods that no code names, such as those that
-    report."""
+    """Yields the code that a run may call, without methods that no code names, such as for statistics."""
     codes = [node.thing.__code__ for node in functions]
     for node, code in zip(functions, codes, strict=True):
         holder = None if node.holder is None else node.holder.thing
@@ -149,7 +148,7 @@ def _is_nothing(value: object) -> bool:
     return value is ABSENT or value is None
 
 
-def _values(kept: Kept, name: str) -> tuple[object, object]:
+def _values(kept: KeptPart, name: str) -> tuple[object, object]:
     if not kept.part.is_named or not name:
         return ABSENT, ""
     return kept.content.get(name, ABSENT), kept.now().get(name, ABSENT)

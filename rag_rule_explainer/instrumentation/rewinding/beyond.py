@@ -1,8 +1,7 @@
-"""What an application changes that cannot be put back: open files, databases, processes, what is kept by
-the operating system.
+"""This module finds changed state that cannot be restored: open files, databases, processes, settings.
 
-That it has changed since before the baseline is seen; whether it bears on a run is not, unless the code
-tells that nothing is read there. So it leaves a doubt.
+It finds that such state has changed since before the baseline. Whether the change influences a run is
+unknown, unless the code shows that nothing reads it. So a change leaves a doubt.
 """
 
 import gc
@@ -19,7 +18,7 @@ from .owners import package_of
 from .whole_process import settings_of_the_process
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
-"""Libraries, by their names, whose connections to SQLite may be anywhere in them."""
+"""The names of libraries whose objects may hold connections to SQLite anywhere inside."""
 _MOST_IN_LIBRARIES = 3000
 _OF_THE_SYSTEM = frozenset(
     {
@@ -31,17 +30,25 @@ _OF_THE_SYSTEM = frozenset(
             "shm_open",
             "SharedMemory",
             "ShareableList",
+            "pipe",
+            "pipe2",
+            "socketpair",
+            "eventfd",
+            "openpty",
+            "create_function",
+            "create_aggregate",
+            "create_collation",
         ),
     }
 )
-"""Names of functions that change what the operating system keeps for the process."""
+"""Names of functions that change state of the operating system or the interpreter."""
 
 
 class Beyond:
-    """Compares what cannot be put back with how it was when this was made.
+    """This class compares state that cannot be restored with its state at construction.
 
-    ``things``: what is reachable from the application; ``named``: the names in its code; ``texts``: those
-    that stand in it.
+    ``things``: the objects reachable from the application; ``named``: the names in its code; ``texts``:
+    the texts in its code.
     """
 
     def __init__(self, things: Iterable[object], named: frozenset[str], texts: Iterable[str]) -> None:
@@ -56,9 +63,9 @@ class Beyond:
         self._settings = settings_of_the_process(named)
 
     def left(self, apart: Callable[[], Collection[int]] = tuple) -> Left | None:
-        """Returns what has changed; None where nothing is known to have.
+        """Returns the first change; None if none is known.
 
-        ``apart``: gives the ids of objects of libraries that only what is kept apart run by run leads to.
+        ``apart``: returns the ``id()`` of library objects that only isolated objects hold.
         """
         return next(self._all(apart), None)
 
@@ -77,14 +84,16 @@ class Beyond:
                 kind = thing.__name__ if isinstance(thing, type) else type(thing).__name__
                 yield Left(kind, f"a run has changed {kind}, which was there before it")
         if self._has_written(apart) and not self._is_only_written():
-            told = (
+            wrote = (
                 "a run wrote to a database by a connection that was open before, and the code reads one"
             )
-            yield Left("sqlite3", told)
+            yield Left("sqlite3", wrote)
 
     def _connections(self, apart: Collection[int] = ()) -> list[sqlite3.Connection]:
-        """Returns those that are reachable, also through what a library holds anywhere in its objects;
-        not by way of the objects with these ids."""
+        """Returns the reachable connections, also inside of library objects.
+
+        ``apart``: the ``id()`` of objects that are not searched.
+        """
         waiting: list[Any] = [
             each
             for each in self._things
@@ -111,11 +120,11 @@ class Beyond:
         return any(id(each) in of_all_runs for each in written)
 
     def _is_only_written(self) -> bool:
-        """Returns whether the code's own statements say that no table is both written and read."""
-        said = Statements.among(self._texts)
-        if said.read and not said.written:
-            return False  # whoever wrote may have written what is read
-        return bool(said.any) and not said.both and "" not in {*said.written, *said.read}
+        """Returns whether the SQL in the code shows that no table is both written and read."""
+        tables = Statements.among(self._texts)
+        if tables.read and not tables.written:
+            return False  # the writing code is unknown, and may write the table that is read
+        return bool(tables.any) and not tables.both and "" not in {*tables.written, *tables.read}
 
 
 def _state_of_rows(connection: sqlite3.Connection) -> object:

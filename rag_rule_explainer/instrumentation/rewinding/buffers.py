@@ -1,5 +1,4 @@
-"""How what holds bytes or text as a whole is read and written in place: streams in memory, arrays,
-buffers."""
+"""This module reads and writes the whole content of in-memory streams, arrays and buffers."""
 
 import sys
 from typing import Any, cast
@@ -7,16 +6,16 @@ from typing import Any, cast
 from .values import is_plain
 
 _LARGEST = 1_000_000
-"""Bytes of a buffer that is kept."""
+"""The most bytes of a buffer that is kept."""
 
 
 def read_stream(thing: Any) -> tuple[Any, int] | None:
-    """Returns what a stream holds and where it stands; None for one that is closed."""
+    """Returns the content and the position of a stream; None if it is closed."""
     return None if thing.closed else (thing.getvalue(), thing.tell())
 
 
 def write_stream(thing: Any, content: tuple[Any, int] | None) -> None:
-    """Makes a stream hold that again, unless one of both was closed."""
+    """Restores the content and the position of a stream; does nothing if it is or was closed."""
     if content is not None and not thing.closed:
         thing.seek(0)
         thing.truncate()
@@ -25,13 +24,13 @@ def write_stream(thing: Any, content: tuple[Any, int] | None) -> None:
 
 
 def write_array(thing: Any, content: bytes) -> None:
-    """Makes an array hold these bytes."""
+    """Replaces the content of an array by these bytes."""
     del thing[:]
     thing.frombytes(content)
 
 
 def is_buffer(thing: object) -> bool:
-    """Returns True iff an object lets its bytes be written in place, and there are not too many."""
+    """Returns True iff the object is a writable buffer of at most ``_LARGEST`` bytes."""
     if is_plain(thing) or isinstance(thing, (type, tuple)):
         return False
     try:
@@ -42,7 +41,7 @@ def is_buffer(thing: object) -> bool:
 
 
 def is_of_numpy(thing: Any) -> bool:
-    """Returns True iff it is an array of numpy's that can be kept as bytes."""
+    """Returns True iff the object is a NumPy array that can be kept as bytes."""
     numpy: Any = sys.modules.get("numpy")
     return (
         numpy is not None
@@ -53,7 +52,7 @@ def is_of_numpy(thing: Any) -> bool:
 
 
 def write_numpy(thing: Any, content: bytes) -> None:
-    """Makes an array of numpy's hold these bytes."""
+    """Replaces the content of a NumPy array by these bytes."""
     numpy: Any = sys.modules["numpy"]
     thing[...] = numpy.frombuffer(content, dtype=thing.dtype).reshape(thing.shape)
 
@@ -65,7 +64,7 @@ def read_buffer(thing: Any) -> bytes:
 
 
 def write_buffer(thing: Any, content: bytes) -> None:
-    """Makes a buffer hold these bytes, unless it has another size by now."""
+    """Replaces the content of a buffer by these bytes, unless its size has changed."""
     with memoryview(thing) as view:
         if view.nbytes == len(content):
             with view.cast("B") as plain:

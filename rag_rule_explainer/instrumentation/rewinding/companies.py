@@ -1,9 +1,8 @@
-"""Which installed packages are as good as the user's: a company's own, that its applications share.
+"""This module recognises a company's own installed packages, whose objects count as the user's.
 
-Nothing but the put back state shows what they keep, so a package that is taken for one in error costs
-replays, and refuses nothing. A package is one where no index is known to have it: no distribution says
-that it brought it, or one that was installed from a folder or a repository, or one that is marked as
-private. So is one that is built on a framework: what others publish seldom is, and a company's is.
+A package is a company's own if no public index seems to have it: it has no distribution, was installed
+from a folder or a repository, or is marked as private. A package that is built on a framework counts too,
+because such packages are seldom published. A wrong guess only costs replays, and refuses nothing.
 """
 
 import json
@@ -15,23 +14,23 @@ from sys import modules
 from types import FunctionType, ModuleType
 
 from ...probing.whose import INSTALLED, is_named_as_ours, is_users
-from ..shared_state.holdings import is_of_user
+from ..shared_state.contents import is_of_user
 from ..shared_state.reaching import FRAMEWORKS
 
 _PRIVATE = "Private ::"
-"""How a classifier begins that keeps an index from taking a distribution."""
+"""The beginning of a classifier that keeps a distribution out of public indexes."""
 _REBUILDS = "conda"
-"""An installer that notes a folder of its own for whatever it installs."""
+"""An installer that notes a local folder for every package, also for public ones."""
 
 
 @cache
 def is_own(module: str) -> bool:
-    """Returns True iff a module is the user's, or a company's."""
+    """Returns True iff a module is the user's or a company's own."""
     return is_users(module) or _is_companys(module)
 
 
 def is_of_own(thing: object) -> bool:
-    """Returns True iff a function, a class or the class of an object is the user's, or a company's."""
+    """Returns True iff a function, a class or an object's class is the user's or a company's own."""
     if is_of_user(thing):
         return True
     if isinstance(thing, FunctionType):
@@ -55,7 +54,7 @@ def _is_built_on_a_framework(module: str) -> bool:
 
 
 def _used_by(module: ModuleType | None) -> Iterator[str]:
-    """Yields the modules of what a module has in its globals."""
+    """Yields the names of the modules that a module's globals come from."""
     for value in list(vars(module).values()) if module is not None else ():
         if isinstance(value, ModuleType):
             yield value.__name__
@@ -68,7 +67,7 @@ def _is_of_no_index(package: str) -> bool:
     try:
         found = _distribution_of(package)
         return found is None or _is_kept_to_itself(found)
-    except Exception:  # whatever stands in what an installer wrote
+    except Exception:  # an installer's files may hold anything
         return False
 
 
@@ -81,12 +80,12 @@ def _is_kept_to_itself(found: Distribution) -> bool:
 
 
 def _distribution_of(package: str) -> Distribution | None:
-    """Returns the distribution that brought a package: mostly the one of its name."""
+    """Returns the distribution that a package belongs to; None if there is none."""
     try:
         return distribution(package)
     except PackageNotFoundError:
-        brought = _distributions().get(package)
-        return distribution(brought[0]) if brought else None
+        names = _distributions().get(package)
+        return distribution(names[0]) if names else None
 
 
 @cache

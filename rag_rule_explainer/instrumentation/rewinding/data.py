@@ -1,4 +1,4 @@
-"""Whether a value is data, as opposed to a client, a lock or an index that is made once."""
+"""This module tells data from objects that are made once, such as a client, a lock or an index."""
 
 import asyncio
 import concurrent.futures
@@ -12,15 +12,14 @@ from .parts import read_slots
 from .values import DICT, LISTED, SET, is_plain
 
 _MOST = 200
-"""Objects that are looked at."""
-# What holds anything: as Any, the checker does not ask what is in it.
+"""The most objects that are checked."""
+# Typed as Any, because pyright would report unknown types of their contents.
 _METHOD: Any = MethodType
 _FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
 
 
 def is_data(value: Any) -> bool:
-    """Returns True iff there is nothing in it but texts and numbers, or there is an object of the
-    user's."""
+    """Returns True iff the value holds only plain data, or holds an object of the user's."""
     seen = set[int]()
     waiting: list[Any] = [value]
     while waiting and len(seen) < _MOST:
@@ -40,8 +39,7 @@ def is_data(value: Any) -> bool:
 
 
 def _held_by(thing: Any) -> list[Any] | None:
-    """Returns what a collection holds, or an object by names; None for what holds nothing that Python
-    knows."""
+    """Returns the entries of a collection, or the attributes of an object; None if it has neither."""
     if isinstance(thing, DICT):
         return [*DICT.keys(thing), *DICT.values(thing)]
     if isinstance(thing, (*LISTED, SET, frozenset)):
@@ -54,7 +52,7 @@ def _held_by(thing: Any) -> list[Any] | None:
 
 
 def _can_be_written_down(thing: object) -> bool:
-    """Returns whether it is no lock, no socket, and nothing else that is of this process alone."""
+    """Returns whether the thing can be pickled, unlike a lock or a socket."""
     try:
         pickle.dumps(thing)
     except Exception:  # whatever its class raises

@@ -1,32 +1,32 @@
-"""Whether replays that begin with what the application held before the baseline make the same of it
-again.
+"""This module checks whether replays from the restored state compute the same kept values again.
 
-What is made once and kept, such as a vocabulary, is harmless where every run makes the same, whatever is
-retrieved.
+A value that is computed once and kept, such as a vocabulary, is harmless if every run computes the same
+value from any sources.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from .snapshot import Kept
+from .snapshot import KeptPart
 from .values import ABSENT, is_equal
 
 _DEEPEST = 7
-"""Levels of what holds others that are compared."""
+"""The number of levels of nested objects that are compared."""
 
 
 @dataclass(slots=True, eq=False)
 class MadeAgain:
-    """Compares what replays make with what was there."""
+    """This class compares the values that replays compute with those that the application held."""
 
     _without: dict[str, list[frozenset[str]]] = field(default_factory=dict[str, list[frozenset[str]]])
     _others: set[str] = field(default_factory=set[str])
     _sources: set[str] = field(default_factory=set[str])
 
-    def note(self, kept: Kept, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
-        """Takes what a replay on these sources made of a part that was as before the baseline.
+    def note(self, kept: KeptPart, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
+        """Takes the content of a part after a replay that began with the restored state.
 
-        ``names``: what was put back; ``today``: what the part held before that replay.
+        ``names``: the names that were restored; none for the whole part. ``today``: the part's content
+        before it was restored. ``sources``: the ids of the replay's sources.
         """
         self._sources |= sources
         made = kept.now()
@@ -38,8 +38,8 @@ class MadeAgain:
             self._compare(name, was, came, there, sources)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff what has this name was made anew, never otherwise, and without each source
-        once."""
+        """Returns True iff replays computed this value again, always equal, and once without each
+        source."""
         made = self._without.get(name, [])
         return (
             name not in self._others
@@ -49,7 +49,7 @@ class MadeAgain:
 
     def _compare(self, name: str, was: Any, made: Any, today: Any, sources: frozenset[str]) -> None:
         if is_equal(was, made, _DEEPEST):
-            return  # this replay had no need of it
+            return  # this replay did not compute the value
         if is_equal(made, today, _DEEPEST):
             self._without.setdefault(name, []).append(sources)
         else:

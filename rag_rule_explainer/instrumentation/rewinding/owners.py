@@ -1,4 +1,4 @@
-"""Whose an object is, and how one comes to it."""
+"""This module classifies objects by owner (user, framework, model, library) and by their path."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator
@@ -13,19 +13,19 @@ from .companies import is_of_own, is_own
 from .parts import Part
 
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
-"""How the base classes of models are called in the frameworks."""
+"""The names of the frameworks' base classes of models."""
 _COLLECTIONS: Any = (
     *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
     *(WeakSet, UserDict, UserList, ChainMap),
 )
-"""Whose they are is told by what holds them."""
-# What holds anything: as Any, the checker does not ask what is in it.
+"""Types whose instances belong to the owner of the object that holds them."""
+# Typed as Any, because pyright would report unknown types of their contents.
 _FUNCTION: Any = FunctionType
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
 
 class Owner(Enum):
-    """Whose an object is: a collection is of what holds it."""
+    """An ``Owner`` says whose an object is. A collection has the owner of the object that holds it."""
 
     USER = auto()
     FRAMEWORK = auto()
@@ -49,13 +49,13 @@ class Node:
 
     @property
     def is_passed_by(self) -> bool:
-        """Returns True iff what it holds is called as it is called itself."""
+        """Returns True for a collection or a wrapper: its content is known by the name of the node."""
         is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
-        """Yields the names by which one comes to it from an object that is no collection, and no
-        library's."""
+        """Yields the names on the path to this node, back to an object that is neither a collection nor
+        a library's."""
         node: Node | None = self
         while node is not None:
             if node.name:
@@ -65,7 +65,7 @@ class Node:
                 return
 
     def object(self) -> Any:
-        """Returns the object that holds it and is no collection; its own where it is none."""
+        """Returns the nearest object on the path that is no collection: the node's own, or a holder."""
         node = self
         while node.is_passed_by and node.holder is not None:
             node = node.holder
@@ -73,8 +73,7 @@ class Node:
 
 
 def is_a_register(node: Node) -> bool:
-    """Returns True iff a library lists there, by weak references, what others have made, such as the runs
-    of all workflows that go on in the process."""
+    """Returns True for a library's collection of weak references, such as the list of active runs."""
     return isinstance(node.thing, _WEAK) and not is_of_own(node.object())
 
 
@@ -89,7 +88,7 @@ def is_of_library(thing: Any) -> bool:
 
 
 def is_model(kind: Any) -> bool:
-    """Returns True iff a class is one of a framework's models."""
+    """Returns True iff a class is derived from a framework's base class of models."""
     return any(each.__name__ in _MODELS for each in kind.__mro__)
 
 
@@ -97,7 +96,7 @@ def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
     """Returns who owns ``value``, an object that ``holder`` holds (user, framework, model or library),
     and how many library objects in a row lead to it."""
     if is_model(type(value)) or holder.owner is Owner.MODEL:
-        # What a model holds is its own, whoever wrote it.
+        # An object inside a model belongs to the model, whichever class it has.
         return Owner.MODEL, 0
     if isinstance(value, _COLLECTIONS) and not is_own(type(value).__module__):
         return holder.owner, holder.steps

@@ -1,7 +1,7 @@
-"""How each kind of object is read and written as a whole: what it refers to, by name or in an order.
+"""This module reads and writes the content of each kind of object: attributes, entries, slots.
 
-A part is read without asking the object itself, and written in place: who else refers to the object finds
-the change. Everything is shallow; what is referred to has parts of its own.
+A part is read without calling the object's own methods. It is written in place, so that all references to
+the object see the change. Parts are shallow: an object that is referred to has parts of its own.
 """
 
 import io
@@ -28,12 +28,12 @@ from .values import ABSENT, DEQUE, DICT, LIST, SET
 _FUNCTIONS = (FunctionType, staticmethod, classmethod, property)
 
 OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", "__code__", "__doc__")
-"""What a run may set on a function, beside its attributes."""
+"""The special names that a run may set on a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One way to read and write an object. ``is_named``: what is read is a dict by names or keys."""
+    """A ``Part`` reads and writes one part of an object. ``is_named``: the content is a dict."""
 
     read: Callable[[Any], Any]
     write: Callable[[Any, Any], None]
@@ -62,7 +62,7 @@ def parts_of(thing: object) -> Iterator[Part]:
 
 
 def of_names(names: frozenset[str]) -> Part:
-    """Returns the part of a module that has these names."""
+    """Returns the part that consists of a module's globals of these names."""
 
     def read(module: ModuleType) -> dict[str, Any]:
         held = vars(module)
@@ -79,6 +79,10 @@ def of_names(names: frozenset[str]) -> Part:
     return Part(read, write, is_named=True)
 
 
+_DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
+"""What a class says of itself, which code may change and read."""
+
+
 def _is_of_python(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
@@ -88,7 +92,7 @@ def _read_class(kind: type) -> dict[str, Any]:
         name: value
         for name, value in vars(kind).items()
         if not name.startswith("_abc_")
-        and (isinstance(value, _FUNCTIONS) or name == "__doc__" or not _is_of_python(name))
+        and (isinstance(value, _FUNCTIONS) or name in _DESCRIBING or not _is_of_python(name))
         and not isinstance(value, MemberDescriptorType)
     }
 
@@ -107,7 +111,7 @@ CLASS = Part(_read_class, _write_class, is_named=True)
 def _dict_of(thing: object) -> Any:
     try:
         return object.__getattribute__(thing, "__dict__")
-    except Exception:  # not every object lets itself be asked
+    except Exception:  # an object without a dict, or a proxy
         return None
 
 
@@ -147,7 +151,7 @@ def _slots_of(thing: object) -> Iterator[tuple[str, Any]]:
 
 
 def read_slots(thing: object) -> dict[str, Any]:
-    """Returns what is in the slots of an object, by name; ``ABSENT`` where one is empty."""
+    """Returns the content of an object's slots by name; ``ABSENT`` for an empty slot."""
     content = dict[str, Any]()
     for name, member in _slots_of(thing):
         try:
@@ -176,7 +180,7 @@ _ORDERED: Any = OrderedDict
 
 
 def _of_its_kind(thing: Any) -> Any:
-    # A dict knows nothing of the order that an OrderedDict keeps beside it.
+    # The methods of dict would ignore the order that an OrderedDict keeps.
     return _ORDERED if isinstance(thing, _ORDERED) else DICT
 
 

@@ -1,8 +1,8 @@
-"""What is reachable from an application, as far as a run may change it for the next one.
+"""This module finds all objects reachable from an application that a run may change for the next run.
 
-That is: objects of the user's, with all that they refer to; globals that the user's functions name;
-objects of the frameworks; and of other libraries what is plain data and close to one of those. A
-connection or a thread is nobody's data.
+These are the user's objects with everything that they refer to, globals that the user's functions name,
+objects of the frameworks, and plain data of other libraries close to one of these. Connections and
+threads are not searched.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from types import (
     AsyncGeneratorType,
     BuiltinFunctionType,
     CodeType,
+    CoroutineType,
     FunctionType,
     GeneratorType,
     MethodType,
@@ -31,7 +32,7 @@ from types import (
 from typing import Any
 from weakref import ReferenceType
 
-from ..shared_state.holdings import function_in, names_in
+from ..shared_state.contents import function_in, names_in
 from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
 from .owners import Node, Owner, is_a_register, is_model, is_of_library, owner_of, package_of
@@ -39,42 +40,42 @@ from .parts import CLASS, parts_of
 from .values import ABSENT, LISTED, SET, TUPLES, is_plain
 
 _MOST = 6000
-"""Objects that are looked at."""
+"""The most objects that are visited."""
 _MOST_INSIDE = 5000
-"""Entries of a collection that are looked at."""
+"""The most entries of a collection that are visited."""
 _MOST_LIBRARIES = 30
 _SEEDING = frozenset({"seed", "setstate"})
 _IMPORTING = frozenset({"import_module", "__import__"})
-"""How code imports a module by a name that it makes."""
+"""The names of functions that import a module by a computed name."""
 _FROM_A_LIBRARY = 2
-"""Steps from one object of a library to the next, at most."""
+"""The most library objects in a row on a path."""
 APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
 )
-"""What is not looked into, such as a thread: what it does and holds is its own."""
+"""Types whose instances are not searched, because their content is no state of the application."""
 OF_THREADS = frozenset(
     {"threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing"}
 )
-"""Packages whose objects other threads and tasks may be using: nothing of theirs is put back."""
+"""Packages whose objects are never restored, because other threads and tasks may be using them."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
-"""What refers to others otherwise than by attributes."""
-# What holds anything: as Any, the checker does not ask what is in it.
+"""Types that refer to other objects, but not by attributes."""
+# Typed as Any, because pyright would report unknown types of their contents.
 _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
-_GENERATORS: Any = (GeneratorType, AsyncGeneratorType)
+_GENERATORS: Any = (GeneratorType, AsyncGeneratorType, CoroutineType)
 _VARIABLE: Any = ContextVar
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
 
 class Reachable:
-    """Looks at all that is reachable from an application, once.
+    """This class visits each object that is reachable from an application once.
 
-    ``nodes``: every object; it is kept alive, so that no other one comes by its address. ``functions``:
-    the user's. ``caches``: those of ``functools``.
-    ``modules``: the user's, each with the names that code uses; ``libraries``: modules of others;
-    ``settings``: modules of frameworks, each with the globals that a function sets which code names.
-    ``others``: threads and the like, which are not looked into.
+    ``nodes``: every visited object; it is kept alive, so that no other object gets its address.
+    ``functions``: the user's functions. ``caches``: the caches of ``functools``.
+    ``modules``: the user's modules, each with the names that code uses. ``libraries``: other modules.
+    ``settings``: modules of frameworks, each with the globals that are set by functions that code names.
+    ``others``: threads and the like, which are not searched.
     """
 
     def __init__(self, application: object) -> None:
@@ -92,7 +93,7 @@ class Reachable:
             if id(node.thing) not in self._seen:
                 self._seen.add(id(node.thing))
                 self.nodes.append(node)
-                # Whatever an object of the user's raises that is looked at.
+                # An object of the user's may raise any error when it is read.
                 with suppress(Exception):
                     self._look(node)
 
@@ -105,7 +106,8 @@ class Reachable:
         elif isinstance(thing, _VARIABLE):
             self._add(thing.get(), node.name, node)
         elif isinstance(thing, _GENERATORS):
-            frame = getattr(thing, "gi_frame", None) or getattr(thing, "ag_frame", None)
+            frames = (getattr(thing, f"{kind}_frame", None) for kind in ("gi", "ag", "cr"))
+            frame = next(filter(None, frames), None)
             self._add_all(frame.f_locals.items() if frame is not None else (), node)
         elif isinstance(thing, _CACHED):
             self.caches.append(thing)
@@ -189,16 +191,15 @@ class Reachable:
                     self._look_at_module(each, names, node)
 
     def _look_at_modules(self, names: frozenset[str], node: Node) -> None:
-        """Looks at all modules that code may import by whatever name: the user's, and those that were
-        made and not loaded."""
+        """Visits all modules that code may import by a computed name: the user's, and modules that code
+        created."""
         for name, module in list(sys.modules.items()):
-            # A package may have put anything there in its own place.
+            # A package may have put any object into ``sys.modules``.
             if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
                 self._look_at_module(module, names, node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
-        """Takes the modules of other libraries that code names, or whose functions and objects it
-        names."""
+        """Collects the library modules that code names, or whose functions and objects it names."""
         for each in named:
             module = each if isinstance(each, ModuleType) else sys.modules.get(_module_of(each))
             if module is None or module.__name__.startswith(("builtins", "sys", *FRAMEWORKS)):
@@ -207,14 +208,16 @@ class Reachable:
                 self.libraries.setdefault(module.__name__, module)
 
     def _take_seeded(self, named: Iterable[Any], node: Node) -> None:
-        """Takes what functions such as ``random.seed`` set: they are methods of an object that nobody
-        names. It changes whenever it is drawn from, so code that only draws is left alone."""
+        """Visits the hidden generators that functions such as ``random.seed`` are methods of.
+
+        A generator changes with each number that is drawn, so code that only draws is ignored.
+        """
         for each in named:
             if isinstance(each, MethodType) and each.__name__ in _SEEDING:
                 self._add(each.__self__, each.__name__, node)
 
     def _take_settings(self, named: Iterable[Any]) -> None:
-        """Takes the globals that functions of frameworks set, such as ``set_debug``."""
+        """Collects the globals that named functions of frameworks set, such as ``set_debug``."""
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
@@ -249,7 +252,7 @@ class Reachable:
             self.others.append(value)
             return
         if isinstance(value, type):
-            # Its metaclass, and the classes it is made of, may be the user's where it is not.
+            # A library's class may still have a base class or a metaclass of the user's.
             if is_own(value.__module__ or ""):
                 owner = Owner.MODEL if is_model(value) else Owner.USER
                 self._waiting.append(Node(value, name, holder, owner))
@@ -260,7 +263,7 @@ class Reachable:
 
 
 def _named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
-    """Everything that code with these names may mean: its globals, and what is in modules."""
+    """Yields all objects that these names may mean in code: globals, modules, and entries of modules."""
     for name in names:
         for each in (held.get(name), sys.modules.get(name)):
             yield each

@@ -1,6 +1,6 @@
-"""What an explanation has left on objects, after it found that runs go by it.
+"""This module remembers state that an explanation left on objects and that influences runs.
 
-A later explanation would find it there from the beginning, and all of its runs would agree.
+A later explanation would find that state from the beginning, so that all of its runs would agree.
 """
 
 import threading
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
-from .snapshot import Kept
+from .snapshot import KeptPart
 from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _lock = threading.Lock()
@@ -17,7 +17,8 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """``holder``: the object; ``values``: what stands for what was left, by name; ``place``: in words."""
+    """A ``_Left`` is state that was left on an object. ``values``: stand-ins for the values, by name;
+    ``place``: words for the object and name."""
 
     holder: "ref[Any]"
     values: dict[str, Any]
@@ -27,26 +28,26 @@ class _Left:
 _known: dict[int, _Left] = {}
 
 
-def remember(kept: Kept, names: tuple[str, ...], place: str) -> None:
-    """Notes what a part holds now under these names, all of it where there are none."""
+def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
+    """Notes the values that a part holds now under these names, or all its values without names."""
     key = id(kept.node.thing)
 
     def forget(reference: "ref[Any]") -> None:
-        # No lock: it may be the collector that calls, in the middle of anything.
+        # The garbage collector may call this at any point, so no lock can be taken.
         found = _known.get(key)
         if found is not None and found.holder is reference:
             _known.pop(key, None)
 
     try:
         holder = ref(kept.node.object(), forget)
-    except TypeError:  # not every object can be referred to weakly
+    except TypeError:  # some objects allow no weak reference
         return
     with _lock:
         _known[key] = _Left(holder, _values(kept.now(), names), place)
 
 
-def remembered(kept: Iterable[Kept]) -> str:
-    """Returns the first place where there still is what an earlier explanation left; empty for none."""
+def remembered(kept: Iterable[KeptPart]) -> str:
+    """Returns the first place that still holds the state of an earlier explanation; empty for none."""
     if not _known:
         return ""
     with _lock:
@@ -67,7 +68,7 @@ def _values(content: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _standing_for(value: Any) -> Any:
-    """Returns what tells a value from another one and keeps nothing alive."""
+    """Returns a comparable stand-in for a value that keeps no object alive."""
     if is_plain(value):
         return value
     if isinstance(value, DICT):

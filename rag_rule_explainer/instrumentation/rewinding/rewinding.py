@@ -1,7 +1,7 @@
-"""What an application held before the baseline, put back for a while.
+"""This module restores the application's state from before the baseline during single replays.
 
-What the baseline sets and every later run finds shows in no comparison of these runs. But it shows where
-a subset of the sources is asked about once more with all that put back: the run is then the first one.
+State that the baseline set is the same in all later runs, so comparing them does not show its influence.
+A repeated replay on a subset of the sources with the earlier state does: it runs like a first run.
 """
 
 import sys
@@ -19,8 +19,8 @@ from .apart import held_apart, things_in
 from .bearing import Bearing
 from .beyond import Beyond
 from .making import MadeAgain
-from .remembered import remember, remembered
-from .snapshot import Kept, Snapshot
+from .remembered import remember_left, remembered
+from .snapshot import KeptPart, Snapshot
 from .values import DICT, LISTED, SET
 
 _MOST_NAMED = 3
@@ -28,19 +28,21 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """This class represents a part that holds something else than then. ``names``: of what is to be put
-    back; none for all. ``place``: how a user would call it."""
+    """A ``_Change`` is a part whose content changed since before the baseline.
 
-    kept: Kept
+    ``names``: the names to be restored; none for the whole part. ``place``: the user's name for the part.
+    """
+
+    kept: KeptPart
     names: tuple[str, ...]
     place: str
 
 
 class Rewinding:
-    """Keeps what an application holds, and puts it back for a while.
+    """This class keeps the state of an application, and restores it for single replays.
 
-    ``is_harmless``: of a place, whether the caller says so. ``isolated``: gives keys of what is kept
-    apart run by run already.
+    ``is_harmless``: returns whether the caller ignores changes at a place. ``isolated``: returns the keys
+    of objects that have a state per run already.
     """
 
     def __init__(
@@ -61,11 +63,11 @@ class Rewinding:
         self._made = MadeAgain()
 
     def miss_the_baseline(self) -> None:
-        """Notes that the baseline had been run before the first look: nothing is known of before."""
+        """Notes that the baseline was run before the state was kept, so no earlier state is known."""
         self._is_missed = True
 
     def is_useful(self) -> bool:
-        """Returns True iff something that can be put back, and that may bear on a run, has changed."""
+        """Returns True iff some state has changed that can be restored and may influence a run."""
         if self._is_missed:
             return False
         found = list(self._changes())
@@ -73,18 +75,20 @@ class Rewinding:
         return bool(found) or bool(self._new_modules()) or bool(self._grown_caches())
 
     def remember(self, names: Collection[str] | None = None) -> None:
-        """Notes for later explanations that runs go by what has changed; by what has one of these names,
-        where any are given."""
+        """Notes for later explanations that the changed state influences runs.
+
+        ``names``: only changes under one of these names are noted; None for all.
+        """
         for change in self._changes():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
-                remember(change.kept, change.names, change.place)
+                remember_left(change.kept, change.names, change.place)
 
     def left(self) -> Left | None:
-        """Returns what has changed and cannot be put back, or what an earlier explanation has left."""
+        """Returns changed state that cannot be restored, or state that an earlier explanation left."""
         known = remembered(self._snapshot.kept)
         if known:
-            told = f"an earlier explanation found that runs go by {known}, and has left that set"
-            return None if self._is_harmless(known) else Left(known, told)
+            finding = f"an earlier explanation found that runs go by {known}, and has left that set"
+            return None if self._is_harmless(known) else Left(known, finding)
         left = None if self._is_missed else self._beyond.left(self._held_apart)
         return left if left is None or not self._is_harmless(left.place) else None
 
@@ -93,7 +97,7 @@ class Rewinding:
 
     @contextmanager
     def wanted(self) -> Generator[None, None, None]:
-        """Inside, the next replay is to be made with what the application held then."""
+        """Requests the earlier state for the next replay inside the block."""
         self.is_wanted = True
         try:
             yield
@@ -102,9 +106,9 @@ class Rewinding:
 
     @contextmanager
     def earlier(self, sources: Iterable[str] = ()) -> Generator[None, None, None]:
-        """Inside, the application holds what it held then. Afterwards it holds again what it holds now.
+        """Restores the earlier state inside the block, and the current state after it.
 
-        ``sources``: the ids of those that the replay inside is on.
+        ``sources``: the ids of the sources of the replay inside.
         """
         changes = list(self._changes())
         renewed = {id(cached): _renewed(cached) for cached in self._grown_caches()}
@@ -126,13 +130,12 @@ class Rewinding:
             sys.modules.update(modules)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays made anew what has this name, and made the same without each
-        source."""
+        """Returns True iff replays computed the value of this name again, equal without each source."""
         return self._made.is_constant(name)
 
     @property
     def told(self) -> str:
-        """Names what has changed, in words."""
+        """Returns a list of the changed places, in words."""
         more = len(self._places) - _MOST_NAMED
         listed = ", ".join(self._places[:_MOST_NAMED]) or "what they find outside of it"
         return listed + (f" and {more} more" if more > 0 else "")
@@ -144,7 +147,7 @@ class Rewinding:
                 continue
             try:
                 names = [name for name in kept.changed() if self._bearing.matters(kept, name)]
-            except Exception:  # noqa: S112 -- whatever an object of the user's raises that is looked at
+            except Exception:  # noqa: S112 -- an object of the user's may raise any error when read
                 continue
             if not names:
                 continue
@@ -153,14 +156,16 @@ class Rewinding:
             if not self._is_harmless(place):
                 yield _Change(kept, () if is_whole else tuple(names), place)
 
-    def _place(self, kept: Kept, name: str) -> str:
+    def _place(self, kept: KeptPart, name: str) -> str:
         names, holder = list(kept.node.names()), kept.node.object()
         owner: Any = holder if isinstance(holder, (type, ModuleType)) else type(holder)
         called = getattr(holder, "__name__", "") or owner.__name__
         own = name or next(iter(names), "")
         return f"{called}.{own}" if own else called
 
-    def _earlier(self, changes: Iterable[_Change], renewed: dict[int, Any]) -> Iterator[tuple[Kept, Any]]:
+    def _earlier(
+        self, changes: Iterable[_Change], renewed: dict[int, Any]
+    ) -> Iterator[tuple[KeptPart, Any]]:
         for change in changes:
             yield change.kept, change.kept.earlier(change.names)
         for kept in self._snapshot.kept if renewed else ():
@@ -180,31 +185,33 @@ class Rewinding:
 
     def _new_modules(self) -> list[str]:
         new = sys.modules.keys() - self._snapshot.modules
-        # One that nobody has loaded from anywhere is made by the code.
+        # A module without a spec was created by code.
         return [
             name for name in new if is_users(name) or getattr(sys.modules[name], "__spec__", None) is None
         ]
 
 
-def _write(kept: Kept, content: Any) -> None:
-    # An object of the user's may forbid it, such as an enumeration.
+def _write(kept: KeptPart, content: Any) -> None:
+    # An object of the user's may forbid writes, such as an enumeration.
     with suppress(Exception):
         kept.part.write(kept.node.thing, content)
 
 
-def _with_what_was_added(kept: Kept, put: Any, now: Any) -> Any:
-    """Returns what a part is to hold again, with what a collection has got meanwhile: it may be another
-    thread's."""
-    thing, came = kept.node.thing, kept.now()
+def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
+    """Returns the content to restore after a replay, with entries that a collection got meanwhile.
+
+    Another thread may have added these entries.
+    """
+    thing, after = kept.node.thing, kept.now()
     if isinstance(thing, DICT) and isinstance(now, DICT):
-        return {**{key: value for key, value in came.items() if key not in put}, **now}
+        return {**{key: value for key, value in after.items() if key not in put}, **now}
     if isinstance(thing, SET):
-        return now | (came - put)
-    if isinstance(thing, (list, deque)) and came[: len(put)] == put:
-        return [*now, *came[len(put) :]]
+        return now | (after - put)
+    if isinstance(thing, (list, deque)) and after[: len(put)] == put:
+        return [*now, *after[len(put) :]]
     return now
 
 
 def _renewed(cached: Any) -> Any:
-    """Returns a cache of the same function, with nothing in it."""
+    """Returns an empty cache of the same function."""
     return update_wrapper(lru_cache(**cached.cache_parameters())(cached.__wrapped__), cached.__wrapped__)

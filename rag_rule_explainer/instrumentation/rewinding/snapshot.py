@@ -1,4 +1,4 @@
-"""A snapshot of what an application holds: each object that is reachable, and what that refers to."""
+"""This module takes snapshots of an application's state: the content of each reachable object."""
 
 import sys
 from collections.abc import Iterator
@@ -14,9 +14,11 @@ _MOST_IN_A_LIBRARY = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """One part of an object, and what it held. ``is_all``: that is all of it; of an object of a library
-    only what is plain data counts."""
+class KeptPart:
+    """A ``KeptPart`` is one part of an object with its content at the snapshot.
+
+    ``is_all``: ``content`` is complete. Of a library's object, only plain data is kept.
+    """
 
     node: Node
     part: Part
@@ -24,11 +26,11 @@ class Kept:
     is_all: bool = True
 
     def now(self) -> Any:
-        """Returns what it holds now."""
+        """Returns the current content of the part."""
         return self.part.read(self.node.thing)
 
     def changed(self) -> list[str]:
-        """Returns the names under which it holds something else than then; one empty name where that has
+        """Returns the names whose values changed since the snapshot; an empty name for a change that has
         no name."""
         now = self.now()
         if not self.part.is_named:
@@ -44,8 +46,8 @@ class Kept:
         return [name if isinstance(name, str) else "" for name in names]
 
     def earlier(self, names: tuple[str, ...]) -> Any:
-        """Returns what it held then under these names, and beside that what it holds now; all that it
-        held then where no names are given."""
+        """Returns the current content with the kept values under these names; without names, the kept
+        content."""
         if not names:
             return self.content
         content = dict(self.now())
@@ -58,11 +60,11 @@ class Kept:
 
 
 class Snapshot:
-    """Keeps what is reachable from an application, as it is when this is made.
+    """A ``Snapshot`` keeps the content of everything that is reachable from an application.
 
-    ``nodes``, ``things``: every object; ``functions``: the user's. ``modules``: those that were loaded.
-    ``caches``: those of ``functools``, each with the number of its entries. ``others``: threads and the
-    like, which are not looked into.
+    ``nodes``, ``things``: all reachable objects. ``functions``: the user's functions. ``modules``: the
+    names of the loaded modules. ``caches``: the caches of ``functools`` with the numbers of their
+    entries. ``others``: threads and the like, which are not searched. ``kept``: the content by parts.
     """
 
     def __init__(self, application: object) -> None:
@@ -76,35 +78,35 @@ class Snapshot:
         self.kept = [*_kept(reachable)]
 
 
-def _kept(reachable: Reachable) -> Iterator[Kept]:
+def _kept(reachable: Reachable) -> Iterator[KeptPart]:
     for node in reachable.nodes:
         yield from _kept_of(node)
     for module, names in reachable.modules.values():
         part = of_names(frozenset(names))
-        yield Kept(Node(module), part, part.read(module))
+        yield KeptPart(Node(module), part, part.read(module))
     for name, names in reachable.settings.items():
         module, part = sys.modules[name], of_names(names)
-        yield Kept(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
+        yield KeptPart(Node(module, name, owner=Owner.LIBRARY), part, part.read(module))
     for module in reachable.libraries.values():
         plain = {name: value for name, value in list(vars(module).items()) if is_plain(value)}
         part, node = of_names(frozenset(plain)), Node(module, module.__name__, owner=Owner.LIBRARY)
-        yield Kept(node, part, plain, is_all=False)
+        yield KeptPart(node, part, plain, is_all=False)
         for name, value in list(vars(module).items()):
             if type(value) in {dict, list, set} and len(value) < _MOST_IN_A_LIBRARY:
                 contents = [(part, part.read(value)) for part in parts_of(value)]
                 yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
 
 
-def _kept_of(node: Node) -> Iterator[Kept]:
+def _kept_of(node: Node) -> Iterator[KeptPart]:
     for part, content in node.contents:
         own = _plain_of(content, part) if node.owner is Owner.LIBRARY else content
         if own is not None:
             is_all = own is content or (isinstance(node.thing, DICT) and len(own) == len(content))
-            yield Kept(node, part, own, is_all)
+            yield KeptPart(node, part, own, is_all)
 
 
 def _plain_of(content: Any, part: Part) -> Any:
-    """Returns what of an object of a library is plain data; None for nothing of it."""
+    """Returns the plain data in the content of a library's object; None if there is none."""
     if part.is_named:
         return {name: value for name, value in content.items() if is_plain(value)}
     if isinstance(content, (*LISTED, SET)):

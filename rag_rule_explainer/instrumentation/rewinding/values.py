@@ -1,11 +1,11 @@
-"""What values are compared as: texts and numbers by what they are, all else by which object it is."""
+"""This module compares values: texts and numbers by equality, all other objects by identity."""
 
 from collections import deque
 from typing import Any, cast
 
 _PLAIN = (str, int, float, bool, bytes, complex, type(None))
 
-# What holds anything: as Any, the checker does not ask what is in it.
+# Typed as Any, because pyright would report unknown types of their contents.
 DICT: Any = dict
 LIST: Any = list
 SET: Any = set
@@ -14,43 +14,46 @@ TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
 
 ABSENT = object()
-"""Stands for what is not there."""
+"""The value that stands for a missing entry."""
 
 
 def is_plain(value: object) -> bool:
-    """Returns True iff it is a text, a number or the like, or a tuple of these."""
+    """Returns True iff the value is a text, a number, bytes, None, or a tuple of these."""
     if isinstance(value, tuple):
         return all(map(is_plain, cast("tuple[Any, ...]", value)))
     return isinstance(value, _PLAIN)
 
 
-def is_same(one: object, other: object) -> bool:
-    """Returns True iff these are one object, or equal texts, numbers or tuples of these."""
-    if one is other:
+def is_same(first: object, second: object) -> bool:
+    """Returns True iff the values are one object, or equal texts, numbers or tuples of these."""
+    if first is second:
         return True
-    if type(one) is not type(other):
+    if type(first) is not type(second):
         return False
-    if isinstance(one, tuple):
-        mine, others = cast("tuple[Any, ...]", one), cast("tuple[Any, ...]", other)
+    if isinstance(first, tuple):
+        mine, others = cast("tuple[Any, ...]", first), cast("tuple[Any, ...]", second)
         return len(mine) == len(others) and all(map(is_same, mine, others))
-    return isinstance(one, _PLAIN) and one == other
+    return isinstance(first, _PLAIN) and first == second
 
 
-def is_equal(one: Any, other: Any, depth: int = 1) -> bool:
-    """Returns True iff these are the same, or of one kind and hold the same, so many levels down."""
-    if is_same(one, other):
+def is_equal(first: Any, second: Any, depth: int = 1) -> bool:
+    """Returns True iff the values are the same, or have one type and equal content.
+
+    ``depth``: the number of levels of nested content that are compared.
+    """
+    if is_same(first, second):
         return True
-    if type(one) is not type(other) or is_plain(one) or depth < 1:
+    if type(first) is not type(second) or is_plain(first) or depth < 1:
         return False
-    if isinstance(one, DICT):
-        return one.keys() == other.keys() and all(
-            is_equal(value, other[key], depth - 1) for key, value in one.items()
+    if isinstance(first, DICT):
+        return first.keys() == second.keys() and all(
+            is_equal(value, second[key], depth - 1) for key, value in first.items()
         )
-    if isinstance(one, LISTED):
-        return len(one) == len(other) and all(
-            is_equal(each, others, depth - 1) for each, others in zip(one, other, strict=True)
+    if isinstance(first, LISTED):
+        return len(first) == len(second) and all(
+            is_equal(each, others, depth - 1) for each, others in zip(first, second, strict=True)
         )
-    if isinstance(one, (SET, frozenset)):
-        return {id(each) for each in one} == {id(each) for each in other} or bool(one == other)
-    held, others = getattr(one, "__dict__", None), getattr(other, "__dict__", None)
+    if isinstance(first, (SET, frozenset)):
+        return {id(each) for each in first} == {id(each) for each in second} or bool(first == second)
+    held, others = getattr(first, "__dict__", None), getattr(second, "__dict__", None)
     return isinstance(held, DICT) and bool(held) and is_equal(held, others, depth)

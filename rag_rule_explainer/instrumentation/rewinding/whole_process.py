@@ -1,5 +1,5 @@
-"""What is set for the whole process: of the operating system's, the interpreter's, and of Python's own
-modules."""
+"""This module reads process-wide settings of the operating system, the interpreter and the standard
+library."""
 
 import builtins
 import csv
@@ -7,7 +7,9 @@ import gc
 import logging
 import socket
 import sys
+import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -17,12 +19,18 @@ from .values import is_plain
 
 _OF_LOGGING = frozenset({"isEnabledFor", "getEffectiveLevel", "level"})
 _OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug"})
-"""Names by which code asks for what libraries may set as well."""
+_OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
+"""Names by which code reads settings that libraries may change too."""
+_OF_THIS_PACKAGE = "rag-rule"
+"""The beginning of the names of this package's own threads."""
 
 
 def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
-    """Returns what is set now, by what sets it. ``named``: the names in an application's code; what
-    libraries set as well counts only where one of these asks for it."""
+    """Returns the current settings, by the name of the function or module that sets each.
+
+    ``named``: the names in the application's code. Settings that libraries change too are returned only
+    if the code reads them.
+    """
     return {name: _answer(ask) for name, ask in _asked(named)}
 
 
@@ -40,6 +48,10 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
             yield f"{module.__name__}.{name}", _plain_in(module, name)
     if named & _OF_LOGGING:
         yield "logging", _levels
+    if named & _OF_WARNINGS and "warn" in named:
+        yield "warnings", lambda: list(warnings.filters)
+    if {"threading", "enumerate"} <= named:
+        yield "threading", _names_of_threads
     if named & _OF_THE_COLLECTOR:
         yield "gc", lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug())
 
@@ -47,7 +59,7 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
 def _answer(ask: Callable[[], object]) -> object:
     try:
         return ask()
-    except Exception:  # there may be none, such as of a folder that is gone
+    except Exception:  # a setting may be unreadable, such as a working folder that is gone
         return None
 
 
@@ -69,5 +81,10 @@ def _plain_in(module: ModuleType, name: str) -> Callable[[], object]:
 
 
 def _levels() -> object:
-    # What is loaded meanwhile brings loggers of its own.
+    # Single loggers are not read, because modules that are loaded meanwhile add loggers.
     return logging.root.level, logging.root.manager.disable
+
+
+def _names_of_threads() -> object:
+    names = (thread.name for thread in threading.enumerate())
+    return sorted(name for name in names if not name.startswith(_OF_THIS_PACKAGE))

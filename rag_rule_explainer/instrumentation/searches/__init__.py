@@ -1,1 +1,1 @@
-"""Calls of searches: recorded, and served on parts of what they found."""
+"""This package records the calls of searches, and serves subsets of their results in replays."""

@@ -1,4 +1,4 @@
-"""Which functions of the user's a search is made in: those are what can be put into a gate."""
+"""This module names the user's functions that a search is called from; one of them can be gated."""
 
 import inspect
 import sysconfig
@@ -11,11 +11,11 @@ _OTHERS = tuple(
 )
 _OWN = "rag_rule_explainer"
 _MOST = 12
-"""Functions, the innermost ones."""
+"""The largest number of functions that are named; the innermost ones are kept."""
 
 
 def callers() -> tuple[str, ...]:
-    """Returns the functions that the caller runs in, the innermost first, without those of libraries."""
+    """Returns the user's functions on the call stack, the innermost first, without those of libraries."""
     named: list[str] = []
     for frame in _frames(inspect.currentframe()):
         code = frame.f_code
@@ -25,8 +25,8 @@ def callers() -> tuple[str, ...]:
         name = getattr(code, "co_qualname", code.co_name).rsplit("<locals>.", 1)[-1]
         if name.startswith("<") and name != "<lambda>":  # a module, a comprehension
             continue
-        told = "a lambda" if name == "<lambda>" else f"{name}()"
-        named.append(f"{told} ({Path(code.co_filename).name}, line {code.co_firstlineno})")
+        function = "a lambda" if name == "<lambda>" else f"{name}()"
+        named.append(f"{function} ({Path(code.co_filename).name}, line {code.co_firstlineno})")
         if len(named) == _MOST:
             break
     return tuple(named)

@@ -1,7 +1,7 @@
-"""Which texts a run made of what it had retrieved: an index or a summary that is built inside the run.
+"""This module recognises texts that a run derived from retrieved texts, such as a summary or a new index.
 
-Such a document is no source of its own: it changes with the sources that are kept. So it is made anew in
-every replay, of what that replay was served.
+A derived text is not a source: it changes with the retained sources. Every replay derives it again from
+the sources that the replay is served.
 """
 
 from collections.abc import Iterable
@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from ..requests.source_recognition import reading_of
 
 _SHARE = 0.5
-"""Of the stretches of a derived text so many stand in what was known. Where texts were joined, those
-across the joints stand nowhere else."""
+"""The share of a text's stretches that must stand in known texts. Where texts are joined, the stretches
+across a joint stand in none of them."""
 
 
 class Known:
-    """This class keeps the texts that a run knows, and tells what was made of them."""
+    """This class keeps the texts that a run knows, and recognises texts that are derived from them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         readings = [reading_of(each) for each in texts]
@@ -25,8 +25,7 @@ class Known:
         return bool(self._lines)
 
     def derives(self, text: str) -> bool:
-        """Returns whether the text was made of known ones: cut out of one, or put together from
-        several."""
+        """Returns whether the text was cut out of a known text, or put together from several."""
         read = reading_of(text)
         if not read.line.strip() or any(read.line in each for each in self._lines):
             return True

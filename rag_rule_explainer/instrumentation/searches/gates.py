@@ -1,4 +1,4 @@
-"""Searches that interception cannot see, gated by hand."""
+"""This module gates searches that interception cannot see, such as the user's own functions."""
 
 import inspect
 from collections.abc import Callable, Collection, Generator, Mapping
@@ -9,15 +9,16 @@ from weakref import WeakKeyDictionary
 
 from ..copies.copying import described
 from ..recording.recorder import GoingOn, going_on, rejoining
-from .intercepted_call import Asked, Shape, adriven, driven
+from .driving import adriven, driven
+from .intercepted_call import Asked, Shape
 
 PartOf: TypeAlias = Callable[[object], GoingOn | None]
-"""What a call of a retriever takes part in."""
+"""A function from a retriever to the baseline or replay that a call of it belongs to, or None."""
 
 
 @contextmanager
 def joining(run: GoingOn | None) -> Generator[None, None, None]:
-    """Inside, what a gate was made in goes on, also in a thread that knows nothing of it."""
+    """Makes ``run`` the current run inside the block, also in a thread without the run's context."""
     if run is None or run.closed or going_on() is not None:
         yield
     else:
@@ -26,7 +27,29 @@ def joining(run: GoingOn | None) -> Generator[None, None, None]:
 
 
 _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-"""Whether plain functions of this code were last seen to return an awaitable."""
+"""By code of a plain function: whether its last call returned an awaitable."""
+
+
+class _Awaiting:
+    """This class remembers whether the calls of a function return awaitables."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._code = getattr(function, "__code__", None)
+        self._default = _is_async(function)
+        self._seen: bool | None = None
+
+    def note(self, result: Any) -> Any:
+        """Returns the result of a call, and notes whether it is awaitable."""
+        self._seen = inspect.isawaitable(result)
+        if self._code is not None:
+            _awaited[self._code] = self._seen
+        return result
+
+    def is_expected(self) -> bool:
+        """Returns whether the next result is probably awaitable."""
+        if self._seen is not None:
+            return self._seen
+        return self._default if self._code is None else _awaited.get(self._code, self._default)
 
 
 def gated_function(
@@ -36,12 +59,12 @@ def gated_function(
     *,
     unsaid: Collection[str] = (),
 ) -> Callable[..., Any]:
-    """Returns the same function, sync or async, recorded and served; it belongs to the run it is made in.
+    """Returns the function, sync or async, with its calls recorded and served. A gate that is made inside
+    a run belongs to that run.
 
-    ``unsaid``: names of arguments that say nothing of what is searched for, such as callbacks.
+    ``unsaid``: names of arguments that are no part of the query, such as callbacks.
     """
-    joined, own = going_on(), inspect.unwrap(search)
-    code, seen = getattr(own, "__code__", None), list[bool]()
+    joined, awaiting = going_on(), _Awaiting(inspect.unwrap(search))
 
     def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Any]:
         telling = {name: each for name, each in kwargs.items() if name not in unsaid}
@@ -51,20 +74,13 @@ def gated_function(
 
     @wraps(search)
     def sync(*args: Any, **kwargs: Any) -> Any:
-        def called() -> Any:
-            result = search(*args, **kwargs)
-            seen[:] = [inspect.isawaitable(result)]
-            if code is not None:
-                _awaited[code] = seen[0]
-            return result
-
         with joining(joined):
             part = part_of(gated)
             if part is None:
                 return search(*args, **kwargs)
-            guess = _is_async(own) if code is None else _awaited.get(code, _is_async(own))
-            awaited = seen[0] if seen else guess
-            return driven(asked(args, kwargs).retrieval(part), called, awaited=awaited)
+            retrieval = asked(args, kwargs).retrieval(part)
+            expected = awaiting.is_expected()
+            return driven(retrieval, lambda: awaiting.note(search(*args, **kwargs)), awaited=expected)
 
     @wraps(search)
     async def asynchronous(*args: Any, **kwargs: Any) -> Any:
@@ -83,14 +99,13 @@ def _name(search: Callable[..., Any]) -> str:
 
 
 def _query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """Returns what is searched for, as text: the first argument, else the texts among those that have
-    names."""
+    """Returns the query as text: the first positional argument, else the texts among the keywords."""
     if args:
         return str(args[0])
     texts: list[str] = []
     for each in kwargs.values():
         inside = cast("list[object]", each) if isinstance(each, list) else [each]
-        texts.extend(one for one in inside if isinstance(one, str))
+        texts.extend(text for text in inside if isinstance(text, str))
     return " ".join(texts)
 
 

@@ -1,4 +1,4 @@
-"""Retrieved texts as sources: who is who, by id or content, never by position."""
+"""This module identifies retrieved texts as sources, by id or content, never by position."""
 
 import hashlib
 import json
@@ -20,9 +20,10 @@ _VOLATILE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """This class represents a text as a framework's retrieval tells of it.
+    """A ``Retrieved`` holds a text with the id and the metadata that its framework gives it.
 
-    ``id``: None where it has none. ``part_of``: the id of the whole document it was cut from, if any.
+    ``id``: None where the framework gives none. ``part_of``: the id of the whole document that the text
+    was cut from, or None.
     """
 
     text: str
@@ -34,12 +35,12 @@ class Retrieved:
 def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
     """Returns the source of each text of each retrieval; equal texts give equal sources.
 
-    A text is known by its content and its id, without an id by its content and what in its metadata does
-    not change from call to call. Where another retrieval returned the same content under another id, as
-    stores with random ids do, both are one source; within one retrieval they are two. A source is named
-    after its id or that of the whole it is part of, or, where these are UUIDs or there are none, after
-    the metadata that names it (source, title, …), with as much of a hash as tells apart texts of one
-    name. A UUID is part of no name: it may be another one at the next call.
+    A text is identified by its content and id; without an id, by its content and its lasting metadata.
+    Stores with random ids return the same content under another id in another retrieval: both are one
+    source. Within one retrieval they are two sources. A source is named after its id or its document's
+    id. Where these are missing or UUIDs, it is named after its metadata (source, title, …). Texts of one
+    name get a hash behind it, as short as possible. A UUID is never a name, because it may be another
+    UUID at the next call.
     """
     known = _identities(batches)
     first: dict[str, Retrieved] = {}
@@ -55,14 +56,14 @@ def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
 
 def _identities(batches: Sequence[Sequence[Retrieved]]) -> list[list[str]]:
     alike: dict[str, list[str]] = {}
-    """By content and lasting metadata: the identities of that content so far."""
+    """By content and lasting metadata: the identities that this content has had so far."""
     known: list[list[str]] = []
     for texts in batches:
         own = [_identity(text) for text in texts]
         taken = set(own)
         identities: list[str] = []
         for text, identity in zip(texts, own, strict=True):
-            # That nothing is said by two makes them no more alike: think of images.
+            # Two items without text need not be the same item: they may be images.
             blank = text.id is not None and not text.text.strip()
             same = alike.setdefault(identity if blank else _content(text), [])
             others = (each for each in same if each not in taken)
@@ -85,7 +86,7 @@ def _content(text: Retrieved) -> str:
 
 
 def _is_volatile(key: str, value: object) -> bool:
-    """Returns True for what a search says of its own doing: scores, distances, times."""
+    """Returns True for metadata about the search itself: scores, distances, times."""
     return isinstance(value, float) or _VOLATILE.search(str(key).casefold()) is not None
 
 
@@ -94,7 +95,7 @@ def _hashed(text: str) -> str:
 
 
 def _marks(texts: Mapping[str, Retrieved]) -> dict[str, str]:
-    """Returns what tells texts of one name apart, of each identity: the same at every call."""
+    """Returns, by identity, a hash that distinguishes texts of one name and is the same at every call."""
     alike: Counter[str] = Counter()
     marks: dict[str, str] = {}
     for identity, text in texts.items():
@@ -109,9 +110,9 @@ def _marks(texts: Mapping[str, Retrieved]) -> dict[str, str]:
 
 def _name(text: Retrieved) -> str:
     named = [text.metadata.get(key) for key in NAMING_METADATA]
-    # An id that a framework made up tells a reader nothing.
-    told = [each for each in (text.id, text.part_of) if each and not is_made_up(each)]
-    return next((name for name in (*told, *named) if isinstance(name, str) and _names(name)), "")
+    # A random id means nothing to a reader.
+    ids = [each for each in (text.id, text.part_of) if each and not is_made_up(each)]
+    return next((name for name in (*ids, *named) if isinstance(name, str) and _names(name)), "")
 
 
 def _names(text: str) -> bool:
@@ -120,19 +121,18 @@ def _names(text: str) -> bool:
 
 
 def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Returns a name of its own for each identity. Names and texts are untrusted, and may be made to
-    clash."""
+    """Returns a unique name for each identity, even if untrusted names and texts are made to clash."""
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {
-            identity: _told_apart(name, used, marks[identity], digits) for identity, name in names.items()
+            identity: _unique(name, used, marks[identity], digits) for identity, name in names.items()
         }
         if len(set(chosen.values())) == len(chosen):
             return chosen
     return dict(marks)
 
 
-def _told_apart(name: str, used: Counter[str], mark: str, digits: int) -> str:
+def _unique(name: str, used: Counter[str], mark: str, digits: int) -> str:
     if not name:
         return f"doc-{mark[: max(digits, 8)]}"
     return name if used[name] == 1 else f"{name}#{mark[:digits]}"

@@ -1,26 +1,24 @@
-"""What becomes of one call of a search: it is recorded, served from a record, or let through.
+"""This module records one call of a search, serves it from a record, or lets it through.
 
-Only the outermost retrieval takes part; what it delegates to is its own affair.
+Only the outermost retrieval is recorded; the searches that it calls itself are not.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from inspect import isawaitable
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from ...errors import RagRuleError, StateShared
 from ..recording.recorder import GoingOn, Keys, Recording, Serving, going_on
-from ..run_context import note_retrieving_tools, out_of_sight, participation, refused
+from ..run_context import note_retrieving_tools, participation, refused
 from ..shared_state.reaching import latest_in, reached, size_of
 from ..shared_state.temporaries import Shared
 from .callers import callers
 from .derived_texts import Known
+from .driving import Result, Stopped
 from .items import text_in
 
-T = TypeVar("T")
 Item = TypeVar("Item")
-Result: TypeAlias = Any
 
 _COPIES = "copies"
 _KEPT_COPIES = (
@@ -35,18 +33,18 @@ MADE_UP_SCORES = "documents without a known score were served to a search that r
 
 
 class Shape(Protocol[Item]):
-    """How a search returns what it found."""
+    """A shape splits the results of a search into items, and builds results of items."""
 
     def found(self, result: Any) -> Sequence[Item]:
         """Returns the items of a result."""
         ...
 
     def form(self, result: Any) -> object:
-        """Returns how a result came (its form), whatever was in it."""
+        """Returns the form of a result: how its items are packed, whatever they are."""
         ...
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given that of another one."""
+        """Returns the form for a request that was never made, given another request's form."""
         ...
 
     def result(self, found: Sequence[Item], form: object = ()) -> Any:
@@ -60,11 +58,11 @@ class Shape(Protocol[Item]):
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Item]):
-    """One call of a search: who was asked, how it is recognised, and the shape of its results.
+    """This class represents one call of a search.
 
-    ``event_keys``: how it is recognised where only its events were recorded. ``hangs_on``: the things
-    that it searches, such as the store of a retriever; one that the run made or wrote to may hold what
-    the run had retrieved before.
+    ``keys``: identify equal calls. ``event_keys``: identify calls of which only events were recorded.
+    ``hangs_on``: the objects that are searched, such as a retriever's store. An object that the run made
+    or wrote to may hold what the run retrieved before.
     """
 
     retriever: object
@@ -75,7 +73,7 @@ class Asked(Generic[Item]):
     hangs_on: tuple[object, ...] = ()
 
     def retrieval(self, part: GoingOn) -> Generator[None, Result, Result]:
-        """Yields where the real search is made, is sent its result, returns what the caller gets."""
+        """Returns what the caller of the search gets. A yield asks for the result of the real search."""
         note_retrieving_tools()
         part.queries.append(self.query)
         run = participation()
@@ -90,7 +88,7 @@ class Asked(Generic[Item]):
         try:
             found: Sequence[Item] | None = part.serve(keys, self.query)
         except StopIteration as error:
-            raise _Stopped(error) from error
+            raise Stopped(error) from error
         if found is None:
             result = yield
             found, form = part.filtered(self._found(result)), self._form(result)
@@ -107,7 +105,7 @@ class Asked(Generic[Item]):
         began, called_by, run = part.begin(), callers(), participation()
         try:
             result = yield
-        except _Stopped as stopped:
+        except Stopped as stopped:
             part.failed(self.keys, stopped.error, self.retriever)
             raise
         except Exception as error:
@@ -118,7 +116,7 @@ class Asked(Generic[Item]):
         except RagRuleError as error:
             if run is not None and not run.state.live:
                 raise
-            # The user's own run goes on with what it has found; it is told after that.
+            # The user's own run keeps its results; the error is raised after it.
             part.fault = part.fault or error
             return result
 
@@ -128,11 +126,11 @@ class Asked(Generic[Item]):
         own, form = self._found(result), self._form(result)
         genuine = self._genuine(part, own, began)
         if genuine is not None:
-            # What it found of its own is a source; the rest is made anew in every replay.
+            # Only documents that were not derived are sources; replays derive the others again.
             if genuine:
                 part.record(self.keys, genuine, self.retriever, form, began, called_by)
             elif not self._was_born():
-                # A replay that writes nothing there finds nothing there.
+                # A replay that writes nothing into the searched object has to find nothing in it.
                 part.record(self.keys[:1], (), self.retriever, form, began, called_by)
             return result
         found = [*own, *part.added]
@@ -151,17 +149,17 @@ class Asked(Generic[Item]):
         return run is not None and any(map(run.state.bore, self.hangs_on))
 
     def _holds_own(self) -> bool:
-        """Returns whether this run made what is searched, or wrote to it."""
+        """Returns whether this run made a searched object, or wrote to it."""
         run = participation()
         return run is not None and any(map(run.state.holds_own, reached(*self.hangs_on)))
 
     def _genuine(self, part: Recording[Item], found: Sequence[Item], began: int) -> list[Item] | None:
-        """Returns what a search found in the baseline that was not made of what the run had retrieved
-        before; None where nothing says that any of it was."""
+        """Returns the items found in the baseline that were not derived from earlier retrieved texts;
+        None where no item is known to be derived."""
         run = participation()
         if run is None or run.shared is None or not found:
             return None
-        # Texts are compared only where the run changed something, which is rare: that takes its time.
+        # Comparing texts is slow, so it is done only where the run changed a searched object.
         holds_own, changed = self._holds_own(), list(self._changed(run.shared))
         known = Known([*part.texts(before=began), *_made_by_models()] if holds_own or changed else ())
         derived = [known.derives(text) for text in part.texts_of(found)] if known else []
@@ -179,7 +177,7 @@ class Asked(Generic[Item]):
         return [item for item, made in zip(found, derived, strict=True) if not made]
 
     def _changed(self, before: Shared) -> Iterator[object]:
-        """Yields the searched collections that are new since the run began, or of another size."""
+        """Yields the searched collections that are new or of another size since the run began."""
         for each in reached(*self.hangs_on):
             size = size_of(each)
             if size is not None and before.size_of(each) != size:
@@ -190,8 +188,8 @@ class Asked(Generic[Item]):
         return (_COPIES, *kind) in part.derived or (kind in part.derived and self._holds_own())
 
     def _derived_ones(self, part: Serving[Item], result: Result) -> Result:
-        """Returns what was found live, but for what does not come from what this replay was served, and
-        for sources that were left out."""
+        """Returns the result of a live search without omitted sources, and without texts derived from
+        anything that this replay was not served."""
         found = list(self._found(result))
         known = Known([*part.delivered_texts(), *_made_by_models()])
         kept = [
@@ -215,7 +213,7 @@ class Asked(Generic[Item]):
 
 @contextmanager
 def _told() -> Generator[None, None, None]:
-    """An error of this package that is raised inside is told, also where the application swallows it."""
+    """Notes an error of this package that is raised inside, in case the application swallows it."""
     try:
         yield
     except RagRuleError as error:
@@ -223,8 +221,10 @@ def _told() -> Generator[None, None, None]:
 
 
 def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
-    """Returns whether the run made one of these collections, and put into it what it had retrieved.
-    Raises StateShared where all runs share it."""
+    """Returns whether the run put retrieved texts into a collection that it made itself.
+
+    Raises StateShared where such a collection is shared by all runs.
+    """
     made, now = False, None
     for each in changed:
         if any(map(known.derives, _texts_in(latest_in(each)))):
@@ -236,7 +236,7 @@ def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bo
 
 
 def _texts_in(held: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of documents in a collection, which may stand in pairs with something else."""
+    """Yields the texts of documents in a collection; a document may be a part of a tuple."""
     for each in held:
         pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
         yield from (text for text in map(text_in, pair) if text is not None and text.strip())
@@ -250,95 +250,6 @@ def _made_by_models() -> list[str]:
 
 
 def asked_part(retriever: object) -> GoingOn | None:
-    """Returns what a call of this retriever takes part in: a replay, a baseline, or nothing."""
+    """Returns the replay or baseline that a call of this retriever belongs to; None outside of both."""
     part = going_on()
     return part if part is not None and part.concerns(retriever) else None
-
-
-def driven(
-    retrieval: Generator[None, Result, T], search: Callable[[], Result], *, awaited: bool = False
-) -> Any:
-    """Runs a retrieval whose real search is a function; returns an awaitable where that does.
-
-    ``awaited``: it is known to, so that what is served without a search is one as well.
-    """
-    step = _Step(retrieval)
-    if not step.wants_a_search():
-        return _at_once(step.result) if awaited else step.result
-    try:
-        with out_of_sight():
-            result = search()
-    except Exception as error:
-        return step.failed(error)
-    return _once_there(step, result) if isawaitable(result) else step.finished(result)
-
-
-async def _at_once(result: T) -> T:
-    return result
-
-
-async def _once_there(step: "_Step[T]", coming: Awaitable[Result]) -> T:
-    try:
-        with out_of_sight():
-            result = await coming
-    except Exception as error:
-        return step.failed(error)
-    return step.finished(result)
-
-
-async def adriven(retrieval: Generator[None, Result, T], search: Callable[[], Awaitable[Result]]) -> T:
-    """Returns the same for a coroutine function."""
-    step = _Step(retrieval)
-    if step.wants_a_search():
-        try:
-            with out_of_sight():
-                result = await search()
-        except Exception as error:
-            return step.failed(error)
-        return step.finished(result)
-    return step.result
-
-
-class _Stopped(Exception):
-    """Carries a StopIteration of a search, which a generator can neither be told of nor raise."""
-
-    def __init__(self, error: StopIteration) -> None:
-        super().__init__(str(error))
-        self.error = error
-
-
-class _Step(Generic[T]):
-    """This class is a retrieval on its way: it makes at most one real search and has its result."""
-
-    def __init__(self, retrieval: Generator[None, Result, T]) -> None:
-        self._retrieval = retrieval
-        self.result: Any = None
-
-    def wants_a_search(self) -> bool:
-        """True until it has its result."""
-        return self._goes_on(lambda: next(self._retrieval))
-
-    def finished(self, found: Result) -> T:
-        """Returns its result, now that the search has found this."""
-        return self._ended(self._goes_on(lambda: self._retrieval.send(found)))
-
-    def failed(self, error: Exception) -> T:
-        """Returns what becomes of a search that raised: by rule, that it raises."""
-        if isinstance(error, StopIteration):
-            error = _Stopped(error)
-        return self._ended(self._goes_on(lambda: self._retrieval.throw(error)))
-
-    def _goes_on(self, going: Callable[[], None]) -> bool:
-        try:
-            going()
-        except StopIteration as done:
-            self.result = done.value
-            return False
-        except _Stopped as stopped:
-            raise stopped.error from None
-        return True
-
-    def _ended(self, goes_on: bool) -> T:
-        if goes_on:
-            raise RuntimeError("a retrieval makes at most one real search")
-        return self.result

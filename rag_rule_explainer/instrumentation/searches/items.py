@@ -1,4 +1,4 @@
-"""What a search of the user's own found, item by item, whatever an item is."""
+"""This module reads the results of the user's own searches item by item, whatever kind an item is."""
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ from ..copies.copying import copied
 from .identity import Retrieved
 
 TextOf: TypeAlias = Callable[[Any], str]
-"""Reads the text of an item of a kind that is not known."""
+"""The user's function from an item of an unknown kind to its text."""
 
 _READY = "chroma, qdrant, elasticsearch, opensearch, pgvector, faiss(texts), tavily, mcp_content"
 _NAMED = (
@@ -26,33 +26,35 @@ _NAMED = (
 )
 
 
-class Part(NamedTuple):
-    """This class represents an item of a client's response. ``row``: of the query that it answers."""
+class ResponsePart(NamedTuple):
+    """A ``ResponsePart`` is an item of a client's response. ``row``: the place of its query."""
 
     item: Any
     row: int
 
 
-class Made(NamedTuple):
-    """This class represents an item that was made of a document, by the user's ``item_of``."""
+class MadeItem(NamedTuple):
+    """A ``MadeItem`` is an item that the user's ``item_of`` made of a document."""
 
     item: Any
 
 
 class Response(NamedTuple):
-    """This class represents a response of a client as it came: others of its kind are put together by
-    it."""
+    """A ``Response`` is a client's response and the pattern for responses with other items.
+
+    ``like``: a copy of the response as it came.
+    """
 
     client: Client
     like: Any
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """How what a search returns is read, where it is nothing of a framework's.
+class ItemReading:
+    """An ``ItemReading`` reads the results of a search that belongs to no framework.
 
-    ``items_of``: takes its responses apart; one that is recognised needs none. ``text_of``: from an item
-    to its text.
+    ``items_of``: the client that splits responses into items; None for recognised responses and plain
+    lists. ``text_of``: a function from an item to its text.
     """
 
     items_of: Client | None = None
@@ -65,10 +67,10 @@ class Reading:
         if self.text_of is not None:
             checked_function("text_of", self.text_of, "a function from an item to its text")
 
-    def parts(self, result: Any) -> list[tuple[Retrieved, Part]] | None:
-        """Returns the items of a client's response; None where nobody knows it as one.
+    def parts(self, result: Any) -> list[tuple[Retrieved, ResponsePart]] | None:
+        """Returns the items of a client's response; None where the result is not recognised as one.
 
-        Raises InvalidInput where it cannot be taken apart, or an item has no text.
+        Raises InvalidInput where the response cannot be split into items, or an item has no text.
         """
         form = self.form(result)
         if not isinstance(form, Response):
@@ -77,20 +79,20 @@ class Reading:
             return None
         client, like = form
         rows = () if like is None else self._rows(client, like)
-        parts = [Part(item, place) for place, row in enumerate(rows) for item in row]
+        parts = [ResponsePart(item, place) for place, row in enumerate(rows) for item in row]
         return [(self._read(client, part.item), part) for part in parts]
 
     def form(self, result: Any) -> object:
-        """Returns how a result came: a client's response as it is, else see ``form_of``."""
+        """Returns the form of a result: a ``Response``, else what ``form_of`` returns."""
         if self.items_of is not None:
             return Response(self.items_of, copied(result))
         client = recognised(result)
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given that of another one.
+        """Returns the form for a request that was never made, given the form of another request's result.
 
-        Raises UnknownQuery where that one had several queries.
+        Raises UnknownQuery where the other request had several queries.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
@@ -99,20 +101,22 @@ class Reading:
         return form
 
     def result(self, given: Sequence[Any], form: object) -> Any:
-        """Returns items in the form of a result, as it came.
+        """Returns the items as a result of this form.
 
-        Raises InvalidInput where a client's response of them cannot be made.
+        Raises InvalidInput where they cannot be put into a client's response.
         """
         if isinstance(form, Response):
             return _response(given, form)
-        if any(isinstance(each, Part) for each in given) or (self.items_of is not None and form == ()):
+        if any(isinstance(each, ResponsePart) for each in given) or (
+            self.items_of is not None and form == ()
+        ):
             raise InvalidInput(_NO_RESPONSE)
-        return result_like([each.item if isinstance(each, Made) else each for each in given], form)
+        return result_like([each.item if isinstance(each, MadeItem) else each for each in given], form)
 
     def read(self, item: Any, *, whole: bool = False) -> Retrieved:
-        """Returns the text of a string, a dict or an object, else what ``text_of`` makes of it.
+        """Returns the text, id and metadata of an item; ``text_of`` reads its text if it is set.
 
-        ``whole``: it is all that the search returned. Raises InvalidInput where no text can be read.
+        ``whole``: the item is all that the search returned. Raises InvalidInput if no text can be read.
         """
         given = read_any(item)
         text = self.text_of(item) if self.text_of else None if given is None else given.text
@@ -150,7 +154,10 @@ class Reading:
 
 
 def why_empty(form: object) -> str:
-    """Returns why a client's response found nothing, where it says so itself; see ``Reading.form``."""
+    """Returns the reason that an empty client's response gives; empty if it gives none.
+
+    ``form``: what ``ItemReading.form`` returned.
+    """
     fault: Any = getattr(form.client, "fault", None) if isinstance(form, Response) else None
     return "" if fault is None else fault(cast("Response", form).like)
 
@@ -182,9 +189,9 @@ def _response(given: Sequence[Any], form: Response) -> Any:
         return None
     rows: list[list[Any]] = [[] for _ in client.rows(like) or ()]
     for each in given:
-        if not isinstance(each, (Part, Made)):
+        if not isinstance(each, (ResponsePart, MadeItem)):
             raise InvalidInput(_NO_ITEM)
-        place = each.row if isinstance(each, Part) and len(rows) > 1 else 0
+        place = each.row if isinstance(each, ResponsePart) and len(rows) > 1 else 0
         if place >= len(rows):
             raise UnknownQuery(_NO_ROW)
         rows[place].append(each.item)
@@ -197,24 +204,24 @@ def _retrieved(text: str, given: Given | None) -> Retrieved:
     return Retrieved(text, _plain_id(given.id), copied(dict(given.metadata)))
 
 
-def _plain_id(told: object) -> str | None:
-    if isinstance(told, (str, UUID)):
-        return str(told)
-    with suppress(TypeError):  # a number, also one of an array
-        return None if isinstance(told, bool) else str(operator.index(cast("Any", told)))
+def _plain_id(given: object) -> str | None:
+    if isinstance(given, (str, UUID)):
+        return str(given)
+    with suppress(TypeError):  # a number, also a number in an array
+        return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
 
 
 def items_in(result: Any) -> Iterable[Any]:
-    """Returns the items of a result, which may be one alone, or None for nothing."""
+    """Returns the items of a result: a sequence of items, a single item, or None for no items."""
     if result is None:
         return ()
-    one: tuple[Any, ...] = (result,)
-    return cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else one
+    single: tuple[Any, ...] = (result,)
+    return cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else single
 
 
 def form_of(result: Any) -> object:
-    """Returns how a result came, without what was in it: as a text, several in a list, or one alone."""
+    """Returns the form of a result: ``""`` for a text, ``()`` for a list or None, else ``ONE``."""
     if isinstance(result, str):
         return ""
     return () if result is None or isinstance(result, (list, tuple)) else ONE
@@ -224,8 +231,7 @@ ONE = object()
 
 
 def result_like(items: list[Any], form: object) -> Any:
-    """Returns the items as a result of that form: one text for all, a list, or the first alone (else
-    None)."""
+    """Returns the items in this form: one text for all, a list, or the first item or None."""
     if form == "":
         return "\n\n".join(items)
     if form is ONE:
@@ -234,7 +240,7 @@ def result_like(items: list[Any], form: object) -> Any:
 
 
 def text_in(item: Any) -> str | None:
-    """Returns the text of an item, if it has one that is found without being told how."""
+    """Returns the text of an item; None where the item is no text and has none in a known field."""
     if isinstance(item, str):
         return item
     texts = (field_of(item, key) for key in TEXT_KEYS)

@@ -1,4 +1,4 @@
-"""What searches of plain functions find, whatever they are a part of, and the gate of such a search."""
+"""This module gates the user's own search functions and methods, and reads what they return."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,21 +14,25 @@ from ..copies.copying import copied
 from .gates import gated_function
 from .identity import Retrieved, sources_of
 from .intercepted_call import asked_part
-from .items import Made, Part, Reading, TextOf, items_in
+from .items import ItemReading, MadeItem, ResponsePart, TextOf, items_in
 from .users_documents import as_items
 
 Search = TypeVar("Search", bound=Callable[..., Any])
 ItemOf = Callable[[Source], Any]
-"""Makes an item, as the search returns it, of a document that the caller brings."""
+"""The user's function from a document that the caller passes to an item as the search returns it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One item: its text, and the very thing that the search returned. ``is_brought``: by the caller."""
+    """A ``Found`` is an item of a search result.
+
+    ``given``: the item as the search returned it, or as the caller passed it in ``documents=``
+    (``is_from_caller``).
+    """
 
     text: Retrieved
     given: Any = None
-    is_brought: bool = False
+    is_from_caller: bool = False
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
@@ -37,29 +41,35 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 
 
 def as_found(documents: Iterable[Any]) -> list[Found]:
-    """Returns the caller's documents as items. Raises InvalidInput for anything else than texts,
-    ``Source``s and JSON objects, for none, and for the same one twice."""
+    """Returns the caller's documents as items.
+
+    Raises InvalidInput for anything but texts, ``Source``s and JSON objects, for an empty list, and for
+    a document that is given twice.
+    """
     given: Any = documents if hasattr(documents, "__getitem__") else list(documents)
     items = as_items(given, _lifted, identify, "dict with a text")
-    return [replace(item, given=each, is_brought=True) for item, each in zip(items, given, strict=True)]
+    return [
+        replace(item, given=each, is_from_caller=True) for item, each in zip(items, given, strict=True)
+    ]
 
 
-def _lifted(told: object) -> Found | None:
-    return Found(told) if isinstance(told, Retrieved) else None
+def _lifted(given: object) -> Found | None:
+    return Found(given) if isinstance(given, Retrieved) else None
 
 
 @dataclass(frozen=True, slots=True)
-class Anything:
-    """What a function of the user's returns: texts, dicts, objects with a text, a client's response.
+class FunctionShape:
+    """This class is the shape of the results of a user's function.
 
-    ``reading``: how that is read; ``item_of``: makes an item of it of a document that is brought.
+    The function may return texts, dicts, objects with a text, or a client's response. ``reading``: reads
+    the results. ``item_of``: makes an item of a document that the caller passes.
     """
 
-    reading: Reading = field(default_factory=Reading)
+    reading: ItemReading = field(default_factory=ItemReading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the items of a result. Raises InvalidInput, naming what to pass, where they cannot be
+        """Returns the items of a result. Raises InvalidInput, saying what to pass, where they cannot be
         read."""
         parts = self.reading.parts(result)
         if parts is not None:
@@ -68,35 +78,37 @@ class Anything:
         return [Found(self.reading.read(each, whole=whole), copied(each)) for each in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns how a result came (its form), whatever was in it."""
+        """Returns the form of a result: how its items are packed, whatever they are."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given that of another one."""
+        """Returns the form for a request that was never made, given another request's form."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
-        """Returns the items as they came: a client's response, a list, or one string for all."""
-        as_text = form == "" or any(isinstance(each.given, str) for each in found if not each.is_brought)
+        """Returns the items in this form: a client's response, a list, or one string for all."""
+        as_text = form == "" or any(
+            isinstance(each.given, str) for each in found if not each.is_from_caller
+        )
         return self.reading.result([self._given(each, as_text=as_text) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False: what came with a score has it still."""
+        """Returns False: items that came with a score keep it."""
         return False
 
     def _given(self, found: Found, *, as_text: bool) -> Any:
-        if isinstance(found.given, Part):
+        if isinstance(found.given, ResponsePart):
             return found.given
-        if not found.is_brought:
+        if not found.is_from_caller:
             return copied(found.given)
         if self.item_of is not None:
-            return Made(self.item_of(identify([[found]])[0][0]))
+            return MadeItem(self.item_of(identify([[found]])[0][0]))
         if as_text:
             return found.text.text
         if isinstance(found.given, Source):
             source = found.given
             return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
-        # As the caller gave it, which is to be as the search returns it.
+        # The caller's documents have to be of the kind that the search returns.
         return copied(found.given)
 
 
@@ -125,44 +137,42 @@ def gate(
     text_of: TextOf | None = None,
     item_of: ItemOf | None = None,
 ) -> Any:
-    """Returns the same search, visible to explanations: a function or a method, sync or async.
+    """Returns the search, a function or a method, sync or async, in a form that explanations can see.
 
-    It is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class. Outside
-    of an explanation it is the search itself. A gate that is made inside a run belongs to that run
-    wherever it is then called.
+    ``gate`` is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class.
+    Outside of an explanation, a gated search does the same as before. A gate that is made inside a run
+    belongs to that run, wherever it is called.
 
     The search may return strings, dicts, or objects with a text; ``text_of`` reads the text of an item of
-    any other kind, and ``item_of`` makes such an item of a ``Source`` (for ``documents=``). A function
-    that returns one string found one source. An item is named by its ``id``, else by what its metadata
-    names it.
+    any other kind, and ``item_of`` makes such an item of a ``Source`` (for ``documents=``). A string that
+    a function returns is one source. An item is named after its ``id``, else after its metadata.
 
-    It may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` says how its responses are taken apart
-    and put together; those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are recognised
-    without it.
+    The search may also be a method of a raw client, such as ``collection.query``: see
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits its responses into items and
+    builds responses of items; Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP do not need it.
 
-    Raises InvalidInput for what is no search.
+    Raises InvalidInput if ``search`` is not a function or a method.
     """
     if search is None:
         return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a Source to an item")
     if not callable(search) or isinstance(search, type):
-        told = search.__name__ if isinstance(search, type) else type(search).__name__
+        name = search.__name__ if isinstance(search, type) else type(search).__name__
         raise InvalidInput(
-            f"a {told} cannot be gated; pass the function or the method that searches, such as "
+            f"a {name} cannot be gated; pass the function or the method that searches, such as "
             "gate(collection.query)"
         )
-    shape = Anything(Reading(items_of, text_of), item_of)
+    shape = FunctionShape(ItemReading(items_of, text_of), item_of)
     is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
     return _GatedMethod(search, shape) if is_of_class else gated_function(search, shape, asked_part)
 
 
 class _GatedMethod:
-    """This class is a search in the body of a class: of an object, it is the gated bound method, so that
-    the object is no part of what is searched for."""
+    """This class is a gated method in the body of a class. It gates the bound method of each object, so
+    that the object is not taken for a part of the query."""
 
-    def __init__(self, search: Callable[..., Any], shape: Anything) -> None:
+    def __init__(self, search: Callable[..., Any], shape: FunctionShape) -> None:
         update_wrapper(self, search)
         self._search, self._shape = search, shape
 

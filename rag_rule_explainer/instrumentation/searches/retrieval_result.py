@@ -1,4 +1,4 @@
-"""What an application retrieved, and would show its model."""
+"""This module defines the result of a retrieval that no model was called after."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,8 +12,11 @@ from ..run_context import Watch
 
 
 class Retrieved(NamedTuple):
-    """``prompt``: what a model was about to be sent, where one was; ``tokens``: what models spent
-    before; ``shape``: what of a run can be foreseen by that."""
+    """A ``Retrieved`` holds the sources that an application retrieved and would show its model.
+
+    ``prompt``: the text that a model was about to be sent; None if no request was made. ``tokens``: the
+    tokens that models spent before. ``shape``: what is known of a whole run, for an estimate.
+    """
 
     sources: Sequence[Source]
     prompt: str | None
@@ -25,11 +28,12 @@ class Retrieved(NamedTuple):
     def of(
         cls, sources: Sequence[Source], exposure: ExposureChecks, request: Request | None, watch: Watch
     ) -> "Retrieved":
-        """``request``: the one that the run was stopped at, or None where it came to its end."""
+        """Returns the result of a run. ``request``: the request that the run was stopped at, or None if
+        the run ended by itself."""
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1
         if one_at_a_time:
-            # One at a time: the others would have come in requests that were not made.
+            # The other sources would have been shown in later requests, which were not made.
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
         before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]

@@ -1,4 +1,4 @@
-"""``tool``: makes functions that a model calls known as such."""
+"""This module defines ``tool``, the decorator that marks a function as a tool of the model."""
 
 import inspect
 from collections.abc import Callable
@@ -14,11 +14,11 @@ _NOT_STUBBED = object()
 
 
 def tool(function: Function) -> Function:
-    """Returns the same function, sync or async, as a tool of its name: a decorator.
+    """Returns the function, sync or async, marked as a tool of its name: a decorator.
 
-    Tools need none to be counted, as the client tells which ones a model calls. It is what lets
-    ``stub_tools=`` stand in for a tool that is not to run in replays, such as one that writes or sends.
-    Outside of an explanation the function is what it was.
+    ``stub_tools=`` needs the mark to replace the results of a tool that must not run in replays, such as
+    a tool that writes or sends. Tool calls are counted without it, from the model's replies. Outside of
+    an explanation, the function does the same as before.
     """
     name = checked_function("tool", function, "a function").__name__
 

@@ -1,4 +1,4 @@
-"""Documents that the caller brings, in whatever form they were logged."""
+"""This module reads the documents that the caller passes, in the forms in which they may be logged."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
@@ -15,14 +15,14 @@ _TEXT_KEYS = ("page_content", "text", "content")
 def as_items(
     given: Iterable[Any], lift: Callable[[Any], Item | None], identify: Identify[Item], kind: str
 ) -> list[Item]:
-    """Returns what the caller brings as items of a retrieval.
+    """Returns the caller's documents as items of a retrieval.
 
-    ``lift``: from a framework's own document or a ``Retrieved`` to an item; None for anything else. A
-    ``Source``, a text, and a JSON object are understood by all: of the latter ``id``, the text
-    (``page_content``, ``text`` or ``content``), ``metadata`` and ``title`` are read. ``kind``: what the
-    framework calls a document.
+    ``lift``: a function from a framework's own document or a ``Retrieved`` to an item, and to None from
+    anything else. ``kind``: the framework's word for a document. A document may also be a ``Source``, a
+    text, or a JSON object with ``id``, a text (``page_content``, ``text`` or ``content``), ``metadata``
+    and ``title``.
 
-    Raises InvalidInput for anything else, for none at all, and for the same document twice.
+    Raises InvalidInput for anything else, for an empty list, and for a document that is given twice.
     """
     if isinstance(given, (str, Mapping)) or lift(given) is not None:
         name = type(cast("object", given)).__name__
@@ -38,14 +38,14 @@ def as_items(
 
 
 def _item(given: Any, place: int, lift: Callable[[Any], Item | None], kind: str) -> Item:
-    told: Any = given
+    document: Any = given
     if isinstance(given, Source):
-        told = Retrieved(given.text, given.id, dict(given.metadata))
+        document = Retrieved(given.text, given.id, dict(given.metadata))
     elif isinstance(given, str):
-        told = Retrieved(given, f"D{place}")
+        document = Retrieved(given, f"D{place}")
     elif isinstance(given, Mapping):
-        told = _from_json(cast("Mapping[str, Any]", given), place)
-    item = lift(told)
+        document = _from_json(cast("Mapping[str, Any]", given), place)
+    item = lift(document)
     if item is None:
         raise InvalidInput(
             f"document {place} is a {type(cast('object', given)).__name__}; pass a {kind}, or its text"

@@ -1,1 +1,1 @@
-"""What all runs of an application share, by its code and by what is seen of it."""
+"""This package finds state that all runs of an application share, in its code and in its objects."""

@@ -1,6 +1,6 @@
-"""Threads and tasks that a run begins and nobody waits for, which write to what runs share.
+"""This module finds threads and tasks that write shared state and that no code waits for.
 
-They may write when another run goes on, one at a time or not, and no look at a run's end tells.
+They may write during another run, even if runs are made one at a time.
 """
 
 import ast
@@ -9,8 +9,9 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 
 from .code import tree_of, users_functions
+from .contents import names_in
 from .counting import is_read
-from .holdings import Holdings, names_in
+from .holdings import Holdings
 from .sticking import place_of
 from .writing import label_of, writes_in
 
@@ -25,7 +26,8 @@ _MADE = frozenset({"Thread", "Timer"})
 
 
 def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
-    """Yields what is written so and read by the code: the name of it, and where, in words."""
+    """Yields the name of each value that is written in the background and read by code, and words for
+    the writing code."""
     begun, inside = set[str](), set[int]()
     functions = {function.__name__: function for _, function in users_functions(holdings)}
     for function in functions.values():
@@ -47,7 +49,7 @@ def _begun_by(code: CodeType) -> tuple[ast.Call, ...]:
 
 
 def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:
-    """Yields the calls that begin something which nobody waits for."""
+    """Yields the calls that start a thread or a task without waiting for it."""
     waited = {
         id(inner)
         for node in ast.walk(tree)
@@ -71,7 +73,7 @@ def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def _called_from(begun: set[str], functions: dict[str, FunctionType]) -> set[str]:
-    """These functions, and what they call by name."""
+    """Returns the names of these functions and of all functions that they call by name."""
     names, waiting = set[str](), [each for each in begun if each in functions]
     while waiting:
         name = waiting.pop()

@@ -1,7 +1,7 @@
-"""Functions of the user's whose results are kept, such as by functools.lru_cache, beyond a run.
+"""This module finds the user's cached functions whose results depend on more than their arguments.
 
-That is right where a result depends on the arguments alone. It does not where the function searches, or
-goes by what a run writes.
+A cache such as ``functools.lru_cache`` keeps results from run to run. A cached result is wrong in another
+run if the function searches, or reads values that runs write.
 """
 
 import sys
@@ -11,31 +11,35 @@ from functools import lru_cache
 from types import CodeType, FrameType, FunctionType
 
 from .code import users_functions
-from .holdings import Held, Holdings, is_of_user, names_in
+from .contents import is_of_user, names_in
+from .holdings import Held, Holdings
 from .sticking import place_of
-from .writing import named, writes_in
+from .writing import function_label, writes_in
 
 _LRU = type(lru_cache(len))
 _MARKS = ("cache", "lru", "memo")
 _DEEPEST = 400
-"""Frames that are looked through."""
+"""The most stack frames that are searched."""
 
 
 @dataclass(slots=True, eq=False)
 class Caches:
-    """Knows which functions these are. ``searched``: one that searched, in words; empty for none."""
+    """This class keeps an application's cached functions.
+
+    ``searched``: words for the first cached function that made a search; empty for none.
+    """
 
     searched: str = ""
     _functions: dict[CodeType, FunctionType] = field(default_factory=dict[CodeType, FunctionType])
 
     @classmethod
     def among(cls, holdings: Holdings) -> "Caches":
-        """Returns those that an application holds."""
+        """Returns the cached functions that an application holds."""
         functions = [_function_of(each) for each in holdings.all]
         return cls(_functions={each.__code__: each for each in functions if each is not None})
 
     def note_search(self) -> None:
-        """Notes that a search is made. To be called below it."""
+        """Notes the cached function on the call stack, if any. It is called for each search."""
         if not self._functions or self.searched:
             return
         frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
@@ -44,17 +48,17 @@ class Caches:
                 return
             function = self._functions.get(frame.f_code)
             if function is not None:
-                self.searched = named(function)
+                self.searched = function_label(function)
                 return
             frame = frame.f_back
 
     def going_by_what_is_written(self, holdings: Holdings) -> Iterator[tuple[str, str]]:
-        """Yields functions that read what runs write, in words, and the names of that."""
+        """Yields words for each cached function that reads a value that runs write, and its name."""
         written = {name for each in writes_in(holdings) if (name := place_of(each)[0])}
         functions = {function.__name__: function for _, function in users_functions(holdings)}
         for function in self._functions.values() if written else ():
             for name in sorted(_read_by(function, functions) & written):
-                yield named(function), name
+                yield function_label(function), name
 
 
 def _function_of(held: Held) -> FunctionType | None:
@@ -63,13 +67,13 @@ def _function_of(held: Held) -> FunctionType | None:
         return None
     thing, kind = held.thing, type(held.thing)
     made_by = thing.__code__.co_filename if isinstance(thing, FunctionType) else kind.__name__
-    told = f"{kind.__module__} {made_by}".lower()
-    is_cache = kind is _LRU or hasattr(thing, "cache_clear") or any(each in told for each in _MARKS)
+    label = f"{kind.__module__} {made_by}".lower()
+    is_cache = kind is _LRU or hasattr(thing, "cache_clear") or any(each in label for each in _MARKS)
     return inner if is_cache else None
 
 
 def _read_by(function: FunctionType, functions: dict[str, FunctionType]) -> set[str]:
-    """Returns the names that it, and what it calls by name, reads."""
+    """Returns the names that the function reads, or a function that it calls by name."""
     names, waiting, seen = set[str](), [function], set[CodeType]()
     while waiting:
         code = waiting.pop().__code__

@@ -1,4 +1,4 @@
-"""The code of an application's own functions, read without being run."""
+"""This module reads the code of an application's own functions without running it."""
 
 import ast
 import inspect
@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FunctionType
 
-from .holdings import Held, Holdings, is_collection, is_of_user
+from .contents import is_collection, is_of_user
+from .holdings import Held, Holdings
 
 
 def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
-    """Yields the user's functions among what an application holds, each with how it is held."""
+    """Yields the user's functions in an application, each with its holding."""
     for held in holdings.all:
         if isinstance(held.thing, FunctionType) and is_of_user(held.thing):
             yield held, held.thing
@@ -19,15 +20,15 @@ def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
 
 @lru_cache(maxsize=512)
 def tree_of(code: CodeType) -> ast.AST | None:
-    """Returns the syntax tree of a function's code; None where its source is not to be had."""
+    """Returns the syntax tree of a function's code; None if its source is not available."""
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError):  # of a lambda, the line may be no statement by itself
+    except (OSError, TypeError, SyntaxError):  # the line of a lambda need not be a whole statement
         return None
 
 
 def kept_by_defaults(function: FunctionType) -> Iterator[str]:
-    """Yields the parameters that have a collection as default, which all calls share."""
+    """Yields the parameters whose default is a collection, which all calls share."""
     code, defaults = function.__code__, function.__defaults__ or ()
     known = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     yield from (

@@ -1,7 +1,7 @@
-"""Files that one run leaves and another one goes by.
+"""This module finds files by which one run influences another.
 
-A run that reads what it has just written itself is as good as alone. One that reads what a run on other
-sources wrote, or finds a file otherwise than that one did, goes by more than its own sources.
+A run may read files that it wrote itself. But a run that reads a file written by a run on other sources,
+or finds another content than that run did, depends on more than its own sources.
 """
 
 import os
@@ -15,14 +15,17 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 _LARGEST = 1_000_000
-"""Bytes; of a larger file, its size and time stand for what is in it."""
+"""The most bytes of a file that is compared by content; larger files are compared by size and time."""
 _OTHERS = (".py", ".pyc", ".so", ".pyi")
 _ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
 _UNDER = ("/proc", "/dev", "/sys")
 
 
 class Left(NamedTuple):
-    """What one run left and another one may go by. ``place``: its name; ``told``: where, in words."""
+    """A ``Left`` is state that one run left and another run may read.
+
+    ``place``: the state's name, for comparison with ``ignore=``. ``told``: a clause for messages.
+    """
 
     place: str
     told: str
@@ -30,8 +33,11 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """This class represents a run. ``sources``: those that it is on; runs on the same ones may find what
-    each other left. ``name``: in words."""
+    """A ``Reader`` is a run that uses files.
+
+    ``sources``: a key of its sources; runs on the same sources may read each other's files. ``name``: the
+    run's name in messages.
+    """
 
     number: int
     sources: Hashable
@@ -40,12 +46,12 @@ class Reader:
 
 @dataclass(slots=True, eq=False)
 class Files:
-    """Knows which run wrote and read which file.
+    """This class records which run wrote and read which file.
 
-    ``carried``: what one run left for another. ``database``: the same of a database in a file.
-    ``shared``: a file that a run read after it had written it itself, where runs at the same time may be
-    in each other's way. ``connects``: a run made a connection to a database of its own.
-    ``touched``: a file whose mode, time or size a run has set.
+    ``carried``: the first file by which a run influenced another. ``database``: the first such database.
+    ``shared``: a file that a run read after writing it, so that parallel runs may disturb each other.
+    ``connects``: a run connected to a database file. ``touched``: a file whose mode, time or size a run
+    set. Empty or None if there is none.
     """
 
     carried: Left | None = None
@@ -63,8 +69,8 @@ class Files:
     def opened(
         self, path: str, run: Reader, *, reads: bool, writes: bool, whole: bool, adds: bool = False
     ) -> None:
-        """Notes that a run is about to open a file. ``whole``: it empties it first; ``adds``: it writes
-        at its end."""
+        """Notes that a run is about to open a file. ``whole``: the file is emptied; ``adds``: it is
+        opened for appending."""
         path = _absolute(path)
         if not path:
             return
@@ -85,7 +91,7 @@ class Files:
             del self._made[path]
 
     def moved(self, source: str, target: str, run: Reader) -> None:
-        """Notes that a run is about to put a file in the place of another one."""
+        """Notes that a run is about to move a file to ``target``."""
         self.removed(source, run)
         self.opened(target, run, reads=False, writes=True, whole=True)
 
@@ -98,7 +104,7 @@ class Files:
             self.database = self.database or (Left(path, told) if told else None)
 
     def listed(self, path: str, run: Reader) -> None:
-        """Notes that a run asks what is in a folder."""
+        """Notes that a run lists a folder."""
         full = str(Path(path).absolute())
         if not full.startswith((*_ON_DISK, *_UNDER)):
             self._carry(full, self._difference(full, run))
@@ -110,7 +116,7 @@ class Files:
             self._carry(path, self._difference(path, run))
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
-        # Whether a log is there is asked by nobody; and what is in a new folder is as new as that.
+        # A new log is ignored, as no code asks whether it exists; so are files in a new folder.
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
@@ -138,13 +144,15 @@ class Files:
         known.setdefault(run.sources, (content, run.name))
         return ""
 
-    def _carry(self, path: str, told: str) -> None:
-        if told and self.carried is None:
-            self.carried = Left(path, told)
+    def _carry(self, path: str, clause: str) -> None:
+        if clause and self.carried is None:
+            self.carried = Left(path, clause)
 
     def left(self) -> str:
-        """Returns a file that a run made or removed under a name that others may ask for; empty where
-        there is none, or every run has a name of its own."""
+        """Returns a file that a run made or removed and whose existence other runs may check.
+
+        Empty if there is none, or if every run uses names of its own.
+        """
         made_in = defaultdict[str, list[str]](list)
         for path in self._made:
             made_in[str(Path(path).parent)].append(path)
@@ -157,7 +165,7 @@ class Files:
 
 
 def _absolute(path: str) -> str:
-    """Returns the path in full; empty for what is no file of the application's."""
+    """Returns the absolute path; empty if it is not a file of the application's."""
     if not path or path.endswith(_OTHERS):
         return ""
     full = Path(path).absolute()
@@ -171,8 +179,7 @@ def _of_uri(database: str) -> str:
 
 
 def _content_of(path: str) -> bytes:
-    """Returns what stands for what is in a folder, or in a file and in the log of a database that it
-    is."""
+    """Returns a digest of a folder's names, or of a file's content with a database's write-ahead log."""
     digest = blake2b(digest_size=16)
     if Path(path).is_dir():
         names = sorted(each.name for each in Path(path).iterdir())
@@ -181,8 +188,8 @@ def _content_of(path: str) -> bytes:
         try:
             known = each.stat()
             is_large = known.st_size > _LARGEST
-            told = f"{known.st_size} {known.st_mtime_ns}".encode() if is_large else each.read_bytes()
-            digest.update(b"there" + told)
+            content = f"{known.st_size} {known.st_mtime_ns}".encode() if is_large else each.read_bytes()
+            digest.update(b"there" + content)
         except OSError:
             digest.update(b"none")
     return digest.digest()

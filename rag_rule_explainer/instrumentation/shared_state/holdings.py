@@ -1,46 +1,50 @@
-"""What an application holds at a moment: the texts and numbers on objects that all of its runs share.
+"""This module reads the texts and numbers on all objects that the runs of an application share.
 
-That is what is reachable from it through functions of the user's, objects of the user's and of the
-frameworks', and collections. Two such looks, before a run and after it, tell what the run left there.
+These objects are reachable from the application through the user's functions and objects, the frameworks'
+objects, and collections. Comparing the holdings before and after a run shows what the run left.
 """
 
-from collections import ChainMap, UserDict, UserList, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from types import CodeType, FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
-from .positions import position_of, state_of
+from .contents import (
+    COLLECTIONS,
+    MOST_INSIDE,
+    NAMESPACES,
+    attributes_of,
+    entries_of_function,
+    entries_of_object,
+    is_collection,
+    is_frameworks,
+    is_of_user,
+    parameters_of,
+)
+from .positions import position_of, state_text_of
 from .reaching import FRAMEWORKS, is_opaque, is_users
 
 _MOST = 3000
-"""Things that are looked at."""
-_MOST_INSIDE = 200
-"""Of a collection."""
+"""The most objects that are visited."""
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
-"""How the base classes of models are called in the frameworks."""
-_COLLECTIONS = (list, tuple, set, frozenset, deque)
-_NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
-"""Classes of Python's own whose objects are as good as the user's."""
-
+"""The names of the frameworks' base classes of models."""
 Plain = str | int | float
-
-
-_WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
-"""What LlamaIndex puts around methods of the user's (of the package wrapt)."""
 
 
 @dataclass(slots=True)
 class Held:
-    """One thing and what it holds. ``name``: how its holder calls it; ``holder``: its place among all.
+    """A ``Held`` is one object with its content.
 
-    ``plain``: its texts and numbers by name; entries of a collection have none. ``is_code``: it is the
-    code of a function, whose texts no run changes. ``size``: of a collection. ``is_of_model``: a model
-    holds it, which keeps books of its own. ``states``: by name, what tells the state of things that hold
-    nothing by name, such as a queue. ``values``: all that an object of a framework's holds by name.
+    ``name``: the name by which its holder refers to it. ``holder``: the holder's index in
+    ``Holdings.all``; None for the application. ``is_users``: the object, or its class, is the user's.
+    ``is_code``: the object is a function's code, which no run changes. ``size``: the number of entries of
+    a collection, else 0. ``is_of_model``: the object is a model's own. ``plain``: texts and numbers by
+    name; entries of a collection have an empty name. ``states``: by name, a digest of objects without
+    named content, such as a queue. ``values``: all attributes of a framework's object.
     """
 
     thing: object
@@ -56,11 +60,14 @@ class Held:
 
 
 class Holdings:
-    """What is reachable from an application now. ``complete``: nothing had to be left out. ``outer``: by
-    name, things that are not looked into, such as a client of a database."""
+    """This class holds the content of all objects that are reachable from an application now.
+
+    ``all``: the objects. ``complete``: no object was left out. ``outer``: by name, objects that are not
+    searched, such as a client of a database.
+    """
 
     def __init__(self, application: object) -> None:
-        # What is looked at is kept alive: no other thing may come by its address.
+        # Visited objects are kept alive, so that no other object gets the address of one.
         self.all: list[Held] = []
         self.complete = True
         self.outer: dict[str, object] = {}
@@ -77,25 +84,22 @@ class Holdings:
                 yield from (value for _, value in held.plain if isinstance(value, str))
 
     def of(self, thing: object) -> Held | None:
-        """Returns what a thing was seen to hold; None where it was not reached."""
+        """Returns the holding of an object; None if the object was not reached."""
         place = self._places.get(id(thing))
         return None if place is None else self.all[place]
 
     def above(self, held: Held) -> Iterator[Held]:
-        """Yields what holds it, and what holds that, up to the application."""
+        """Yields the holder of this holding, the holder's holder, and so on up to the application."""
         while held.holder is not None:
             held = self.all[held.holder]
             yield held
 
     def is_in_users(self, held: Held) -> bool:
-        """Returns True iff it is an object of the user's, or a collection that one of these holds.
-
-        Not what a model holds, whatever it counts.
-        """
+        """Returns True for an object of the user's, or a collection inside one, outside of models."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns the same, also for what a model holds."""
+        """Returns True for an object of the user's, or a collection inside one, also inside a model."""
         if held.is_users:
             return True
         if not is_collection(held.thing):
@@ -104,14 +108,14 @@ class Holdings:
         return owner is not None and (owner.is_users or isinstance(owner.thing, (partial, MethodType)))
 
     def names(self, held: Held) -> Iterator[str]:
-        """Yields the names of a collection and of those that it is in, as far as they have any."""
+        """Yields the names of a collection and of the collections around it; some are empty."""
         for each in (held, *self.above(held)):
             if not is_collection(each.thing):
                 return
             yield each.name
 
     def named(self, held: Held, name: str) -> str:
-        """Returns how a user would call what is held there."""
+        """Returns the words by which messages refer to a value of this holding."""
         names = [name] if name else [held.name]
         if not name or is_collection(held.thing):
             names = [next((each.name for each in (held, *self.above(held)) if each.name), name)]
@@ -137,9 +141,9 @@ class Holdings:
         held.size = len(cast("list[Any]", thing)) if is_collection(thing) else 0
         try:
             entries = list(self._inside(thing))
-            if _is_frameworks(thing):
+            if is_frameworks(thing):
                 held.values = dict(entries)
-        except Exception:  # whatever an object of the user's raises that is looked at
+        except Exception:  # an object of the user's may raise any error when it is read
             self.complete = False
             return
         for inner, value in entries:
@@ -151,7 +155,7 @@ class Holdings:
             held.plain.append((name, value))
         elif isinstance(value, ContextVar):
             self.outer.setdefault(name, cast("object", value))
-            # A collection that is its default is shared by all runs.
+            # All runs share a collection that is the variable's default.
             self._waiting.append((cast("ContextVar[Any]", value).get(None), name, place))
         elif (position := position_of(value)) is not None:
             held.plain.append((name, position))
@@ -159,11 +163,11 @@ class Holdings:
             self._waiting.append((value, name, place))
         elif name and value is not None and not held.is_of_model:
             self.outer.setdefault(name, value)
-            held.states[name] = state_of(value)
+            held.states[name] = state_text_of(value)
 
     def _inside(self, thing: object) -> Iterator[tuple[str, Any]]:
         if isinstance(thing, FunctionType):
-            yield from _of_function(thing)
+            yield from entries_of_function(thing)
         elif isinstance(thing, CodeType):
             yield from (("", each) for each in thing.co_consts)
         elif isinstance(thing, MethodType):
@@ -171,112 +175,33 @@ class Holdings:
         elif isinstance(thing, partial):
             whole = cast("partial[Any]", thing)
             yield "", whole.func
-            yield from zip(_parameters_of(whole.func), whole.args, strict=False)
+            yield from zip(parameters_of(whole.func), whole.args, strict=False)
             yield from whole.keywords.items()
         elif isinstance(thing, dict):
             entries = cast("dict[Any, Any]", thing)
-            self.complete = self.complete and len(entries) <= _MOST_INSIDE
-            for key, value in list(islice(dict[Any, Any].items(entries), _MOST_INSIDE)):
+            self.complete = self.complete and len(entries) <= MOST_INSIDE
+            for key, value in list(islice(dict[Any, Any].items(entries), MOST_INSIDE)):
                 yield "", key
                 yield (key if isinstance(key, str) else ""), value
-        elif isinstance(thing, _COLLECTIONS):
+        elif isinstance(thing, COLLECTIONS):
             items = cast("list[Any]", thing)
-            self.complete = self.complete and len(items) <= _MOST_INSIDE
-            yield from (("", each) for each in list(islice(items, _MOST_INSIDE)))
+            self.complete = self.complete and len(items) <= MOST_INSIDE
+            yield from (("", each) for each in list(islice(items, MOST_INSIDE)))
         else:
-            yield from _of_object(thing)
-
-
-def _of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not filled yet
-            continue
-    if not is_of_user(function):
-        return
-    yield function.__name__, function.__code__
-    # Not what a decorator of a framework's notes there.
-    yield from ((name, value) for name, value in vars(function).items() if not _is_frameworks(value))
-    defaults = function.__defaults__ or ()
-    known = _parameters_of(function)
-    named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
-    for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
-        # Nothing else can a call change, and it is not what else has that name.
-        yield (name if is_collection(value) else ""), value
-    names = set(names_in(function.__code__))
-    for name in sorted(names):
-        value = function.__globals__.get(name)
-        if isinstance(value, ModuleType):
-            if is_users(value.__name__):
-                yield from ((each, vars(value)[each]) for each in sorted(names & vars(value).keys()))
-        elif name in function.__globals__:
-            yield name, value
-
-
-def _parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns the names of positional parameters; where unknown, more empty ones than any call needs."""
-    code = getattr(function, "__code__", None)
-    return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * _MOST_INSIDE
-
-
-def names_in(code: CodeType) -> Iterator[str]:
-    """Yields the global and attribute names in code, and in that of the functions it makes."""
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from names_in(inner)
-
-
-def _of_object(thing: object) -> Iterator[tuple[str, Any]]:
-    kind = thing if isinstance(thing, type) else type(thing)
-    if not isinstance(thing, type):
-        yield from list(_attributes_of(thing).items())
-        private: Any = getattr(thing, "__pydantic_private__", None)
-        if isinstance(private, dict):
-            yield from list(cast("dict[str, Any]", private).items())
-    for each in kind.__mro__:
-        if not is_users(each.__module__):
-            continue
-        for name, value in list(vars(each).items()):
-            if name == "__slots__" and not isinstance(thing, type):
-                slots = (value,) if isinstance(value, str) else tuple(value)
-                yield from ((slot, getattr(thing, slot)) for slot in slots if hasattr(thing, slot))
-            elif not name.startswith("__") or name in {"__call__", "__init__"}:
-                yield name, function_in(value)
-
-
-def _attributes_of(thing: object) -> Mapping[str, Any]:
-    held: Any = getattr(thing, "__dict__", None)
-    return cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
-
-
-def function_in(value: Any) -> Any:
-    """Returns the function behind what a class has under a name; anything else as it is."""
-    while type(value).__name__ in _WRAPPERS and hasattr(value, "__wrapped__"):
-        value = value.__wrapped__
-    if isinstance(value, (staticmethod, classmethod)):
-        return cast("Any", value).__func__
-    return cast("Any", value.fget) if isinstance(value, property) else value
+            yield from entries_of_object(thing)
 
 
 def _is_looked_into(value: object) -> bool:
     if value is None or isinstance(value, (bytes, ModuleType)):
         return False
-    if isinstance(
-        value, (FunctionType, CodeType, MethodType, partial, dict, *_COLLECTIONS, *_NAMESPACES)
-    ):
+    if isinstance(value, (FunctionType, CodeType, MethodType, partial, dict, *COLLECTIONS, *NAMESPACES)):
         return True
     module = (value if isinstance(value, type) else type(value)).__module__
     if isinstance(value, type):
         return is_users(module)
-    if "__wrapped__" in _attributes_of(value):  # by functools, such as a cache around a function
+    if "__wrapped__" in attributes_of(value):  # functools sets it, such as on a cached function
         return True
     return module.startswith(FRAMEWORKS) or is_users(module)
-
-
-def _is_frameworks(thing: object) -> bool:
-    return type(thing).__module__.startswith(FRAMEWORKS)
 
 
 def _is_model(thing: object) -> bool:
@@ -284,25 +209,14 @@ def _is_model(thing: object) -> bool:
     return any(each.__name__ in _MODELS for each in kind.__mro__)
 
 
-def is_collection(thing: object) -> bool:
-    """Returns True iff it is a dict, a list or the like."""
-    return isinstance(thing, (dict, *_COLLECTIONS))
-
-
-def is_of_user(thing: object) -> bool:
-    """Returns True iff a function, a class or the class of an object is the user's own."""
-    if isinstance(thing, FunctionType):
-        # A function that wraps another one has the other one's __module__.
-        return is_users(str(thing.__globals__.get("__name__", "")))
-    if isinstance(thing, type):
-        return is_users(thing.__module__ or "")
-    return isinstance(thing, _NAMESPACES) or is_users(type(thing).__module__)
-
-
-def changed(
+def changed_values(
     before: Holdings, after: Holdings, wanted: Callable[[Held], bool]
 ) -> Iterator[tuple[Held, str, Plain]]:
-    """Yields what ``after`` holds and ``before`` did not, where the thing that holds it was there."""
+    """Yields the texts and numbers in ``after`` that the same object did not hold in ``before``.
+
+    An object that is new in ``after`` counts as empty before. ``wanted``: returns whether an object
+    counts.
+    """
     for held in after.all:
         if held.is_code or not wanted(held):
             continue

@@ -1,7 +1,7 @@
-"""What of one run lasts until the next, and may decide there: by what the code says, and by what is seen.
+"""This module finds state that lasts from one run to the next and may influence it, in code and objects.
 
-Models are sent nothing of it, and every run on all sources may find the same, so that no comparison of
-requests tells.
+Such state need not be in any request, and may be equal in all runs on all sources, so that comparing
+requests does not show it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
+from .contents import is_collection
 from .counting import is_read, place_in
 from .files import Left
-from .holdings import Held, Holdings, Plain, changed, is_collection
+from .holdings import Held, Holdings, Plain, changed_values
 from .outside import Outside
 from .statements import Statements
 from .sticking import Sticking, keeps, place_of, set_at_times, sticking_in
@@ -27,14 +28,15 @@ _ASKING = frozenset(
         *("glob", "rglob", "iterdir", "listdir", "scandir"),
     }
 )
-"""How code asks whether a file is there without opening it."""
+"""The names of functions that check for files without opening them."""
 
 EVERYTHING = "all sources"
-"""Stands for them, where runs on the same ones may find what each other left."""
+"""The key that stands for a run on all sources."""
 
 
 class Contents(NamedTuple):
-    """What is held under a name. ``plain``: its texts and numbers; ``size``: of all its collections."""
+    """A ``Contents`` holds the values of one name: ``plain``: texts and numbers; ``size``: the number of
+    entries in its collections."""
 
     plain: dict[tuple[int, str], tuple[type, Plain]]
     size: int
@@ -42,8 +44,11 @@ class Contents(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Lasting:
-    """Looks for it. ``before``: what the application held before the baseline; ``is_harmless``: of a
-    place, whether the caller says so."""
+    """This class finds lasting state.
+
+    ``before``: the application's holdings before the baseline. ``is_harmless``: returns whether the
+    caller ignores changes at a place.
+    """
 
     before: Holdings
     is_harmless: Callable[[str], bool]
@@ -63,15 +68,15 @@ class Lasting:
     def begin(
         self, after: Holdings, variables: Collection[ContextVar[Any]] = (), *, is_missed: bool = False
     ) -> None:
-        """Takes what the code says, and what is there after the baseline, before the first replay.
+        """Takes the holdings after the baseline, before the first replay, and reads the code.
 
-        ``variables``: those of the context that replays find as the baseline left them. ``is_missed``:
-        the baseline had been run before the first look, and may have set all of it.
+        ``variables``: context variables that cannot be reset. ``is_missed``: the baseline was run before
+        ``before`` was read, so the baseline may have set any of it.
         """
         self._sticking = sticking_in(after)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
         for each in self._sticking:
-            # What the baseline has filled wholly may never change again.
+            # A value that the baseline changed counts at once, as no replay may change it again.
             was = _contents(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
@@ -93,7 +98,7 @@ class Lasting:
         ]
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:
-        """Takes what is there after a replay on these sources that was made alone."""
+        """Takes the holdings after a replay on these sources that ran alone."""
         if not self._sticking:
             return
         holdings = now()
@@ -106,21 +111,23 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def look_inside(self) -> None:
-        """Takes what objects of frameworks hold in a replay that is about to begin: what is not kept
-        apart run by run, and is not what the baseline found, the baseline has set."""
+        """Compares the frameworks' objects at the start of a replay with ``before``.
+
+        A difference was left by the baseline, on an object that has no state per run.
+        """
         for each in self._sticking or ():
             if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
 
     def found(self) -> Left | None:
-        """Returns what lasts, as far as it is known by now; None for nothing."""
+        """Returns the first lasting state that is known so far; None if there is none."""
         return next((each for each in self._all() if not self.is_harmless(each.place)), None)
 
     def _all(self) -> list[Left]:
         found = [*self._by_code, *self._of_databases()]
         if self.caches.searched:
-            told = f"{self.caches.searched} keeps what it gave before, and searches"
-            found.append(Left(self.caches.searched, told))
+            clause = f"{self.caches.searched} keeps what it gave before, and searches"
+            found.append(Left(self.caches.searched, clause))
         outside = self.outside.left()
         if outside is not None:
             found.append(outside)
@@ -131,13 +138,13 @@ class Lasting:
             )
         for each in self._sticking or ():
             grown = self._grown.get(each.name, 0)
-            # Where every choice of sources has an entry of its own, none is another one's.
+            # If every subset of sources got an entry of its own, no run reads another run's entry.
             if each.name in self._changed or 0 < grown < len(self._replayed):
                 found.append(Left(each.name, f"{each.written.told}, where the next run finds it"))
         return found
 
     def _of_others(self, after: Holdings) -> Iterator[Left]:
-        """Yields what is not looked into: that of models, and of clients and the like."""
+        """Yields state of models, and of objects that are not searched, such as clients."""
         for each in sticking_in(after, of_models=True):
             if not each.keyed:
                 yield Left(each.name, f"{each.written.told}, which is a model and goes by it")
@@ -146,10 +153,9 @@ class Lasting:
                 yield Left(each.name, f"{each.written.told}, where the next run finds it")
 
     def _unexplained(self, after: Holdings) -> Iterator[Left]:
-        """Yields what the baseline has changed and the code reads, though no code is seen to change
-        it."""
+        """Yields state that the baseline changed and code reads, although no code seems to write it."""
         written = {place_of(each)[0] for each in writes_in(after)}
-        for held, name, value in changed(self.before, after, after.is_in_users):
+        for held, name, value in changed_values(self.before, after, after.is_in_users):
             known = self.before.of(held.thing)
             label = name if not is_collection(held.thing) else held.name
             was = next((old for known, old in known.plain if known == name), None) if known else None
@@ -162,7 +168,7 @@ class Lasting:
     def _of_databases(self) -> list[Left]:
         files, statements = self.outside.files, self._statements
         if statements is None:
-            # What was held before is what it was, however often it is asked for what lasts.
+            # ``before`` never changes, so its statements are read once.
             statements = self._statements = Statements.among(
                 value for held in self.before.all for _, value in held.plain if isinstance(value, str)
             )
@@ -180,7 +186,7 @@ class Lasting:
 
 
 def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
-    """Yields what objects of frameworks that have this name, or an attribute of this name, hold."""
+    """Yields the holdings of frameworks' objects that have this name or an attribute of this name."""
     for held in holdings.all:
         if held.values and (
             {name, f"_{name}"} & held.values.keys()
@@ -190,8 +196,7 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 
 def _differ(held: Held) -> bool:
-    """Returns whether a run would find anything else there by now; what was not there yet does not
-    count."""
+    """Returns whether an attribute has another value by now; attributes that were None do not count."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()
@@ -203,20 +208,20 @@ def _has_another(thing: object, name: str, was: object) -> bool:
     try:
         now = getattr(thing, name)
         return now is not None and now is not was and bool(now != was)
-    except Exception:  # whatever an object raises that is looked at
+    except Exception:  # an object may raise any error when it is read
         return False
 
 
 def _contents(holdings: Holdings, name: str) -> Contents:
-    """Returns the texts, numbers and sizes of what has this name."""
+    """Returns the texts, the numbers and the sizes of the values of this name."""
     plain, size = dict[tuple[int, str], tuple[type, Plain]](), 0
     for held in holdings.all:
-        # What a framework's object holds is kept apart run by run, or refused.
+        # Attributes of a framework's object have a state per run, or are refused elsewhere.
         is_inside = is_collection(held.thing) and name in holdings.names(held)
         size += held.size if is_inside else 0
         for inner, value in held.plain:
             if is_inside or (inner == name and held.is_users and not held.is_code):
-                # A set has no order.
-                # What an object has of its own comes before what its class has.
+                # Entries of a set are keyed by their text, as a set has no order. An object's own
+                # attribute comes before its class's.
                 plain.setdefault((id(held.thing), inner or repr(value)), (type(value), value))
     return Contents(plain, size)

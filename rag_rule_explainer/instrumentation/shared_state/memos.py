@@ -1,8 +1,7 @@
-"""What the first run computes once and keeps, so that later runs go by what that one retrieved.
+"""This module finds values that the first run computes from its sources and later runs reuse.
 
-``if self.cut is None: self.cut = mean(scores)``: every run on all sources looks like the first one, and
-no request tells. The code does, together with what the baseline left: a value that it wrote where the
-code writes only if nothing is there yet.
+After ``if self.cut is None: self.cut = mean(scores)``, all runs on all sources look equal. Such a value
+is found by two signs: the baseline left it, and the code writes it only if it is missing.
 """
 
 import ast
@@ -11,22 +10,23 @@ from functools import cached_property
 from inspect import getattr_static
 
 from .code import tree_of, users_functions
+from .contents import is_collection
 from .counting import is_named, is_read
 from .files import Left
-from .holdings import Held, Holdings, changed, is_collection
+from .holdings import Held, Holdings, changed_values
 from .writing import label_of
 
 
 def first_made(
     start: Holdings, after: Holdings, later: Holdings, is_harmless: Callable[[str, str], bool]
 ) -> Iterator[Left]:
-    """Yields where the baseline left a value that later runs find.
+    """Yields the values that the baseline left and later runs reuse.
 
-    ``start``: before the baseline; ``after``: after it; ``later``: after another run. ``is_harmless``: of
-    a place and of the key under which a value is kept there.
+    ``start``, ``after``, ``later``: the holdings before the baseline, after it, and after another run.
+    ``is_harmless``: returns whether the caller ignores a place, given with the key in its dict.
     """
     kept = set(_kept_names(after))
-    for held, name, _ in changed(start, after, after.is_in_users):
+    for held, name, _ in changed_values(start, after, after.is_in_users):
         thing: object = held.thing
         label = held.name if is_collection(thing) else name
         if (
@@ -35,18 +35,18 @@ def first_made(
             or (start.of(thing) is None and not _holder_was_there(start, after, held))
         ):
             continue
-        # Nothing goes by what is read nowhere, such as a maximum that a report tells.
+        # A value that no run reads has no influence, such as a maximum for a report.
         goes_by = is_read(after, label) or is_named(after, label)
         is_kept = _is_cached(thing, name) or (label in kept and goes_by)
         if not is_kept or _grows(after, later, held):
-            continue  # where it grows, each run has an entry of its own, as where sessions have ids
+            continue  # a dict that grows has an entry for each run, such as one for each session
         place = after.named(held, "" if label == held.name else name)
         if not is_harmless(place, name if _is_dict(thing) else ""):
             yield Left(label, place)
 
 
 def _holder_was_there(start: Holdings, after: Holdings, held: Held) -> bool:
-    """A list that is new is one more value of an object that was there before."""
+    """Returns whether the holder existed before; then a new list is a new value of an old object."""
     return held.holder is not None and start.of(after.all[held.holder].thing) is not None
 
 
@@ -55,7 +55,7 @@ def _is_dict(thing: object) -> bool:
 
 
 def _grows(after: Holdings, later: Holdings, held: Held) -> bool:
-    """Returns True iff the next run adds to the dict that holds it, or to one around that."""
+    """Returns True iff the next run adds an entry to the dict, or to a dict around it."""
     around = [each for each in (held, *after.above(held)) if _is_dict(each.thing)]
     found = [(each.size, later.of(each.thing)) for each in around]
     return any(now is not None and now.size > size for size, now in found)
@@ -66,7 +66,7 @@ def _is_cached(thing: object, name: str) -> bool:
 
 
 def _kept_names(holdings: Holdings) -> Iterator[str]:
-    """Yields the names of what some function writes only if nothing is there yet."""
+    """Yields the names that some function writes only if their value is missing."""
     for _, function in users_functions(holdings):
         tree = tree_of(function.__code__)
         for node in () if tree is None else ast.walk(tree):
@@ -88,7 +88,7 @@ def _kept_by(node: ast.AST) -> Iterator[str]:
 
 
 def _goes_by_what_was(value: ast.expr) -> bool:
-    """``x or made()``, ``x if x else made()``, ``max(x, found)``."""
+    """Returns True for ``x or made()``, ``x if x else made()``, ``max(x, found)`` and the like."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in {"max", "min"}
     return isinstance(value, (ast.BoolOp, ast.IfExp))

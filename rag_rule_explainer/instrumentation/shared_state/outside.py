@@ -1,4 +1,4 @@
-"""What runs of one application leave outside of its objects: in files and in the environment."""
+"""This module records what the runs of an application do to files and to the environment."""
 
 import os
 import threading
@@ -17,18 +17,18 @@ _OF_PROCESSES = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn"})
 
 @dataclass(slots=True, eq=False)
 class Outside:
-    """Knows what the runs of one application left in files and in the environment. Thread-safe."""
+    """This class keeps what an application's runs did to files and to the environment. Thread-safe."""
 
     environment: Environment = field(default_factory=Environment)
     files: Files = field(default_factory=Files)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def of_run(self, sources: Hashable, name: str, is_alone: Callable[[], bool]) -> "OutsideOfRun":
-        """Returns what is to be told of one run. ``is_alone``: whether no other one goes on."""
+        """Returns the recorder of one run. ``is_alone``: returns whether no other run is active."""
         return OutsideOfRun(self, Reader(next(_numbers), sources, name), is_alone)
 
     def left(self) -> Left | None:
-        """Returns what a run left outside and another one went by; None where none is known."""
+        """Returns outside state by which one run influenced another; None if none is known."""
         raced = self.environment.raced
         if raced:
             return Left(raced, f"os.environ[{raced!r}] was set by a replay while others went on")
@@ -36,7 +36,7 @@ class Outside:
 
     @property
     def shared(self) -> str:
-        """Returns what runs set for themselves where others see it, in words; empty for nothing."""
+        """Returns a clause for outside state that each run sets and parallel runs see; empty for none."""
         name = self.environment.first
         if name:
             return f"a run sets os.environ[{name!r}]"
@@ -45,14 +45,14 @@ class Outside:
 
 @dataclass(slots=True, eq=False)
 class OutsideOfRun:
-    """Is told what one run does to files and to the environment."""
+    """This class records what one run does to files and to the environment."""
 
     all: Outside
     run: Reader
     is_alone: Callable[[], bool]
 
     def take(self, event: str, given: tuple[Any, ...]) -> None:
-        """Takes an audit event of Python's."""
+        """Records an audit event of the interpreter."""
         with self.all.lock:
             self._take(event, given)
 
@@ -63,7 +63,7 @@ class OutsideOfRun:
         if event in {"os.putenv", "os.unsetenv"}:
             self.all.environment.note(path, alone=self.is_alone())
         elif event in _OF_PROCESSES:
-            # What a process reads and writes is seen by nobody, but it is told where.
+            # The files that a process uses cannot be seen, but its arguments often name them.
             for each in _arguments(given[0] if event == "os.system" else given[1]):
                 self.all.files.handed(each, self.run)
         else:
@@ -96,7 +96,7 @@ def _arguments(given: object) -> list[str]:
 
 
 def _path(given: object) -> str | None:
-    """Returns None for the number of a file that is open, and for what only stands for a path."""
+    """Returns the path as text; None for a file descriptor or another kind of object."""
     if isinstance(given, (str, bytes)):
         return os.fsdecode(given)
     return str(given) if isinstance(given, PurePath) else None

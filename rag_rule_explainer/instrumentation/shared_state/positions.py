@@ -1,6 +1,6 @@
-"""What tells the state of a thing that holds no values by name: an iterator, a queue, a buffer.
+"""This module describes the state of objects without named values: iterators, queues, buffers.
 
-Two texts that differ say that something has happened to it in between. Nothing is taken out of it.
+If two descriptions of one object differ, its state has changed in between. Reading changes nothing.
 """
 
 import io
@@ -16,13 +16,13 @@ _SHOWN = 40
 
 
 class Position(str):
-    """Where an iterator stands. The next run goes on from there."""
+    """A ``Position`` is a text for the position of an iterator, from which the next run continues."""
 
     __slots__ = ()
 
 
 def position_of(thing: object) -> Position | None:
-    """Returns where an iterator or a generator stands; None for anything else."""
+    """Returns the position of an iterator or a generator; None for anything else."""
     if isinstance(thing, GeneratorType):
         frame = cast("Any", thing).gi_frame
         if frame is None:
@@ -38,20 +38,20 @@ def position_of(thing: object) -> Position | None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return Position(_digest(thing.__reduce__()))
-    except Exception:  # not every iterator tells
+    except Exception:  # some iterators cannot be reduced
         return None
 
 
-def state_of(thing: object) -> str:
-    """Returns what tells the state of a queue, a lock, a buffer, a stream in memory or a cache of
-    Python's own; nothing for anything else."""
-    return next((told for ask in _WAYS if (told := _asked(ask, thing))), "")
+def state_text_of(thing: object) -> str:
+    """Returns a text for the state of a queue, lock, buffer, in-memory stream or cache; else an empty
+    text."""
+    return next((state for ask in _WAYS if (state := _asked(ask, thing))), "")
 
 
 def _asked(ask: Callable[[object], str], thing: object) -> str:
     try:
         return ask(thing)
-    except Exception:  # it may be closed, or gone
+    except Exception:  # the object may be closed
         return ""
 
 

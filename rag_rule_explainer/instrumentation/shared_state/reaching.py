@@ -1,4 +1,4 @@
-"""What can be reached from a search or an application: what objects hold and what functions enclose."""
+"""This module finds the objects that a search or an application refers to, directly or indirectly."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,21 +13,21 @@ from ...probing.whose import is_named_as_ours, is_users
 from ..registered import frameworks
 
 _MOST = 500
-"""Things that are looked at from a search on."""
+"""The most objects that are visited from a search."""
 _MOST_INSIDE = 50
-"""Of a container."""
+"""The most entries of a collection that are visited."""
 FRAMEWORKS = tuple(frameworks())
-"""Packages whose objects hold objects of the user; their own attributes are their own affair."""
+"""Packages whose objects may hold the user's objects; runs may change the packages' own attributes."""
 LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
 _CONTAINERS = (list, dict, set, deque)
 """Collections that a run may add to."""
 
-Place: TypeAlias = tuple[str, Any, bool]
-"""A name under which a thing holds another one, which one, and whether a run may set it."""
+NamedReference: TypeAlias = tuple[str, Any, bool]
+"""A name by which an object refers to another, the other object, and whether a run may set the name."""
 
 
 def reached(*starts: object) -> Iterator[object]:
-    """Yields these things and what can be reached from them, each once; not all, where there are many."""
+    """Yields these objects and those reachable from them, each once, up to a limit."""
     alive: list[object] = []
     seen: set[int] = set()
     waiting = deque[object](starts)
@@ -42,20 +42,20 @@ def reached(*starts: object) -> Iterator[object]:
 
 
 def size_of(thing: object) -> int | None:
-    """Returns how much a collection holds; None for what a run cannot add to."""
+    """Returns the number of entries of a mutable collection; None for anything else."""
     return len(cast("list[Any]", thing)) if isinstance(thing, _CONTAINERS) else None
 
 
 def latest_in(container: object) -> Iterable[Any]:
-    """Returns what was added to a collection last, as far as it keeps the order."""
+    """Returns the last entries of a collection."""
     by_key = isinstance(container, dict)
     held = cast("dict[Any, Any]", container).values() if by_key else cast("list[Any]", container)
     return list(held)[-_MOST_INSIDE:]
 
 
 def is_opaque(thing: object) -> bool:
-    """Returns True iff a thing stands for another one, such as a weak reference or a context's object:
-    asking it for anything may fail, even for its class. So it is of one where that does fail."""
+    """Returns True for a proxy of another object, such as a weak proxy, and for an object whose class or
+    dict cannot be read. Any access to a proxy may fail."""
     kind = type(thing)
     if kind in (ProxyType, CallableProxyType):
         return True
@@ -63,23 +63,23 @@ def is_opaque(thing: object) -> bool:
         return True
     try:
         _ = thing.__class__, getattr(thing, "__dict__", None)
-    except Exception:  # whatever an object of the user's raises that is asked
+    except Exception:  # an object of the user's may raise any error when it is read
         return True
     return False
 
 
-def places(thing: object) -> list[Place]:
-    """Returns what a thing refers to, as far as that is the application's and not a library's own.
+def places(thing: object) -> list[NamedReference]:
+    """Returns the objects that the thing refers to, without those that belong to a library.
 
-    Nothing, where the thing does not let itself be looked at.
+    The list is empty if the thing cannot be read.
     """
     try:
         return [place for place in _places(thing) if not is_opaque(place[1])]
-    except Exception:  # whatever an object of the user's raises that is looked at
+    except Exception:  # an object of the user's may raise any error when read
         return []
 
 
-def _places(thing: object) -> Iterator[Place]:
+def _places(thing: object) -> Iterator[NamedReference]:
     if isinstance(thing, FunctionType):
         yield from _of_function(thing)
     elif isinstance(thing, MethodType):
@@ -90,7 +90,7 @@ def _places(thing: object) -> Iterator[Place]:
         yield "function", whole.func, False
         yield "arguments", [*whole.args, *whole.keywords.values()], False
     elif isinstance(thing, dict):
-        # As a dict holds them, whatever a subclass does when it is asked.
+        # A subclass may override ``items``.
         entries: Iterable[tuple[Any, Any]] = dict[Any, Any].items(cast("dict[Any, Any]", thing))
         yield from ((str(key), value, False) for key, value in list(islice(entries, _MOST_INSIDE)))
     elif isinstance(thing, (list, tuple)):
@@ -100,14 +100,14 @@ def _places(thing: object) -> Iterator[Place]:
         yield from _of_object(thing)
 
 
-def _of_object(thing: object) -> Iterator[Place]:
+def _of_object(thing: object) -> Iterator[NamedReference]:
     kind = type(thing)
     is_own = is_users(kind.__module__)
     if not is_own and not kind.__module__.startswith(FRAMEWORKS):
-        return  # a client of a service, a lock, a socket: what it keeps is no result of the user's
+        return  # a library's object, such as a client or a lock, holds no results of the user's
     held = _held_by(thing)
     for name, value in list(held.items()):
-        # What is computed once is the same in every run.
+        # A cached property is computed once, so runs do not change it.
         yield name, value, is_own and not isinstance(getattr_static(kind, name, None), cached_property)
     if is_own:
         for name, value in list(vars(kind).items()):
@@ -115,13 +115,13 @@ def _of_object(thing: object) -> Iterator[Place]:
                 yield name, value, True
 
 
-def _of_function(function: FunctionType) -> Iterator[Place]:
+def _of_function(function: FunctionType) -> Iterator[NamedReference]:
     if not is_users(function.__module__ or ""):
         return
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents, True
-        except ValueError:  # not filled yet
+        except ValueError:  # the cell is empty
             continue
     for name in function.__code__.co_names:
         if name in function.__globals__:
@@ -129,9 +129,9 @@ def _of_function(function: FunctionType) -> Iterator[Place]:
 
 
 def is_ours(thing: object) -> bool:
-    """Returns True iff a function, a class or the class of an object is of this package."""
+    """Returns True iff a function, a class or an object's class belongs to this package."""
     if isinstance(thing, FunctionType):
-        # A function that wraps another one has the other one's __module__.
+        # A wrapper has the ``__module__`` of the function that it wraps.
         module = str(thing.__globals__.get("__name__", ""))
     else:
         module = str((thing if isinstance(thing, type) else type(thing)).__module__)
@@ -139,7 +139,7 @@ def is_ours(thing: object) -> bool:
 
 
 def _held_by(thing: object) -> Mapping[str, Any]:
-    """The thing's own attributes, whatever a run would see instead of them."""
+    """Returns the attributes in the thing's dict, even if its class overrides attribute access."""
     try:
         return object.__getattribute__(thing, "__dict__")
     except AttributeError:

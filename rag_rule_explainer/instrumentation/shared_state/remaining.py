@@ -1,16 +1,18 @@
-"""What replays leave on objects: whether it may bear on later runs, and what is to be said of it."""
+"""This module reports what replays left on objects, and whether it may influence later runs."""
 
 from collections.abc import Callable, Iterator
 
 from .counting import is_read
-from .holdings import Held, Holdings, changed
+from .holdings import Held, Holdings, changed_values
 
 _MOST_NAMED = 3
 
 
 def has_changed(before: Holdings, after: Holdings) -> bool:
-    """Returns True iff something of the user's, or of a model, holds something else than before that may
-    bear on a run: it has no name, or code that a run may call reads that name."""
+    """Returns True iff a changed value of the user's objects or of a model may influence a run.
+
+    A value may if it has no name, or if code that a run may call reads its name.
+    """
     names = {
         each
         for held, name in _changed(before, after, after.is_in_users_or_models)
@@ -20,8 +22,10 @@ def has_changed(before: Holdings, after: Holdings) -> bool:
 
 
 def told_of_what_remains(before: Holdings, after: Holdings, known: str) -> str:
-    """Returns what replays have changed on the user's own objects, in a sentence; nothing where there is
-    nothing, or ``known`` names it all."""
+    """Returns a sentence about what replays changed on the user's objects; empty if there is nothing.
+
+    ``known``: a text; changes that it names are left out.
+    """
     places = dict.fromkeys(
         after.named(held, name)
         for held, name in _changed(before, after, after.is_in_users)
@@ -36,8 +40,8 @@ def told_of_what_remains(before: Holdings, after: Holdings, known: str) -> str:
 def _changed(
     before: Holdings, after: Holdings, wanted: Callable[[Held], bool]
 ) -> Iterator[tuple[Held, str]]:
-    """Yields what holds something else than before, and the name of that, if it has any."""
-    for held, name, _ in changed(before, after, wanted):
+    """Yields each object whose content changed, with the name of the changed value or an empty name."""
+    for held, name, _ in changed_values(before, after, wanted):
         yield held, name
     for held in after.all:
         earlier = before.of(held.thing)
@@ -51,6 +55,6 @@ def _changed(
 
 
 def _was_there(before: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns whether it was, or what holds it: a list that is new is one more value of an object."""
+    """Returns whether the object or its holder existed before; a new list is a value of its holder."""
     holder = None if held.holder is None else after.all[held.holder].thing
     return any(before.of(each) is not None for each in (held.thing, holder))

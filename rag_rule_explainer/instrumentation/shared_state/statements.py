@@ -1,4 +1,4 @@
-"""Which tables the SQL that stands in an application's code writes, and which it reads."""
+"""This module finds the tables that the SQL in an application's code writes and reads."""
 
 import re
 from collections.abc import Iterable
@@ -14,14 +14,14 @@ _READ = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}|\bjoin\s+{_NAME}|\breturning
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """``written``, ``read``: names of tables; an empty one where the name is put in later."""
+    """This class holds the names of tables that are written and read; an empty name is an unknown one."""
 
     written: frozenset[str]
     read: frozenset[str]
 
     @classmethod
     def among(cls, texts: Iterable[str]) -> "Statements":
-        """Returns what the statements among these texts say."""
+        """Returns the tables in the SQL statements among these texts."""
         written, read = set[str](), set[str]()
         for text in texts:
             if len(text) > 5000:
@@ -32,12 +32,12 @@ class Statements:
 
     @property
     def any(self) -> bool:
-        """Returns True iff there are any."""
+        """Returns True iff any table is written or read."""
         return bool(self.written or self.read)
 
     @property
     def both(self) -> str:
-        """Returns a table that is written and read; empty for none."""
+        """Returns a table that is both written and read; empty for none."""
         if "" in self.read and self.written:
             return min(self.written)
         return min(self.written & self.read, default="")

@@ -1,7 +1,7 @@
-"""What a run may leave for the next one, as the code tells: what is changed, and not set anew each time.
+"""This module finds values that code changes and does not reset in every run, so that they last.
 
-``self.mode = "calm"`` under an ``if``, or ``seen.append(title)``: a later run finds it there, unless some
-code sets the same thing whatever happens, as ``self.mode = grade(documents)`` or ``seen.clear()`` do.
+Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value does not last if
+every run sets it anew, as ``self.mode = grade(documents)`` or ``seen.clear()`` do.
 """
 
 import ast
@@ -22,21 +22,24 @@ _PASSING = frozenset(
         *("sqlite3", "re", "io", "builtins", "collections", "anyio", "multiprocessing"),
     }
 )
-Place = tuple[str, str]
-"""How what is changed is called, and the key of one of its entries; without one, all of it is meant."""
+ChangedPlace = tuple[str, str]
+"""The name of a changed value and the key of its changed entry; an empty key means the whole value."""
 
 ANY_KEY = "…"
-"""The key of an entry that is computed."""
+"""The key that stands for any computed key."""
 
 _KEYED = frozenset({"setdefault", "__setitem__", "add", "discard"})
-"""Methods that change one entry, by its key; of a set, an entry is its own key."""
+"""Methods that change one entry by its key; an entry of a set is its own key."""
 _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
 
 
 @dataclass(slots=True)
 class Sticking:
-    """Something that stays. ``written``: where it is changed; ``keyed``: only entries of it are changed
-    and asked for, each by its key; ``changes``: what is called does not read only."""
+    """A ``Sticking`` is a value that lasts to the next run.
+
+    ``written``: the place in code that changes it. ``keyed``: code changes and reads only single entries,
+    by their keys. ``changes``: at least one write surely changes it.
+    """
 
     name: str
     written: Written
@@ -45,12 +48,12 @@ class Sticking:
 
 
 def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking]:
-    """Returns what a run changes, the code reads, and no run sets anew.
+    """Returns the values that a run changes, that code reads, and that not every run resets.
 
-    ``of_models``: that of models of the user's own, rather than that of all other code.
+    ``of_models``: search the code of the user's own models instead of all other code.
     """
-    changes = defaultdict[Place, list[Written]](list)
-    anew: set[Place] = set()
+    changes = defaultdict[ChangedPlace, list[Written]](list)
+    anew: set[ChangedPlace] = set()
     for each in writes_in(holdings):
         if each.is_of_model is not of_models:
             continue
@@ -72,8 +75,8 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
 
 
 def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> Iterator[Written]:
-    """Yields where code sets one of these variables of the context, but not in every run before it asks
-    for it."""
+    """Yields the places where code sets one of these context variables, but not in every run before it
+    reads it."""
     for each in writes_in(holdings, variables):
         name = place_of(each)[0]
         if holdings.outer.get(name) in variables and (
@@ -83,34 +86,36 @@ def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> 
 
 
 def _surely_changes(written: Written) -> bool:
-    """A statement that is executed may read only."""
+    """Returns False for ``execute``, because an SQL statement may only read."""
     node = written.node
     return not isinstance(node, ast.Attribute) or node.attr not in {"execute", "executemany"}
 
 
 def keeps(thing: object) -> bool:
-    """Returns True iff a thing that is not looked into keeps what it is given, other than a queue, a lock
-    or a file does, which are empty or only written after a run."""
+    """Returns True iff an object that is not searched may keep values from run to run.
+
+    A queue, a lock or a file does not: after a run, they are empty or only written.
+    """
     kind = type(thing)
     return (
         kind.__name__ in {"Event", "_local"} or kind.__module__.split(".")[0].strip("_") not in _PASSING
     )
 
 
-def place_of(written: Written) -> Place:
-    """Returns what is changed there; without a name, nothing that code could read by one."""
+def place_of(written: Written) -> ChangedPlace:
+    """Returns the name and the key of the changed value; an empty name if code cannot read it by name."""
     target, node = written.target, written.node
     if isinstance(target, ast.Subscript):
         return _place_at(target)
     if isinstance(node, ast.Call):
         return _place_of_call(node)
     if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
-        # A call that changes it.
+        # The target is a method that changes its object.
         return label_of(target.value), (ANY_KEY if target.attr in _KEYED else "")
     return _place_at(target)
 
 
-def _place_at(target: ast.expr) -> Place:
+def _place_at(target: ast.expr) -> ChangedPlace:
     if isinstance(target, ast.Subscript):
         if _is_a_namespace(target.value) and isinstance(target.slice, ast.Constant):
             return str(target.slice.value), ""
@@ -119,13 +124,13 @@ def _place_at(target: ast.expr) -> Place:
 
 
 def _is_a_namespace(node: ast.expr) -> bool:
-    """Returns whether entries of it are attributes or variables: ``vars(self)``, ``globals()``."""
+    """Returns True for a dict of attributes or variables, such as ``vars(self)`` or ``globals()``."""
     label = label_of(node.func) if isinstance(node, ast.Call) else label_of(node)
     return label in {"vars", "globals", "__dict__"}
 
 
-def _place_of_call(call: ast.Call) -> Place:
-    """Of ``setattr(app, "mode", made)``: mode. Nothing for what writes to a file."""
+def _place_of_call(call: ast.Call) -> ChangedPlace:
+    """Returns the place that ``setattr`` or ``setitem`` changes; an empty place for other calls."""
     name = label_of(call.func)
     if name not in {"setattr", "setitem"} or len(call.args) < 2:
         return "", ""
@@ -142,7 +147,7 @@ def _key(slice_: ast.expr) -> str:
 
 
 def _sets_anew(written: Written) -> bool:
-    """Returns whether it is set, whatever happens, to what does not come from what it was."""
+    """Returns whether every call sets the value, and to one that does not depend on the old value."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
         return node.attr == "clear" and _is_certain(written)
@@ -159,7 +164,7 @@ def _sets_anew(written: Written) -> bool:
 
 
 def _is_read_before(written: Written, name: str) -> bool:
-    """Returns whether the same function has read it by then, and found what an earlier run set."""
+    """Returns whether the function reads the value before it sets it, as an earlier run left it."""
     tree, line = tree_of(written.code), getattr(written.node, "lineno", 0)
     return tree is not None and any(
         isinstance(node, (ast.Name, ast.Attribute))
@@ -172,7 +177,7 @@ def _is_read_before(written: Written, name: str) -> bool:
 
 
 def _is_target(tree: ast.AST, read: ast.AST) -> bool:
-    """Returns whether it is only read to set an entry of it."""
+    """Returns whether the value is read only to set one of its entries."""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node.value is read
         for node in ast.walk(tree)
@@ -180,7 +185,7 @@ def _is_target(tree: ast.AST, read: ast.AST) -> bool:
 
 
 def _appends(written: Written) -> bool:
-    """Returns whether every call of the function puts something at the end."""
+    """Returns whether every call of the function appends to the value."""
     tree, node = tree_of(written.code), written.node
     if not isinstance(node, ast.Attribute) or node.attr != "append" or tree is None:
         return False
@@ -189,7 +194,7 @@ def _appends(written: Written) -> bool:
 
 
 def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
-    """Returns whether code asks for nothing of it but what was put there last."""
+    """Returns whether code reads only the last entry of the value."""
     return _all_reads(holdings, name, _for_the_last)
 
 
@@ -202,7 +207,7 @@ def _for_the_last(tree: ast.AST) -> Iterable[int]:
 
 
 def _is_certain(written: Written) -> bool:
-    """Returns whether every call of the function comes by, or every branch sets the same."""
+    """Returns whether every call of the function executes the write, or each branch sets the value."""
     tree = tree_of(written.code)
     place = place_of(written)
     body = _body_of(tree)
@@ -221,7 +226,7 @@ def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
 
 
 def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Yields the statements in it that are carried out whenever it is."""
+    """Yields the inner statements that are executed whenever the statement is."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         inner = statement.body
     elif isinstance(statement, ast.Try):
@@ -238,12 +243,15 @@ def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _in_both(branch: ast.If) -> Iterator[ast.stmt]:
-    sides = [[each for one in side for each in _certain_in(one)] for side in (branch.body, branch.orelse)]
+    sides = [
+        [each for statement in side for each in _certain_in(statement)]
+        for side in (branch.body, branch.orelse)
+    ]
     first, second = ({place for each in side for place in _set_in(each)} for side in sides)
     yield from (each for side in sides for each in side if _set_in(each) & first & second)
 
 
-def _set_in(statement: ast.stmt) -> set[Place]:
+def _set_in(statement: ast.stmt) -> set[ChangedPlace]:
     if not isinstance(statement, ast.Assign):
         return set()
     return {
@@ -255,7 +263,7 @@ def _set_in(statement: ast.stmt) -> set[Place]:
 
 
 def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
-    """Returns whether code asks for nothing of it but entries by their keys."""
+    """Returns whether code reads only single entries of the value, by their keys."""
     return _all_reads(holdings, name, _by_key)
 
 
@@ -279,7 +287,7 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
 
 
 def _by_key(tree: ast.AST) -> Iterable[int]:
-    """Returns the ids of the nodes whose entries are asked for or set by a key."""
+    """Yields the ``id()`` of the nodes whose entries are read or set by a key."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):
             yield id(node.value)

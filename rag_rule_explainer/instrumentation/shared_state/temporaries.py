@@ -1,7 +1,7 @@
-"""Whether a run of an application leaves something on objects that all of its runs share.
+"""This module replays an application one run at a time if its runs write to shared objects.
 
-A workflow that puts an intermediate result on itself is right as long as one run goes on at a time; with
-several, one reads what another one put there. So such an application is replayed one run at a time.
+A workflow that puts an intermediate result on itself works only if one run is active at a time. Of two
+parallel runs, one would read the other's result.
 """
 
 import asyncio
@@ -17,29 +17,33 @@ from .outside import Outside
 from .reaching import LEAVES, places, size_of
 
 _MOST = 2000
-"""Things that are looked at."""
+"""The most objects that are visited."""
 _PAUSE = 0.002
-"""Seconds between two looks whether another run has ended."""
+"""The seconds between two checks whether another run has ended."""
 _LONGEST = 30.0
-"""Seconds for which the end of others is waited for."""
+"""The most seconds of waiting for other runs to end."""
 _DATA = (str, bytes, list, tuple, dict, set)
 
 
 class _Turns:
-    """The turns at one application, whichever question a run is about. ``lock``: for threads."""
+    """This class coordinates the runs of one application over all questions.
+
+    ``lock``: held by a run that has to run alone, in a thread.
+    """
 
     def __init__(self, application: object) -> None:
-        self._application = application  # no other one may come by its address
+        self._application = application  # kept alive, so that no other object gets its address
         self.lock = threading.RLock()
         self._counting = threading.Lock()
         self._active = 0
         self._exclusive: object | None = None
         self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
 
-    def enter(self, who: object) -> bool:
-        """Counts a run that begins. False where it has to wait, as another one must go on alone."""
+    def enter(self, owner: object) -> bool:
+        """Counts a run that begins, and returns True; returns False if it has to wait for an exclusive
+        run of another owner."""
         with self._counting:
-            if self._exclusive is not None and self._exclusive is not who:
+            if self._exclusive is not None and self._exclusive is not owner:
                 return False
             self._active += 1
             return True
@@ -49,17 +53,17 @@ class _Turns:
         with self._counting:
             self._active -= 1
 
-    def claim(self, who: object) -> bool:
-        """Lets no other run begin. True once none goes on either."""
+    def claim(self, owner: object) -> bool:
+        """Keeps other owners' runs from beginning; returns True once no run is active."""
         with self._counting:
             if self._exclusive is None:
-                self._exclusive = who
-            return self._exclusive is who and not self._active
+                self._exclusive = owner
+            return self._exclusive is owner and not self._active
 
-    def release(self, who: object) -> None:
-        """Lets others begin again."""
+    def release(self, owner: object) -> None:
+        """Allows other owners' runs to begin again."""
         with self._counting:
-            if self._exclusive is who:
+            if self._exclusive is owner:
                 self._exclusive = None
 
     def on_loop(self) -> anyio.Lock:
@@ -80,12 +84,11 @@ def _turns_of(application: object) -> _Turns:
 
 
 class OneAtATime:
-    """Lets the replays of an application go on side by side, unless its code writes to what all of them
-    share, or the first of them left something there: then one at a time, and so are baselines, also where
-    several questions are asked at once.
+    """This class serialises the replays and baselines of an application, over all questions, if needed.
 
-    ``written``: where its code does so, in words; empty where it does nowhere. ``outside``: what the
-    runs leave outside of the application, which may need it as well.
+    It is needed if the code writes to shared state, or if the first replay left data on shared objects.
+    ``written``: words for the code that writes; empty for none. ``outside``: records files and
+    environment variables, which may make it needed too.
     """
 
     def __init__(self, application: object, written: str, outside: Outside) -> None:
@@ -99,8 +102,11 @@ class OneAtATime:
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
-        """Around a replay. The first one tells: by then, what is only made once is there. The run before
-        it counts where it left data, which may be the very same after every run."""
+        """Checks what the first replay, inside the block, leaves on shared objects.
+
+        Values that are made once are there by then. Data that the baseline left counts too, because it
+        may be the same after every run.
+        """
         if self._noticed:
             yield
             return
@@ -115,19 +121,19 @@ class OneAtATime:
 
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
-        """Around a baseline: ``turn``, but that it leaves what it sets."""
+        """Runs a baseline inside the block alone, if needed; the environment variables it sets stay."""
         with self._turns.lock if self.is_needed else nullcontext():
             yield
 
     @asynccontextmanager
     async def first_aturn(self) -> AsyncGenerator[None, None]:
-        """The same on a loop."""
+        """Does the same as ``first_turn`` on an event loop."""
         async with self._turns.on_loop() if self.is_needed else nullcontext():
             yield
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
-        """Inside, no other replay goes on, where that is needed; for threads."""
+        """Runs a replay inside the block alone, if needed; for threads."""
         while not self._turns.enter(self):
             time.sleep(_PAUSE)
         try:
@@ -141,9 +147,9 @@ class OneAtATime:
 
     @contextmanager
     def exclusive_turn(self) -> Generator[None, None, None]:
-        """Inside, no other replay of the application goes on, of whichever question; for threads.
+        """Runs a replay inside the block without any other run of the application; for threads.
 
-        Raises TimeoutError where one does not come to its end.
+        Raises TimeoutError if another run does not end in time.
         """
         try:
             until = time.monotonic() + _LONGEST
@@ -157,7 +163,7 @@ class OneAtATime:
 
     @asynccontextmanager
     async def exclusive_aturn(self) -> AsyncGenerator[None, None]:
-        """The same on a loop."""
+        """Does the same as ``exclusive_turn`` on an event loop."""
         try:
             until = time.monotonic() + _LONGEST
             while not self._turns.claim(self):
@@ -170,8 +176,8 @@ class OneAtATime:
 
     @asynccontextmanager
     async def aturn(self) -> AsyncGenerator[None, None]:
-        """The same on a loop."""
-        while not self._turns.enter(self):  # noqa: ASYNC110 -- it may be left by a thread
+        """Does the same as ``turn`` on an event loop."""
+        while not self._turns.enter(self):  # noqa: ASYNC110 -- a thread may leave, which sets no event
             await anyio.sleep(_PAUSE)
         try:
             if not self._begins_alone():
@@ -189,7 +195,7 @@ class OneAtATime:
 
     @property
     def written(self) -> str:
-        """Returns what runs write that they share, in words; empty for nothing."""
+        """Returns words for the shared state that runs write; empty for none."""
         return self._written or self._outside.shared
 
 
@@ -198,19 +204,18 @@ def _check_time(until: float) -> None:
         raise TimeoutError("another replay of the application goes on and on")
 
 
-Marks = dict[tuple[int, str], int]
+_Marks = dict[tuple[int, str], int]
 
 
 class Shared:
-    """Knows which things all runs of an application share, and what these hold now, by identity.
+    """This class keeps the objects that all runs of an application share, and their content by identity.
 
-    That is: attributes of objects of the user's own classes, what functions enclose, and globals that
-    they name; they are looked for from the application on. Numbers do not count, as of calls that are
-    counted.
+    These are attributes of the user's objects, enclosed variables of functions, and globals that the
+    functions name. Numbers do not count, because they may be counters of calls.
     """
 
     def __init__(self, application: object) -> None:
-        # What is looked at is kept alive: no other thing may come by its address.
+        # Visited objects are kept alive, so that no other object gets the address of one.
         self._alive: list[object] = []
         self._data: set[tuple[int, str]] = set()
         self._sizes: dict[int, int] = {}
@@ -218,27 +223,27 @@ class Shared:
         self._marks = self._marked(application)
 
     def now(self) -> "Shared":
-        """Returns what the same application's runs share by now."""
+        """Returns the current ``Shared`` of the same application."""
         return Shared(self._application)
 
     def size_of(self, container: object) -> int | None:
-        """Returns how much a collection held; None for one that the runs do not share."""
+        """Returns the number of entries of a shared collection; None if it is not shared."""
         return self._sizes.get(id(container))
 
     def differs_from(self, other: "Shared") -> bool:
-        """Returns True iff something that both know holds another thing now."""
+        """Returns True iff a place that both know refers to another object."""
         return any(other._marks.get(place, held) != held for place, held in self._marks.items())
 
     def has_new_data(self, earlier: "Shared") -> bool:
-        """Returns True iff something holds a text or a collection now that it did not hold earlier."""
+        """Returns True iff a place refers to a text or a collection that it did not refer to earlier."""
         return any(
             earlier._marks.get(place) != held
             for place, held in self._marks.items()
             if place in self._data
         )
 
-    def _marked(self, application: object) -> Marks:
-        marks: Marks = {}
+    def _marked(self, application: object) -> _Marks:
+        marks: _Marks = {}
         seen: set[int] = set()
         waiting: list[object] = [application]
         while waiting and len(seen) < _MOST:

@@ -1,4 +1,4 @@
-"""Applications that work in one thread alone: how their failure is known, and the way out."""
+"""This module explains the errors of applications that work in one thread only."""
 
 import re
 
@@ -26,12 +26,12 @@ _BOUND = (
 
 
 def way_out_of(error: str) -> str:
-    """Returns why a replay failed with this error, and what to do, where a thread is to blame."""
-    return next((told for pattern, told in _BOUND if re.search(pattern, error)), "")
+    """Returns the cause and a remedy if the error comes from a change of threads; else an empty text."""
+    return next((remedy for pattern, remedy in _BOUND if re.search(pattern, error)), "")
 
 
 def served_by(thread: str) -> StateShared:
-    """Returns the error where a thread of the baseline works for replays as well."""
+    """Returns the error for a thread of the baseline that also works for replays."""
     return StateShared(
         f"the thread {thread!r}, which the baseline began, works for later runs as well, and nobody can "
         "tell for which of them it asks a model",

@@ -1,8 +1,8 @@
-"""Whether the code of an application writes to what all of its runs share.
+"""This module finds the places in an application's code that write to state that its runs share.
 
-A result that a run leaves on such a thing may be the very same after every run, so that no look at it
-tells; the code does. It is read without being run: assignments to attributes and entries of what is
-shared, and calls that change a collection or a file. What only counts calls is left out.
+A value that a run leaves may be the same after every run, so comparing holdings does not show it. The
+code does: assignments to attributes and entries of shared objects, and calls that change a collection or
+a file. Counters of calls are left out.
 """
 
 import ast
@@ -27,17 +27,20 @@ _CHANGING = frozenset(
 _HANDING_ON = frozenset(
     {"type", "vars", "globals", "getattr", "cast", "get", "setdefault", "__getitem__"}
 )
-"""Calls that return what is held elsewhere."""
+"""Functions whose result belongs to their argument or their object."""
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "model_post_init", "__init_subclass__"})
 _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
-"""Bases of what replays are served instead of, or what says the same to everybody."""
+"""The names of base classes whose results replays are served, or whose results never change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Where code writes to what runs share. ``where``: the function, in words; ``target``: what it
-    changes; ``node``: by what."""
+    """A ``Written`` is a place in code that writes to shared state.
+
+    ``where``: words for the function. ``target``: the changed expression. ``node``: the statement or the
+    method access that changes it.
+    """
 
     where: str
     code: CodeType
@@ -47,33 +50,32 @@ class Written:
 
     @property
     def counts_for_a_model(self) -> bool:
-        """Returns whether a model counts here how often it was asked, whatever it was asked."""
+        """Returns whether a model counts its calls here, independently of their content."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
     def told(self) -> str:
-        """Where, in words."""
+        """Returns a clause that names the function and the changed expression."""
         return f"{self.where} writes {ast.unparse(self.target)}"
 
 
-def named(function: FunctionType) -> str:
-    """Returns how a function of the user's is called, in words."""
+def function_label(function: FunctionType) -> str:
+    """Returns the name of a function for messages."""
     return f"{function.__qualname__.replace('<locals>.', '')}()"
 
 
 def written_by(holdings: Holdings) -> str:
-    """Returns where the user's code writes to what runs share, in words; empty where it does not."""
+    """Returns a clause for the first place that writes to shared state; empty if there is none."""
     return next((each.told for each in writes_in(holdings) if not each.is_of_model), "")
 
 
 def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[Written]:
-    """Yields where the user's code writes to what runs share, but for what only counts calls.
+    """Yields the places where the user's code, also of models, writes to shared state.
 
-    Also where the user's own model does, which keeps books of its own. ``shared``: variables of the
-    context that are not each run's own.
+    Counters of calls are left out. ``shared``: context variables that are not separate for each run.
     """
     for held, function in users_functions(holdings):
-        # Around it there may be functions of a decorator's.
+        # A decorator may have wrapped the method into functions.
         around = (each.thing for each in holdings.above(held))
         holder = next((each for each in around if not isinstance(each, FunctionType)), None)
         kind = holder if isinstance(holder, type) else type(holder)
@@ -82,7 +84,7 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
             continue
         kept = frozenset(kept_by_defaults(function))
         for target, node in _writes(function.__code__, kept, is_method=_is_method(holder, function)):
-            written = Written(named(function), function.__code__, target, node, held.is_of_model)
+            written = Written(function_label(function), function.__code__, target, node, held.is_of_model)
             if not (_only_counts(node) and not written.counts_for_a_model) and not (
                 isinstance(node, ast.Attribute) and _is_each_runs_own(holdings, node, shared)
             ):
@@ -90,7 +92,7 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
 
 
 def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Collection[object]) -> bool:
-    """Returns whether what is changed is a variable of the context, of which every run has one."""
+    """Returns whether the changed object is a context variable that is separate for each run."""
     variable = holdings.outer.get(label_of(changing.value))
     return isinstance(variable, ContextVar) and variable not in shared
 
@@ -111,9 +113,10 @@ def _is_method(holder: object, function: FunctionType) -> bool:
 def _writes(
     code: CodeType, kept: frozenset[str], *, is_method: bool
 ) -> tuple[tuple[ast.expr, ast.AST], ...]:
-    """Returns what it changes, and by what. Code is what it is, and is asked from several sides.
+    """Returns pairs of a changed expression and the node that changes it. Code never changes, so the
+    result is cached.
 
-    ``kept``: parameters whose default every call of it is given the same of.
+    ``kept``: parameters whose default value all calls share.
     """
     return tuple(_writes_of(code, kept, is_method=is_method))
 
@@ -139,7 +142,7 @@ def _writes_of(
 
 
 def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
-    """Variables of a function that are nothing but other names of what runs share."""
+    """Yields the local variables that are only other names of shared objects."""
     made = defaultdict[str, list[ast.expr]](list)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -154,14 +157,14 @@ def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
 
 
 def _resources(tree: ast.AST) -> Iterator[str]:
-    """Parameters that a workflow is given the same of in every run."""
+    """Yields the parameters that get the same resource of a workflow in every run."""
     for node in ast.walk(tree):
         if isinstance(node, ast.arg) and node.annotation and "Resource(" in ast.unparse(node.annotation):
             yield node.arg
 
 
 def locals_of(code: CodeType) -> Iterator[str]:
-    """Yields the names that a call of it makes anew."""
+    """Yields the names of the code's local variables, also of inner functions."""
     yield from (*code.co_varnames, *code.co_cellvars)
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -173,7 +176,7 @@ def _declared(node: ast.AST) -> list[str]:
 
 
 def _targets(node: ast.AST) -> Iterator[ast.expr]:
-    """Yields what a statement or a call changes."""
+    """Yields the expressions that a statement or a call changes."""
     if isinstance(node, ast.Assign):
         yield from (part for target in node.targets for part in _parts(target))
     elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and getattr(node, "value", None) is not None:
@@ -181,7 +184,7 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Delete):
         yield from node.targets
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in _CHANGING:
-        # Called here, or handed over to be called by another one: ``race(results.put)``.
+        # The method may be called here, or be passed to another function: ``race(results.put)``.
         if isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
             yield node
     elif isinstance(node, ast.Call):
@@ -209,14 +212,14 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def label_of(node: ast.AST) -> str:
-    """Returns the name under which code reads what it is or is an entry of: of ``self.x["y"]``, x."""
+    """Returns the last name in an expression, without entries: x for ``self.x["y"]``."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return getattr(node, "attr", "") or getattr(node, "id", "")
 
 
 def _root(target: ast.expr) -> str:
-    """Returns the variable at which a target begins: of ``type(self).seen["x"]``, self."""
+    """Returns the variable that an expression begins with: self for ``type(self).seen["x"]``."""
     while not isinstance(target, ast.Name):
         if isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value
@@ -233,5 +236,5 @@ def _root(target: ast.expr) -> str:
 
 
 def _only_counts(node: ast.AST) -> bool:
-    """``calls += 1``: whoever goes by it is told of elsewhere."""
+    """Returns True for a statement such as ``calls += 1``; ``counting`` finds the code that reads it."""
     return isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant)

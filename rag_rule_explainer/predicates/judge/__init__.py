@@ -1,4 +1,5 @@
-"""Conditions that a judge decides, usually a model: what it is asked, and how its reply is read."""
+"""This package contains conditions that a judge, usually a model, decides: its requests and its
+replies."""
 
 from .judged import JudgedBy, judged
 from .jury import Jury

@@ -1,4 +1,4 @@
-"""Conditions in words, which a judge decides (paper, *LLM-as-a-judge*)."""
+"""This module contains the predicates that a judge decides (paper, *LLM-as-a-judge*)."""
 
 import hashlib
 import re
@@ -15,17 +15,15 @@ from .protocol import Matter
 from .request import EDITION, INSTRUCTIONS, LONGEST
 
 SAME = "is equivalent to the truth: it gives the same final answer as the truth expresses"
-"""The criterion of those that are asked whether two answers say the same."""
+"""The criterion for comparing an answer with a known answer."""
 MOST_REFERENCE = 200_000
-"""Characters that may go with every request."""
+"""The most characters of a reference, which is part of every request."""
 _SUBJECT = re.compile(r"(?:the|this|an?) (?:candidate|answer)\s+|it\s+", re.IGNORECASE)
 
 
 def stored_name(jury: Jury, *parts: str) -> str | None:
-    """Returns what judgements on these terms are stored under; None where the judge has no name.
-
-    Another judge, another number of opinions, another text or another prompt is another name.
-    """
+    """Returns the name under which a store keeps judgements; None if the judge has no name. The name
+    differs for another judge, another number of opinions, another criterion, and another prompt."""
     if jury.name is None:
         return None
     terms = [str(EDITION), INSTRUCTIONS, str(LONGEST), jury.name, str(jury.samples), *parts]
@@ -36,39 +34,40 @@ def stored_name(jury: Jury, *parts: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class JudgedBy:
-    """Holds iff the jury says of the answer what the criterion says."""
+    """This predicate holds iff the jury says that the answer meets the criterion."""
 
     criterion: str
     jury: Jury
     reference: str | None = None
 
     def __call__(self, case: Case) -> Judged:
-        """HOLDS or BREAKS with the judge's reason; UNKNOWN where it is unsure."""
+        """Returns HOLDS or BREAKS with the judge's reason; UNKNOWN if the judge is unsure."""
         matter = Matter(f"The answer {self.criterion}", case.question, reference=self.reference)
         key = self.memo_key(case)
         return judgement_of(JudgeQuestion(self.jury, matter, case.answer.text, self.remembered_as, key))
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns what the question and the answer say: nothing else is shown to the judge."""
+        """Returns the question and the answer, because the judge sees nothing else."""
         return case.question, case.answer.text
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns a name for the criterion, the reference and the judge, in any process."""
+        """Returns the name of the criterion, the reference and the judge for a store; None without a
+        judge's name."""
         if self.reference is None:
             return stored_name(self.jury, self.criterion)
         return stored_name(self.jury, self.criterion, self.reference)
 
     def __str__(self) -> str:
-        return f"the answer {self._told}"
+        return f"the answer {self._clause}"
 
     @property
     def negation(self) -> str:
-        """Returns the clause of its negation."""
-        return f"{NOT_SO} the answer {self._told}"
+        """Returns the clause of the negated predicate."""
+        return f"{NOT_SO} the answer {self._clause}"
 
     @property
-    def _told(self) -> str:
+    def _clause(self) -> str:
         size = (
             ""
             if self.reference is None
@@ -88,31 +87,32 @@ def judged(
     judge_samples: int = 1,
     batch: int = ALONE,
 ) -> JudgedBy:
-    """The answer is what the criterion says, in a judge's opinion (paper, *LLM-as-a-judge*).
+    """Returns a predicate that holds iff, in a judge's opinion, the answer meets the criterion.
 
-    ``criterion``: what follows "the answer", such as "contradicts the guideline" or "recommends a
-    treatment that is not in this list". ``reference``: the guideline, the list. ``judge``: a LangChain
-    chat model, a LlamaIndex LLM, or a function of a ``JudgeRequest``, sync (it runs in a worker thread)
-    or async, that returns ``{id: True, False or "unsure"}`` for the candidates. An opinion that is unsure
-    makes the probe UNKNOWN, and so does a judge that fails or whose replies stay malformed. Its reason is
-    kept on the probe.
+    See the paper, *LLM-as-a-judge*. ``criterion``: the words after "the answer", such as "contradicts the
+    guideline" or "recommends a treatment that is not in this list". ``reference``: the text of the
+    guideline or the list. ``judge``: a LangChain chat model, a LlamaIndex LLM, or a function of a
+    ``JudgeRequest``, sync (run in a worker thread) or async, that returns ``{id: True, False or
+    "unsure"}`` for the candidates. A probe is UNKNOWN if the judge is unsure, fails, or keeps sending
+    malformed replies. The judge's reason is kept on the probe.
 
-    Identical answers to a question are judged once, or ``judge_samples`` times, and the majority counts.
-    Each is judged in a request of its own, so that no answer is read beside another one. ``judge_name``:
-    names a judge that is a function, so that what it says can be stored; change it with the function.
+    Identical answers to a question are judged once. ``judge_samples``: the number of opinions per answer,
+    of which the majority counts. Each answer is judged in its own request, so that no answer influences
+    another. ``judge_name``: a name for a function, with which its judgements can be stored; change the
+    name when you change the function.
 
-    What remains: an answer can still persuade the judge about *itself*, and a baseline with which
-    ``same_answer(judge=...)`` compares about all of them. They are shown as data (see
-    ``predicates.judge.request``), and whether the model obeys what it reads is up to the model: measure
-    it with ``check_judge`` on answers that try.
+    An answer can still persuade the judge about *itself*, and the baseline in ``same_answer(judge=...)``
+    about all answers. The request marks texts as data (see ``predicates.judge.request``), but the model
+    may follow orders in them. Measure this with ``check_judge`` on answers that try to persuade.
 
-    ``batch``: up to so many answers that wait at the same moment are judged in one request; nobody waits
-    for more. So are the samples of a vote, as many as it takes at the least to decide it, then those that
-    it takes after these; and the answers that a store has already, beforehand. That is fewer requests,
-    and an answer can then tell the judge what to say of the others: where a verdict of a search came out
-    of such a request, the explanation has a warning, and none of the search's rules is *proved*.
+    ``batch``: the most answers in one request. Only answers that wait at the same moment share a request.
+    The samples of a vote also share requests: first the fewest that can decide the vote, then the fewest
+    that are still needed. Stored answers are judged in batches beforehand. Batches save requests, but an
+    answer could then influence the judgement of the others. If a search uses a verdict from such a
+    request, the explanation has a warning, and no rule of the search is *proved*.
 
-    Raises InvalidInput for an empty criterion or reference, one that is too long, and what cannot judge.
+    Raises InvalidInput for an empty criterion or reference, a reference that is too long, and an object
+    that cannot be a judge.
     """
     said = _said(criterion)
     if not said:
@@ -132,7 +132,7 @@ def judged(
 
 
 def _said(criterion: object) -> str:
-    """Returns what is to be said after "the answer"; empty where it is nothing."""
+    """Returns the criterion without a leading "the answer"; empty if it is no text or blank."""
     if not isinstance(criterion, str):
         return ""
     said = criterion.strip().rstrip(".").rstrip()
@@ -141,6 +141,6 @@ def _said(criterion: object) -> str:
 
 
 def same_as(truth: str, case: Case, jury: Jury, remembered_as: str | None, key: Hashable) -> Judged:
-    """Returns the jury's judgement whether the answer is equivalent to the truth."""
+    """Returns the jury's judgement on whether the answer is equivalent to ``truth``."""
     matter = Matter(f"The answer {SAME}.", case.question, truth=truth)
     return judgement_of(JudgeQuestion(jury, matter, case.answer.text, remembered_as, key))

@@ -1,4 +1,5 @@
-"""Who judges, how often, and where: on the batcher of an explanation that is under way, or alone."""
+"""This module requests judgements: from the batcher of the running explanation, or from the judge
+directly."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Hashable
@@ -14,24 +15,26 @@ from .majority import majority
 from .protocol import Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
 
 ALONE = 1
-"""Answers in one request, unless a caller wants more: then one of them could speak for the others."""
+"""The default number of answers in one request: with more, an answer could influence another's
+judgement."""
 
 MOST_OPINIONS = 1_000
-"""On one answer, and answers in one request."""
+"""The most opinions on one answer, and the most answers in one request."""
 
 InThread: TypeAlias = Callable[[Callable[[JudgeRequest], Any], JudgeRequest], Awaitable[Any]]
 
 _ADAPTERS = "rag_rule_explainer.judges"
-"""The entry points of integrations that make judges of models, each by what such models can do."""
+"""The group of entry points by which integrations register judges; each name is an attribute of a
+framework's models."""
 
 
 @dataclass(frozen=True, slots=True)
 class Jury:
-    """This class represents a judge, and how it is asked.
+    """A ``Jury`` holds a judge and how it is used.
 
-    ``name``: says which judge it is, also in another process; None: nobody can tell, and nothing that it
-    says is stored. ``samples``: opinions on one answer, of which the majority counts. ``batch``: answers
-    that may be judged in one request; what was judged among several is never called proved.
+    ``name``: identifies the judge across processes; None: judgements are not stored. ``samples``: the
+    opinions per answer, of which the majority counts. ``batch``: the most answers in one request; rules
+    that rest on a shared request are never called proved.
     """
 
     judge: Judge = field(repr=False)
@@ -41,10 +44,10 @@ class Jury:
 
     @property
     def priced_as(self) -> str:
-        """Returns the model's name in a table of prices, where its replies do not tell it; "" if nobody
-        does."""
-        told: object = getattr(self.judge, "model_name", None)
-        return told if isinstance(told, str) else self.name or ""
+        """Returns the model's name in a price table, for replies without a model name; empty if
+        unknown."""
+        name: object = getattr(self.judge, "model_name", None)
+        return name if isinstance(name, str) else self.name or ""
 
     def __str__(self) -> str:
         times = f", majority of {self.samples}" if self.samples > 1 else ""
@@ -52,10 +55,8 @@ class Jury:
 
 
 class JudgeQuestion(NamedTuple):
-    """One answer that is to be judged.
-
-    ``remembered_as``, ``memo_key``: what the judgement is stored under, where the jury has a name.
-    """
+    """A ``JudgeQuestion`` is one answer to be judged. ``remembered_as``, ``memo_key``: the key of the
+    judgement in a store; unused if the jury has no name."""
 
     jury: Jury
     matter: Matter
@@ -65,55 +66,52 @@ class JudgeQuestion(NamedTuple):
 
 
 class Batcher(Protocol):
-    """Where answers are judged together, each once, and paid for by one explanation."""
+    """This protocol describes the batcher of one explanation, which judges each answer once, in shared
+    requests."""
 
     @property
     def is_here(self) -> bool:
-        """True on the event loop that it sits on."""
+        """Returns True iff the current event loop is the batcher's."""
         ...
 
     async def judgement(self, asked: JudgeQuestion, /) -> Judgement:
-        """Returns the judgement. Raises JudgeFailed where there is none to be had."""
+        """Returns the judgement. Raises JudgeFailed if the judge gives none."""
         ...
 
 
 current_batcher: ContextVar[Batcher | None] = ContextVar("rag_rule_bench", default=None)
-"""The batcher of the explanation that is under way in this context."""
+"""The batcher of the explanation that runs in this context; None outside of an explanation."""
 
 
 @dataclass(slots=True)
 class Company:
-    """This class keeps whether any opinion that one judgement rests on was given among several answers.
-
-    A context variable carries it, so that it is known whatever a predicate makes of the opinion.
-    """
+    """This class records whether a judgement rests on an opinion from a request with several answers.
+    A context variable carries it, so that it is known whatever the predicate does with the opinion."""
 
     is_mixed: bool = False
 
 
 company: ContextVar[Company | None] = ContextVar("rag_rule_company", default=None)
-"""That of the judgement which is being made in this context."""
+"""The ``Company`` of the judgement that is being made in this context."""
 
 
 def among_others(name: str) -> str:
-    """Returns what a judgement that was made among several answers is stored under.
-
-    It differs from the name of one made alone, so that it never comes back as such.
-    """
+    """Returns the stored name of a judgement from a request with several answers. It differs from the
+    name of a judgement on a single answer, so that neither is taken for the other."""
     return f"{name}, judged among others"
 
 
 async def judgement_of(asked: JudgeQuestion) -> Judgement:
-    """Returns the batcher's judgement; where there is none, the jury's, asked about this answer alone.
-
-    Raises JudgeFailed.
-    """
+    """Returns the judgement of the batcher; without a batcher, that of the judge on this answer alone.
+    Raises JudgeFailed."""
     batcher = current_batcher.get()
     if batcher is not None and batcher.is_here:
         return await batcher.judgement(asked)
-    from anyio.to_thread import run_sync  # here, because importing the package loads no event loop
+    from anyio.to_thread import (
+        run_sync,  # imported here, because importing the package loads no event loop
+    )
 
-    from .reply import judgements_in  # pydantic takes its time to import
+    from .reply import judgements_in  # imported late, because pydantic is slow to import
     from .request import request_for
 
     async def in_thread(judge: Callable[[JudgeRequest], Any], request: JudgeRequest) -> Any:
@@ -136,8 +134,8 @@ async def judgement_of(asked: JudgeQuestion) -> Judgement:
 async def answered(
     judge: Callable[[JudgeRequest], Any], request: JudgeRequest, in_thread: InThread
 ) -> JudgeReply:
-    """Returns what the judge says: an async one on this loop, a sync one in a thread. Raises what it
-    raises."""
+    """Returns the judge's reply. An async judge runs on this loop, a sync one in a thread. Raises the
+    judge's errors."""
     call = getattr(judge, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
     if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(call):
         said = await judge(request)
@@ -152,10 +150,8 @@ async def answered(
 
 
 def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
-    """Returns the jury of a judge: a chat model, an LLM, or a function of a JudgeRequest.
-
-    Raises InvalidInput for what cannot judge, and for numbers that are none.
-    """
+    """Returns the jury of a judge: a chat model, an LLM, or a function of a JudgeRequest. Raises
+    InvalidInput for an object that cannot be a judge, and for invalid numbers."""
     if isinstance(judge, Jury):
         return judge
     for what, number in (("judge_samples", samples), ("batch", batch)):
@@ -175,8 +171,10 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
             f"judgements are remembered by judge, but {type(found).__name__} cannot be hashed; make it a "
             "frozen dataclass, or give one of its methods"
         ) from error
-    told: object = getattr(found, "judge_name", None)
-    return Jury(cast("Judge", found), name or (told if isinstance(told, str) else None), samples, batch)
+    own_name: object = getattr(found, "judge_name", None)
+    return Jury(
+        cast("Judge", found), name or (own_name if isinstance(own_name, str) else None), samples, batch
+    )
 
 
 def _adapted(judge: Any) -> Any:
@@ -184,15 +182,17 @@ def _adapted(judge: Any) -> Any:
         return None
     for adapter in _adapters():
         if hasattr(judge, adapter.name):
-            # Late, and by name: whoever has such a model has its framework, and nobody else needs it.
+            # The adapter is loaded by name, so that only users of its framework import it.
             return adapter.load()(judge)
     return judge
 
 
 @cache
 def _adapters() -> tuple[Any, ...]:
-    """Returns what the integrations register to make judges of their frameworks' models. It reads the
-    metadata of every distribution that is installed, so it does so once."""
-    from importlib.metadata import entry_points  # importing the package reads no folders
+    """Returns the entry points by which integrations make judges of their frameworks' models. Cached,
+    because it reads the metadata of every installed distribution."""
+    from importlib.metadata import (
+        entry_points,  # imported late, because importing the package reads no folders
+    )
 
     return tuple(entry_points(group=_ADAPTERS))

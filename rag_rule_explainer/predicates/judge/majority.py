@@ -1,4 +1,4 @@
-"""How the opinions on one answer are counted."""
+"""This module counts the opinions on one answer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,10 +7,8 @@ from ...verdicts import Judgement, Verdict
 
 
 def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
-    """Returns what most of these say; None while the opinions that are left could change it.
-
-    A draw is UNKNOWN; those that are unsure count for neither side.
-    """
+    """Returns the majority judgement; None while the remaining opinions could change it. A draw is
+    UNKNOWN; opinions that are unsure count for neither side."""
     if samples == 1:
         return opinions[0] if opinions else None
     counts = Counter(opinion.verdict for opinion in opinions)
@@ -18,13 +16,13 @@ def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
     if abs(holds - breaks) <= (left := samples - len(opinions)) and left:
         return None
     verdict = Verdict.UNKNOWN if holds == breaks else Verdict.of(holds > breaks)
-    told = f"{holds} of {len(opinions)} judges for it, {breaks} against"
+    counted = f"{holds} of {len(opinions)} judges for it, {breaks} against"
     reason = next((each.reason for each in opinions if each.verdict is verdict and each.reason), "")
-    return Judgement(verdict, f"{told}; {reason}" if reason else told)
+    return Judgement(verdict, f"{counted}; {reason}" if reason else counted)
 
 
 def soonest(opinions: Sequence[Judgement], samples: int) -> int:
-    """Returns how many more opinions it takes at least until the majority is known."""
+    """Returns the smallest number of further opinions after which the majority can be known."""
     counts = Counter(opinion.verdict for opinion in opinions)
     left = samples - len(opinions)
     lead = abs(counts[Verdict.HOLDS] - counts[Verdict.BREAKS])

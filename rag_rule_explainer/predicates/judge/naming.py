@@ -1,4 +1,4 @@
-"""What a model is called as a judge: by all that decides what it says, and nothing that is secret."""
+"""This module names a model as a judge by everything that determines its opinions, without secrets."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from ...printable import printable
 
 _ENDPOINTS = (
-    "root_client.base_url",  # where an OpenAI client really goes, whatever the environment says
+    "root_client.base_url",  # the URL that an OpenAI client uses, whatever the environment says
     "base_url",
     "api_base",
     "openai_api_base",
@@ -19,7 +19,7 @@ _ENDPOINTS = (
     "endpoint",
     "region_name",
 )
-"""Where models of both frameworks keep it; the first that is there counts."""
+"""The attributes in which models of both frameworks keep their endpoint; the first that is set counts."""
 _SETTINGS = {
     "deployment_name": "deployment",
     "engine": "deployment",
@@ -33,11 +33,9 @@ _MORE_SETTINGS = ("model_kwargs", "additional_kwargs")
 
 
 def judge_name_of(model: object, model_name: str | None, *more: str) -> str | None:
-    """Such as "gpt-4o at api.openai.com, temperature 0, seed 7"; None for a model without a name.
-
-    Of an endpoint, its host and port: a path, a query and a user may hold what is secret. Settings that
-    are not set are left to the endpoint, and not told. ``more``: what else is to be told.
-    """
+    """Returns a name such as "gpt-4o at api.openai.com, temperature 0, seed 7"; None without
+    ``model_name``. Only the host and port of the endpoint are named, because a path, query or user may
+    be secret. Settings that are not set are not named. ``more``: further parts of the name."""
     if not model_name:
         return None
     endpoint = next((host for path in _ENDPOINTS if (host := _host(_at(model, path)))), None)
@@ -50,7 +48,7 @@ def _settings(model: object) -> Iterator[str]:
     mappings = [cast("Mapping[str, object]", each) for each in others if isinstance(each, Mapping)]
     for name, word in _SETTINGS.items():
         values = (getattr(model, name, None), *(each.get(name) for each in mappings))
-        # What is given beside the fields is what is sent.
+        # Values in these mappings take precedence over the fields in the request.
         value = next((each for each in reversed(values) if each is not None), None)
         if isinstance(value, (int, float)):
             yield f"{word} {value:g}" if isinstance(value, float) else f"{word} {value}"
@@ -66,7 +64,7 @@ def _at(model: object, path: str) -> Any:
 
 def _host(url: object) -> str | None:
     text = "" if url is None else str(url)
-    with suppress(ValueError):  # a port that is none
+    with suppress(ValueError):  # the port is not a number
         parts = urlsplit(text if "//" in text else f"//{text}")
         return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
     return None

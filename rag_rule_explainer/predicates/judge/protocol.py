@@ -1,4 +1,5 @@
-"""What a judge is: somebody who reads a request and gives an opinion on each candidate in it."""
+"""This module defines the interface of judges: a judge reads a request and returns an opinion per
+candidate."""
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
@@ -9,11 +10,9 @@ from ...printable import without_secrets
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """What is to be decided of each candidate.
-
-    ``criterion``: what a candidate does or is where the verdict is yes. ``truth``: the answer that it is
-    to be equivalent to, ``reference``: what else the criterion speaks of; None where there is none.
-    """
+    """A ``Matter`` holds what the judge must decide about each candidate. ``criterion``: the statement
+    about the candidate that a "yes" confirms. ``truth``: the answer to which candidates are compared;
+    ``reference``: a text to which the criterion refers. Both may be None."""
 
     criterion: str
     question: str
@@ -22,10 +21,8 @@ class Matter:
 
 
 class Candidate(NamedTuple):
-    """This class represents an answer as the judge is shown it, under an id of this request alone.
-
-    ``left_out``: how many characters in its middle the judge is not shown.
-    """
+    """A ``Candidate`` holds an answer as shown to the judge, under an id that is used in this request
+    only. ``left_out``: the number of characters cut from its middle."""
 
     id: str
     answer: str
@@ -34,11 +31,9 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """What a judge is asked.
-
-    ``instructions``: ours, always the same, for a system message. ``content``: the matter and the
-    candidates as one JSON object, for the user's message.
-    """
+    """A ``JudgeRequest`` holds one request to a judge. ``instructions``: the package's fixed text for
+    a system message. ``content``: the matter and the candidates as one JSON object, for the user
+    message."""
 
     instructions: str
     content: str
@@ -52,7 +47,8 @@ class JudgeRequest:
 
 
 class JudgeReply(NamedTuple):
-    """What a judge says, and the tokens that it spent, by kind and, where that is known, by model."""
+    """A ``JudgeReply`` holds a judge's reply and the tokens used: by kind, and by kind for each model if
+    known."""
 
     content: object
     usage: Mapping[str, int] | None = None
@@ -63,20 +59,21 @@ JudgeSays: TypeAlias = str | Mapping[str, Any] | JudgeReply
 
 
 class Judge(Protocol):
-    """Gives its opinions as JSON, as a mapping, or as a JudgeReply; sync or async.
-
-    The JSON is as ``reply`` describes. A mapping goes from the candidates' ids to True, False, "yes",
-    "no", "unsure", a Verdict or a Judgement, or to ``{"verdict": ..., "reason": ...}``.
-    """
+    """This protocol describes a judge: sync or async, it returns opinions as JSON, a mapping, or a
+    JudgeReply. The module ``reply`` describes the JSON. A mapping leads from the candidates' ids to
+    True, False, "yes", "no", "unsure", a Verdict, a Judgement, or ``{"verdict": ..., "reason": ...}``."""
 
     def __call__(self, request: JudgeRequest, /) -> JudgeSays | Awaitable[JudgeSays]:
-        """One opinion for each candidate; what is raised makes their probes UNKNOWN."""
+        """Returns one opinion per candidate. If it raises, the probes of all candidates are UNKNOWN."""
         ...
 
 
 class JudgeFailed(Exception):
-    """A candidate for which there is no opinion, and why. Its probe is UNKNOWN, and not remembered."""
+    """This error gives the reason why a candidate has no opinion. Its probe is UNKNOWN and is not
+    cached."""
 
-    def __init__(self, *told: object) -> None:
-        # It may be what a provider said.
-        super().__init__(*(without_secrets(each) if isinstance(each, str) else each for each in told))
+    def __init__(self, *arguments: object) -> None:
+        # The reason may quote a provider's message, which may contain a key.
+        super().__init__(
+            *(without_secrets(each) if isinstance(each, str) else each for each in arguments)
+        )

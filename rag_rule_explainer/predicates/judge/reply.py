@@ -1,12 +1,12 @@
-"""What a judge said, read as what it is: text that a hostile answer may have had a hand in.
+"""This module parses a judge's reply, which a hostile answer may have influenced.
 
-    {"opinions": [{"id": "4f…", "reason": "…", "verdict": "yes"}]}      as the instructions ask for it
+    {"opinions": [{"id": "4f…", "reason": "…", "verdict": "yes"}]}      the form that the request demands
     [{"id": "4f…", "verdict": "no"}]                                    the list alone
-    {"4f…": "unsure", "9a…": {"verdict": "no", "reason": "…"}}          by id
+    {"4f…": "unsure", "9a…": {"verdict": "no", "reason": "…"}}          a mapping by id
 
-A verdict is "yes", "no", "unsure", true or false, and nothing else. An id that is missing, comes twice or
-has another verdict has no opinion; ids that were not asked about are passed over. Text around the JSON,
-but for a code fence around all of it, makes all of it unreadable.
+A verdict is "yes", "no", "unsure", true or false. A candidate has no opinion if its id is missing, occurs
+twice, or has any other verdict. Unknown ids are ignored. A reply with text around the JSON is rejected as
+a whole; only a code fence around all of it is allowed.
 """
 
 import json
@@ -28,7 +28,7 @@ _DOUBLED = object()
 
 
 class Opinion(BaseModel):
-    """What a judge says of one candidate."""
+    """An ``Opinion`` is a judge's opinion on one candidate."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -38,7 +38,7 @@ class Opinion(BaseModel):
 
 
 class Opinions(BaseModel):
-    """One opinion for each candidate: the type of a judge's structured output."""
+    """This model is the type of a judge's structured output: one opinion per candidate."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -46,8 +46,7 @@ class Opinions(BaseModel):
 
 
 def judgements_in(said: object, ids: Iterable[str]) -> dict[str, Judgement]:
-    """Returns the judgement of each of these ids that has exactly one well-formed opinion. Never
-    raises."""
+    """Returns the judgements of the ids with exactly one well-formed opinion. Never raises."""
     wanted = frozenset(ids)
     content = _parsed(said)
     if isinstance(content, Mapping):
@@ -90,9 +89,9 @@ def _judgement(entry: Mapping[str, Any], identity: str) -> Judgement | None:
     verdict: object = entry.get("verdict")
     if isinstance(verdict, bool):
         verdict = "yes" if verdict else "no"
-    told = {"id": entry.get("id", identity), "reason": entry.get("reason", ""), "verdict": verdict}
+    fields = {"id": entry.get("id", identity), "reason": entry.get("reason", ""), "verdict": verdict}
     try:
-        opinion = Opinion.model_validate(told)
+        opinion = Opinion.model_validate(fields)
     except ValidationError:
         return None
     if opinion.id != identity:
@@ -126,7 +125,7 @@ def _parsed(said: object) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """As a dict, in which a key that came twice has a value that is no verdict."""
+    """Returns a dict in which a repeated key has a value that is no verdict."""
     counts = Counter(key for key, _ in pairs)
     return {key: value if counts[key] == 1 else _DOUBLED for key, value in pairs}
 

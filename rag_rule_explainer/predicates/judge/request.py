@@ -1,9 +1,9 @@
-"""What a judge is asked, as text: pure, and total over any answer.
+"""This module writes requests to a judge; it does no I/O and accepts any answer.
 
-Answers are untrusted: whoever wrote a source may have written them. So each of them is a JSON string in
-an item of its own, under an id that nobody could know; control characters are taken out, and the middle
-of what is too long. None of that keeps a model from obeying what it reads, so that answers are judged one
-a request unless a caller wants otherwise.
+Answers are untrusted, because the author of a source may have shaped them. So each answer is a JSON
+string in its own item, under an unpredictable id; control characters are removed, and the middle of a
+long answer is cut. A model may still follow orders that it reads. Therefore each answer is judged in its
+own request unless the caller sets ``batch``.
 """
 
 import json
@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from .protocol import Candidate, JudgeRequest, Matter
 
 LONGEST = 8_000
-"""Characters of an answer that a judge is shown."""
+"""The most characters of an answer that a judge is shown."""
 EDITION = 3
-"""Of this prompt, and of how it is asked: what is judged under another one is not taken from a store. Of
-the second one and before, nobody can tell what was judged among several answers."""
+"""The version of the prompt and its use; stored judgements of another version are not reused. Versions 1
+and 2 did not record which answers were judged together."""
 
 INSTRUCTIONS = """\
 You judge candidate answers to a question.
@@ -44,7 +44,7 @@ Reply with JSON alone, with one opinion for each id and no other, each with a re
 
 _TAKEN_OUT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _KEPT = frozenset("\n\t\u200c\u200d")
-"""The zero-width joiners shape Persian, Indic and emoji text."""
+"""Characters that stay: the zero-width joiners shape Persian, Indic and emoji text."""
 _LINES = {"\r\n": "\n", "\r": "\n", "\u0085": "\n", "\u2028": "\n", "\u2029": "\n"}
 
 _FOR_A_JUDGE = re.compile(
@@ -66,8 +66,8 @@ _FOR_A_JUDGE = re.compile(
 
 
 def cleaned(text: str) -> str:
-    """Returns the text without control, format, private and unassigned characters; line ends as one
-    kind."""
+    """Returns the text without control, format, private and unassigned characters, with uniform line
+    ends."""
     if text.isascii() and text.isprintable():
         return text
     for written, line_end in _LINES.items():
@@ -76,10 +76,8 @@ def cleaned(text: str) -> str:
 
 
 def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
-    """As much of an answer as a judge is shown, and how many characters are left out of its middle.
-
-    Answers that a judge would be shown alike get one judgement.
-    """
+    """Returns the part of an answer that a judge is shown, and the number of characters cut from its
+    middle. Answers with the same shown part share one judgement."""
     text = cleaned(answer)
     if len(text) <= longest:
         return text, 0
@@ -88,11 +86,11 @@ def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
 
 
 def is_for_a_judge(answer: str) -> bool:
-    """Returns True where an answer looks as if it spoke to its judge, so that no batch takes it along.
+    """Returns True if an answer seems to address its judge; it is then judged in a request of its own.
 
-    It only makes the worst less likely: it knows common English orders and markup, and misses what is
-    short, polite, in another language or in look-alike letters: 45 of 50 orders by a hand that had not
-    seen it. Nothing rests on it.
+    The check only reduces the risk, and nothing relies on it: it knows common English orders and markup.
+    It misses orders that are short, polite, in another language or in look-alike letters. In a test with
+    50 orders by an independent author, it found 45.
     """
     plain = unicodedata.normalize("NFKC", shown(answer)[0])
     return _FOR_A_JUDGE.search(plain) is not None
@@ -105,18 +103,16 @@ def _random_id() -> str:
 def request_for(
     matter: Matter, answers: Sequence[str], new_id: Callable[[], str] = _random_id
 ) -> JudgeRequest:
-    """Returns the request to judge these answers, each under an id that occurs in none of the texts.
-
-    ``content`` is one JSON object, whatever the texts are, in which every candidate has one line.
-    """
+    """Returns the request to judge these answers; each has an id that occurs in none of the texts.
+    ``content`` is always one valid JSON object, with one line per candidate."""
     texts = [shown(answer) for answer in answers]
     truth, unseen = ("", 0) if matter.truth is None else shown(matter.truth)
     about = [
-        (name, cleaned(told) if name != "truth" else truth)
+        (name, cleaned(text) if name != "truth" else truth)
         for name in ("criterion", "question", "truth", "reference")
-        if (told := getattr(matter, name)) is not None
+        if (text := getattr(matter, name)) is not None
     ]
-    everything = "\n".join([*(text for text, _ in texts), *(told for _, told in about)])
+    everything = "\n".join([*(text for text, _ in texts), *(text for _, text in about)])
     candidates: list[Candidate] = []
     used: set[str] = set()
     for text, left_out in texts:
@@ -125,7 +121,7 @@ def request_for(
             identity = new_id()
         used.add(identity)
         candidates.append(Candidate(identity, text, left_out))
-    lines = [f"{_json(name)}: {_json(told)}," for name, told in about]
+    lines = [f"{_json(name)}: {_json(text)}," for name, text in about]
     lines += [f'"truth_left_out": {unseen},'] if unseen else []
     items = ",\n".join(_item(candidate) for candidate in candidates)
     content = "\n".join(["{", *lines, '"candidates": [', items, "]}"])

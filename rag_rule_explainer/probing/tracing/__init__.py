@@ -1,1 +1,1 @@
-"""Marks on the traces of replays, for every tracer that an application may use."""
+"""This room marks the traces of replays, in every tracer that an application may use."""

@@ -1,7 +1,7 @@
-"""Whether anybody answers where traces are sent.
+"""This module checks that the endpoint of traces answers, before an explanation sends thousands of runs
+there.
 
-What is sent to a dead endpoint is tried again many times, mostly by what a process waits for before it
-ends. An explanation makes thousands of runs, so it sends none where nobody would receive them.
+Clients retry what a dead endpoint does not take, mostly in threads that keep the process from ending.
 """
 
 import http.client
@@ -13,9 +13,9 @@ from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 ANSWERS_WITHIN = 2.0
-"""Seconds that an endpoint has to answer."""
+"""The seconds within which an endpoint must answer."""
 _KNOWN_FOR = 60.0
-"""Seconds for which what an endpoint did is taken for what it would do."""
+"""The seconds for which the result of a check is reused."""
 _LOG = getLogger(__name__)
 
 _asking = threading.Lock()
@@ -23,11 +23,9 @@ _known: dict[str, tuple[float, bool]] = {}
 
 
 def why_not(endpoint: str, *, anew: bool = False) -> str:
-    """Says that nobody answers there; empty where somebody does, or where it cannot be asked. Blocks.
-
-    ``anew``: whatever is known of it.
-    """
-    # Whoever comes meanwhile wants to know the same.
+    """Returns a note that the endpoint does not answer; empty if it does, or cannot be checked. Blocks.
+    ``anew``: ignores an earlier result."""
+    # Callers that wait for the lock reuse the result.
     with _asking:
         at, answers = _known.get(endpoint, (0.0, False))
         if anew or not at or time.monotonic() - at > _KNOWN_FOR:
@@ -44,16 +42,16 @@ def why_not(endpoint: str, *, anew: bool = False) -> str:
 def _answers(endpoint: str) -> bool:
     url = urlsplit(endpoint)
     if url.scheme not in {"http", "https"} or not url.hostname or _goes_by_proxy(url):
-        return True  # in some other way than from here
+        return True  # this check does not go by its way
     is_safe = url.scheme == "https"
     made = http.client.HTTPSConnection if is_safe else http.client.HTTPConnection
     connection = made(url.hostname, url.port, timeout=ANSWERS_WITHIN)
     try:
-        # Any answer will do: it is somebody who takes requests.
+        # Any reply shows that the endpoint takes requests.
         connection.request("GET", url.path or "/")
         connection.getresponse()
     except (ssl.SSLError, http.client.HTTPException):
-        return True  # by certificates that only its client knows, or in another protocol
+        return True  # only its client knows the certificates or the protocol
     except OSError as error:
         _LOG.warning("%s, where traces are sent, gave no answer: %s", endpoint, type(error).__name__)
         return False

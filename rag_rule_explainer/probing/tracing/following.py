@@ -1,6 +1,6 @@
-"""Follows what replays give to threads, for as long as somebody explains.
+"""This module marks the work of threads that replays start, while an explanation runs.
 
-A thread begins with a context of its own, so it knows nothing of the replay in which it was begun.
+A new thread has an empty context, so it does not know the replay that started it.
 """
 
 import threading
@@ -13,12 +13,13 @@ from typing import Any, TypeAlias, cast
 from ..whose import is_users
 
 HandOn: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""Returns what is called in a thread instead of a function; the function itself outside of replays."""
+"""Returns the function to call in a thread in place of the given one: outside replays, the given one
+itself."""
 
 
 class Following:
-    """This class replaces the methods by which threads get their work, while somebody wants it, and
-    makes them what they were afterwards. Thread-safe."""
+    """This class replaces the methods that give work to threads while it is in use, and restores them
+    afterwards. Thread-safe."""
 
     def __init__(self, hand_on: HandOn) -> None:
         self._hand_on = hand_on
@@ -28,8 +29,8 @@ class Following:
 
     @contextmanager
     def on(self) -> Generator[None, None, None]:
-        """Inside, the function is handed on of each call that a pool is given, and of each thread that
-        is begun for code of the user's. Nests, and is shared."""
+        """Passes every call for a thread pool, and every new thread for the user's code, through
+        ``hand_on`` inside. May be entered several times at once."""
         with self._guard:
             self._users += 1
             if self._users == 1:
@@ -51,7 +52,8 @@ class Following:
 
     def _put_back(self) -> None:
         for owner, name, method, replacement in self._replaced:
-            # Somebody may have wrapped ours meanwhile; ours does nothing outside of replays.
+            # Another library may have wrapped the replacement, which stays then: it does nothing outside
+            # replays.
             if vars(owner)[name] is replacement:
                 setattr(owner, name, method)
         self._replaced.clear()
@@ -74,8 +76,9 @@ class Following:
 
 
 def _is_for_users_code(thread: threading.Thread) -> bool:
-    """Returns False for a thread of a library, such as a pool's own: it serves whoever comes later."""
-    does: Any = getattr(thread, "_target", None) or type(thread)
-    while isinstance(does, partial):
-        does = cast("partial[Any]", does).func
-    return is_users(str(getattr(does, "__module__", None) or ""))
+    """Returns False for a thread of a library, such as one of a pool: it also serves callers outside the
+    replay."""
+    target: Any = getattr(thread, "_target", None) or type(thread)
+    while isinstance(target, partial):
+        target = cast("partial[Any]", target).func
+    return is_users(str(getattr(target, "__module__", None) or ""))

@@ -1,4 +1,4 @@
-"""LangSmith, in processes that use it: what it puts on every run, and whether its endpoint answers."""
+"""This module marks LangSmith's runs and checks LangSmith's endpoint, in processes that use LangSmith."""
 
 import sys
 from collections.abc import Generator, Mapping
@@ -6,23 +6,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import endpoints
-from .marks import Marks
+from .marks import TraceMarks
 
 _BACKLOG = 500
-"""Undelivered operations of a client from which on its endpoint is asked again."""
+"""The number of a client's undelivered operations from which its endpoint is checked again."""
 
 
 def in_use() -> bool:
-    """Returns True iff the process has loaded what traces runs."""
+    """Returns True iff the process has loaded the part of LangSmith that traces runs."""
     return "langsmith.run_helpers" in sys.modules
 
 
 @contextmanager
-def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
-    """Inside, every run is marked, beside what the user has put there.
-
-    Not where no run is sent: whoever turns that on further inside begins with marks of their own.
-    """
+def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
+    """Adds marks and a tag to every run inside, beside those of the user. Does nothing while tracing is
+    off: code inside that turns tracing on sets marks of its own."""
     from langsmith import run_helpers
 
     if not is_on():
@@ -37,7 +35,7 @@ def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
 
 @contextmanager
 def silenced() -> Generator[None, None, None]:
-    """Inside, no run is sent, whoever traces it."""
+    """Keeps LangSmith from sending any run inside."""
     from langsmith import run_helpers
 
     with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- see above
@@ -45,7 +43,7 @@ def silenced() -> Generator[None, None, None]:
 
 
 def is_on() -> bool:
-    """Returns True iff runs are sent that name no client of theirs."""
+    """Returns True iff runs without a client of their own are sent."""
     from langsmith import run_helpers, utils
 
     enabled: Any = run_helpers.get_tracing_context().get("enabled")
@@ -54,8 +52,8 @@ def is_on() -> bool:
 
 
 def why_nobody() -> str:
-    """Says that LangSmith gives no answer where runs would be sent to it that name no client of theirs;
-    empty where it answers, and where they are not sent. Blocks."""
+    """Returns a note that the default LangSmith endpoint does not answer; empty if it does, or if no run
+    is sent there. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
     if not is_on():
@@ -64,26 +62,27 @@ def why_nobody() -> str:
     client: Any = context.get("client") or getattr(run_trees, "_CLIENT", None)
     if client is not None:
         return why_dead(client)
-    # A client that is made asks its endpoint at once, and holds the process until that has answered.
+    # A new client would call its endpoint at once, and block the process until it answers.
     endpoint = utils.get_env_var("ENDPOINT")
-    return _told(endpoint) if endpoint else why_dead(run_trees.get_cached_client())
+    return _note(endpoint) if endpoint else why_dead(run_trees.get_cached_client())
 
 
 def why_dead(client: Any) -> str:
-    """Says that a client's endpoint gives no answer; empty where it does, or cannot be asked. Blocks."""
+    """Returns a note that a client's endpoint does not answer; empty if it does, or cannot be checked.
+    Blocks."""
     endpoint = str(getattr(client, "api_url", ""))
     if not endpoint or not _is_plain(client):
         return ""
     queue = getattr(client, "tracing_queue", None)
-    return _told(endpoint, anew=queue is not None and queue.qsize() > _BACKLOG)
+    return _note(endpoint, anew=queue is not None and queue.qsize() > _BACKLOG)
 
 
-def _told(endpoint: str, *, anew: bool = False) -> str:
+def _note(endpoint: str, *, anew: bool = False) -> str:
     return endpoints.why_not(f"{endpoint.rstrip('/')}/info", anew=anew)
 
 
 def _is_plain(client: Any) -> bool:
-    """Returns False where requests go some other way, such as through a session of the user's."""
+    """Returns False if requests do not go through a plain session, such as one of the user's."""
     import requests
 
     return type(getattr(client, "session", None)) is requests.Session

@@ -1,8 +1,8 @@
-"""What traces say of an explanation and of its replays, whoever writes them.
+"""This module defines the marks that traces carry on an explanation and its replays.
 
-All runs of one question are to be found under one name, and each replay says which explanation it
-belongs to, which run is explained, what was retained, and, at its end, the verdict on its answer. That is
-known only once the answer was judged, so the run of a replay ends after that.
+All runs of one question share one id. A replay's marks name its explanation, the explained run, the
+retained sources and, at its end, the verdict on its answer. That is known only after the judging, so the
+run of a replay ends after it.
 """
 
 import inspect
@@ -25,41 +25,42 @@ EXPLANATION = "rag_rule_explanation"
 REPLAY = "rag_rule_replay"
 """The name of the run, or span, of one replay."""
 BASELINE_TAG_NAME = "rag_rule_baseline"
-"""The name of the span of a baseline that no framework has a name for."""
+"""The name of a baseline's span if no framework names it."""
 REPLAY_TAG = "rag-rule-replay"
 BASELINE_TAG = "rag-rule-baseline"
 
 ReplayPurpose: TypeAlias = Literal["baseline", "replay", "retry", "repeat check", "comparison"]
-"""Why the application ran."""
-Marks: TypeAlias = Mapping[str, str | int]
+"""The purpose of a run of the application."""
+TraceMarks: TypeAlias = Mapping[str, str | int]
 
 _LONGEST = 500
-_NONE: Marks = {}
+_NONE: TraceMarks = {}
 _LOG = getLogger(__name__)
 
 
 class Outcome(NamedTuple):
-    """What came of a replay, as its trace is told. ``error``: where it has no answer."""
+    """An Outcome is the end of a replay as its trace shows it. ``error``: set if the replay has no
+    answer."""
 
-    marks: Marks
+    marks: TraceMarks
     answer: str | None = None
     error: BaseException | None = None
 
 
 EndTelling: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
-"""Ends what a tracer has begun for a replay."""
+"""Ends the run or span that a tracer has begun for a replay."""
 
 
 class TracedReplay:
-    """This class is one replay as traces know it; its tracers' runs are ended when it was judged.
+    """A TracedReplay is one replay as tracers know it; their runs end once the replay was judged.
 
-    ``marks``: what is known of it from the start; ``answered``: its answer, until it has ended. A replay
-    that was given up may still run, and whatever it begins then is ended at once.
+    ``marks``: known from the start. ``answered``: its arrangement and answer, until it has ended. A
+    replay that was abandoned may still run; a run that it begins then is ended at once.
     """
 
-    def __init__(self, explanation: "TracedExplanation", marks: Marks, *, is_baseline: bool) -> None:
+    def __init__(self, explanation: "TracedExplanation", marks: TraceMarks, *, is_baseline: bool) -> None:
         self.explanation = explanation
-        self.marks: Marks = marks
+        self.marks: TraceMarks = marks
         self.is_baseline = is_baseline
         self.answered: tuple[Arrangement, Answer] | None = None
         self._endings: list[EndTelling] = []
@@ -68,16 +69,17 @@ class TracedReplay:
 
     @property
     def tag(self) -> str:
-        """By which traces are filtered."""
+        """The tag by which the user filters traces."""
         return BASELINE_TAG if self.is_baseline else REPLAY_TAG
 
     @property
     def ended(self) -> bool:
-        """Returns whether its outcome has been told."""
+        """True if the outcome is known."""
         return self._outcome is not None
 
     def at_end(self, ending: EndTelling) -> None:
-        """Has this called with the outcome; in another thread, unless it is a coroutine function."""
+        """Calls ``ending`` with the outcome once it is known; in another thread, unless it is a coroutine
+        function."""
         with self._guard:
             outcome = self._outcome
             if outcome is None:
@@ -89,22 +91,23 @@ class TracedReplay:
     async def end(
         self, judgement: Judgement, condition: str = "", error: BaseException | None = None
     ) -> None:
-        """Tells everybody the outcome, the first time; a tracer that fails is logged, and that is all."""
-        from .. import threads  # an explanation that is only read back needs no event loop
+        """Calls every ending with the outcome, on the first call only; the error of a tracer is logged,
+        not raised."""
+        from .. import threads  # an explanation that is read from a file needs no event loop
 
         with self._guard:
             if self._outcome is not None:
                 return
-            told: dict[str, str | int] = {"rag_rule_verdict": judgement.verdict.value}
+            marks: dict[str, str | int] = {"rag_rule_verdict": judgement.verdict.value}
             condition = condition or self.explanation.condition
             if condition:
-                told["rag_rule_condition"] = shortened(condition, _LONGEST)
+                marks["rag_rule_condition"] = shortened(condition, _LONGEST)
             if judgement.reason:
-                told["rag_rule_reason"] = shortened(judgement.reason, _LONGEST)
+                marks["rag_rule_reason"] = shortened(judgement.reason, _LONGEST)
             text = None if self.answered is None else self.answered[1].text
-            self._outcome = outcome = Outcome(told, text, error)
+            self._outcome = outcome = Outcome(marks, text, error)
             endings, self._endings = self._endings, []
-            # Answers are kept for long, and this with them.
+            # Kept replies refer to this object, so it drops what takes memory.
             self.answered, self.marks = None, _NONE
         self.explanation.forget(self)
         for ending in endings:
@@ -126,14 +129,14 @@ def _tell(ending: EndTelling, outcome: Outcome) -> None:
 
 @dataclass(eq=False)
 class TracedExplanation:
-    """This class is one explanation as traces know it.
+    """A TracedExplanation is one explanation as tracers know it.
 
-    ``explained_run``: the id of the run that is explained, as its tracer knows it. ``replays``: False
-    keeps replays from all tracers. ``opens_spans``: OpenTelemetry is told of it from here, as nobody else
-    does. ``follows_threads``: what its replays begin threads for is marked from here, as no integration
-    does that. ``is_open``: there is a run or a span by now that holds all others. ``asked``: it is known
-    whether anybody would receive what is traced; ``notes`` say who would not. ``condition``: what is
-    asked of every answer, for replays that have none.
+    ``explained_run``: the tracer's id of the explained run. ``replays``: False hides replays from all
+    tracers. ``opens_spans``: this package makes the OpenTelemetry spans, since no framework does.
+    ``follows_threads``: this package marks the work of threads that replays start, since no integration
+    does. ``is_open``: a run or span that holds all others exists. ``asked``: the endpoints were checked;
+    ``notes`` name those that do not answer. ``condition``: the condition on every answer, for replays
+    that have none of their own.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))
@@ -150,7 +153,7 @@ class TracedExplanation:
 
     @property
     def marks(self) -> dict[str, str | int]:
-        """Returns what everything that belongs to it is marked with."""
+        """The marks that all runs of this explanation carry."""
         marks: dict[str, str | int] = {"rag_rule_explanation": self.id}
         if self.explained_run:
             marks["rag_rule_explained_run"] = self.explained_run
@@ -158,11 +161,11 @@ class TracedExplanation:
 
     @property
     def open(self) -> tuple[TracedReplay, ...]:
-        """Returns the replays that have not ended."""
+        """The replays that have not ended."""
         return tuple(self._open)
 
     def replay(self, kept: Iterable[str], kind: ReplayPurpose) -> TracedReplay:
-        """Begins a replay on the sources of these ids."""
+        """Begins a replay on the sources with these ids."""
         marks = {
             **self.marks,
             "rag_rule_kept": ",".join(kept),
@@ -174,12 +177,12 @@ class TracedExplanation:
         return begun
 
     def forget(self, replay: TracedReplay) -> None:
-        """Notes that it has ended."""
+        """Drops a replay that has ended."""
         self._open.discard(replay)
 
     async def close(self) -> None:
-        """Ends what was never judged, whatever cancels the caller."""
-        import anyio  # as above
+        """Ends the replays that were never judged, even if the caller is cancelled."""
+        import anyio  # imported late, as ``threads`` in ``end``
 
         with anyio.CancelScope(shield=True):
             for each in self.open:
@@ -190,13 +193,13 @@ _current: ContextVar[TracedReplay | None] = ContextVar("rag_rule_traced_replay",
 
 
 def current_replay() -> TracedReplay | None:
-    """Returns the replay that is made in this context, where traces are to know it."""
+    """Returns the traced replay that this context belongs to; None if there is none."""
     return _current.get()
 
 
 @contextmanager
 def being_traced(replay: TracedReplay) -> Generator[None, None, None]:
-    """Inside, this is the replay that is made."""
+    """Makes this the current replay inside."""
     token = _current.set(replay)
     try:
         yield

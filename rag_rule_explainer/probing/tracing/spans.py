@@ -1,6 +1,8 @@
-"""Spans of OpenTelemetry, and what OpenInference reads beside them, in processes that use it.
+"""This module makes and marks spans of OpenTelemetry, and the fields of OpenInference, in processes that
+use it.
 
-Nothing is imported here that the process has not imported itself: who does not trace pays nothing.
+It imports only modules that the process has imported itself, so tracing costs nothing where it is not
+used.
 """
 
 import json
@@ -13,52 +15,52 @@ from typing import Any, cast
 from weakref import WeakSet
 
 from . import endpoints
-from .marks import Marks, Outcome
+from .marks import Outcome, TraceMarks
 
 _NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
-"""Under which OpenInference looks, in the context, for what it puts on every span."""
+"""The context keys of the tags and metadata that OpenInference puts on every span."""
 _MARKS = "rag_rule_marks"
-"""Under which a replay's marks are in the context, for the spans that the application makes itself."""
+"""The context key of a replay's marks, for the spans that the application makes itself."""
 _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
-"""What instrumentations look for in the context, beside the key that OpenTelemetry makes."""
+"""The context keys that stop instrumentations, beside the one that OpenTelemetry makes."""
 
 
 def in_use() -> bool:
-    """Returns True iff the process has OpenTelemetry, and so may have somebody who exports spans."""
+    """Returns True iff the process has loaded OpenTelemetry, and so may export spans."""
     return "opentelemetry.trace" in sys.modules
 
 
 class TracingSpan:
-    """This class is a span that ends later, in whatever thread. ``span``: OpenTelemetry's."""
+    """A TracingSpan ends later, in any thread. ``span``: OpenTelemetry's span."""
 
     def __init__(self, span: Any) -> None:
         self.span = span
 
     @property
     def id(self) -> str:
-        """Returns its id as exporters write it; empty where nobody records it."""
+        """The id of the span as exporters write it; empty if the span is not recorded."""
         context = self.span.get_span_context()
         return f"{context.span_id:016x}" if context.is_valid else ""
 
     @property
     def is_recorded(self) -> bool:
-        """Returns False where nobody exports spans, or not this one."""
+        """True if the span is recorded for an exporter."""
         return bool(self.span.is_recording())
 
-    def mark(self, marks: Marks) -> None:
-        """Adds attributes."""
+    def mark(self, marks: TraceMarks) -> None:
+        """Adds the marks to the attributes."""
         self.span.set_attributes(dict(marks))
 
     def ended(self, outcome: Outcome) -> None:
-        """Ends it with what came of a replay."""
+        """Ends the span with the outcome of a replay."""
         mark(self.span, outcome)
         if outcome.error is not None:
             self.fail(outcome.error)
         self.span.end()
 
     def fail(self, error: BaseException) -> None:
-        """Marks it as failed."""
+        """Marks the span as failed."""
         from opentelemetry.trace import Status, StatusCode
 
         self.span.record_exception(error)
@@ -66,22 +68,22 @@ class TracingSpan:
 
 
 def mark(span: Any, outcome: Outcome) -> None:
-    """Adds to a span what came of a replay: as attributes, and to what OpenInference calls metadata."""
+    """Adds the outcome of a replay to a span: to its attributes, and to OpenInference's metadata."""
     attributes: Mapping[str, object] = getattr(span, "attributes", None) or {}
     metadata = _joined(attributes.get(_METADATA), outcome.marks)
     span.set_attributes({**outcome.marks, _METADATA: metadata})
 
 
 def is_on() -> bool:
-    """Returns True iff the process exports spans, wherever to."""
+    """Returns True iff the process exports spans."""
     from opentelemetry import trace
 
     return hasattr(trace.get_tracer(_NAME), "span_processor")
 
 
 def why_nobody(tracers: Iterable[Any] = ()) -> str:
-    """Says that where spans of these tracers, or of any other, are exported to, nobody answers; empty
-    where somebody does, or where that cannot be known. Blocks."""
+    """Returns a note that the endpoint of these tracers' spans, or of the process's spans, does not
+    answer; empty if they answer or cannot be checked. Blocks."""
     for processor in _processors(tracers):
         for each in getattr(processor, "_span_processors", ()):
             endpoint: Any = getattr(getattr(each, "span_exporter", None), "_endpoint", None)
@@ -92,8 +94,10 @@ def why_nobody(tracers: Iterable[Any] = ()) -> str:
 
 
 def mark_own(tracers: Iterable[Any] = ()) -> None:
-    """Has spans marked that are begun in a replay, whoever makes them: those that are exported as these
-    tracers' are, or as any other. What does so stays, and does nothing outside of replays.
+    """Adds, once each, a marker to the span processors of these tracers and of the process.
+
+    It marks every span that begins in a replay, stays for the life of the process, and does nothing
+    outside replays.
     """
     for processor in _processors(tracers):
         with _GUARD:
@@ -108,7 +112,8 @@ _MARKED: "WeakSet[Any]" = WeakSet()
 
 
 def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
-    """Yields the one of each tracer, which all of one provider share, and that of the process."""
+    """Yields the span processor of each tracer, which all tracers of one provider share, and that of the
+    process."""
     from opentelemetry import trace
 
     for tracer in (*tracers, trace.get_tracer(_NAME)):
@@ -119,8 +124,7 @@ def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
 
 @cache
 def _marker() -> Any:
-    """Returns what puts on a span, as it begins, what the context says of the replay that it belongs
-    to."""
+    """Returns the span processor that copies the context's marks of a replay to each span that begins."""
     from opentelemetry import context
     from opentelemetry.sdk.trace import SpanProcessor
 
@@ -129,20 +133,22 @@ def _marker() -> Any:
             here = parent_context
             marks: Any = context.get_value(_MARKS, here)
             if marks is None:
-                # The span was given a context of its own, such as one without a parent.
+                # The span has an explicit context, such as one without a parent.
                 here, marks = None, context.get_value(_MARKS)
             if marks is None:
                 return
-            told = {**marks, **{key: context.get_value(key, here) for key in (_TAGS, _METADATA)}}
+            added = {**marks, **{key: context.get_value(key, here) for key in (_TAGS, _METADATA)}}
             known: Any = span.attributes or {}
-            span.set_attributes({key: each for key, each in told.items() if key not in known})
+            span.set_attributes({key: each for key, each in added.items() if key not in known})
 
     return Marker()
 
 
 @contextmanager
-def opened(name: str, marks: Marks, tags: tuple[str, ...] = ()) -> Generator[TracingSpan, None, None]:
-    """Inside, a span of its own is the current one. It is ended by whoever calls this."""
+def opened(
+    name: str, marks: TraceMarks, tags: tuple[str, ...] = ()
+) -> Generator[TracingSpan, None, None]:
+    """Makes a new span the current one inside. The caller must end it."""
     from opentelemetry import trace
 
     attributes = {
@@ -158,7 +164,7 @@ def opened(name: str, marks: Marks, tags: tuple[str, ...] = ()) -> Generator[Tra
 
 @contextmanager
 def current(span: Any) -> Generator[None, None, None]:
-    """Inside, what is begun belongs to this span."""
+    """Makes this span the parent of those that begin inside."""
     from opentelemetry import trace
 
     with _attached(trace.set_span_in_context(span)):
@@ -166,7 +172,7 @@ def current(span: Any) -> Generator[None, None, None]:
 
 
 def current_span() -> Any:
-    """Returns the span that what is begun belongs to."""
+    """Returns the span that would be the parent of a new one."""
     from opentelemetry import trace
 
     return trace.get_current_span()
@@ -174,7 +180,7 @@ def current_span() -> Any:
 
 @contextmanager
 def kept_context() -> Generator[None, None, None]:
-    """Afterwards the current span is what it was before, whatever was made current meanwhile."""
+    """Restores the current span at the end, whichever was made current inside."""
     from opentelemetry import context
 
     with _attached(context.get_current()):
@@ -182,8 +188,8 @@ def kept_context() -> Generator[None, None, None]:
 
 
 @contextmanager
-def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
-    """Inside, these marks are put on every span, by OpenInference beside what the user has put there."""
+def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
+    """Puts marks and a tag on every span inside; OpenInference keeps those of the user beside them."""
     from opentelemetry import context
 
     found = context.get_value(_TAGS)
@@ -197,7 +203,8 @@ def marking(marks: Marks, tag: str) -> Generator[None, None, None]:
 
 @contextmanager
 def silenced() -> Generator[None, None, None]:
-    """Inside, no instrumentation makes spans, and those that the application makes are not sampled."""
+    """Keeps instrumentations from making spans inside, and the application's own spans from being
+    sampled."""
     from opentelemetry import context, trace
 
     quiet = context.get_current()
@@ -206,7 +213,7 @@ def silenced() -> Generator[None, None, None]:
     made = getattr(context, "_SUPPRESS_INSTRUMENTATION_KEY", None)
     if made is not None:
         quiet = context.set_value(made, True, quiet)
-    # A parent that is not sampled: samplers go by it, unless they are told not to.
+    # Most samplers do not sample the child of a parent that is not sampled.
     unsampled = trace.SpanContext(1, 1, is_remote=False)
     with _attached(trace.set_span_in_context(trace.NonRecordingSpan(unsampled), quiet)):
         yield
@@ -223,8 +230,8 @@ def _attached(inside: Any) -> Generator[None, None, None]:
         context.detach(token)
 
 
-def _joined(known: object, marks: Marks) -> str:
-    """Returns the metadata that are there already, as JSON, with the marks."""
+def _joined(known: object, marks: TraceMarks) -> str:
+    """Returns the existing metadata, as JSON, with the marks added."""
     found: Any = {}
     if isinstance(known, str):
         with suppress(ValueError):

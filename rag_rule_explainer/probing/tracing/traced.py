@@ -1,4 +1,4 @@
-"""Has everybody who traces in this process know of an explanation and of its replays, as they begin."""
+"""This module begins the traces of an explanation and its replays in every tracer of this process."""
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import (
@@ -19,31 +19,31 @@ from .marks import (
     BASELINE_TAG_NAME,
     EXPLANATION,
     REPLAY,
-    Marks,
     TracedExplanation,
     TracedReplay,
+    TraceMarks,
     being_traced,
     current_replay,
 )
 
 
 def anybody() -> bool:
-    """Returns True iff something that traces is loaded in this process."""
+    """Returns True iff a supported tracer is loaded in this process."""
     return spans.in_use() or langsmith.in_use()
 
 
 def is_sent() -> bool:
-    """Returns True iff what is traced in this process goes somewhere by default."""
+    """Returns True iff a tracer of this process sends its traces anywhere by default."""
     return any(each.in_use() and each.is_on() for each in (langsmith, spans))
 
 
 @contextmanager
 def traced(replay: TracedReplay) -> Generator[None, None, None]:
-    """Inside, a replay is made, and whatever is traced there is marked as a part of it."""
+    """Marks every trace inside as a part of this replay, and begins its span if no framework does."""
     with ExitStack() as inside:
         inside.enter_context(being_traced(replay))
         inside.enter_context(marked(replay))
-        if replay.explanation.opens_spans and _is_told(replay):
+        if replay.explanation.opens_spans and _is_shown(replay):
             name = BASELINE_TAG_NAME if replay.is_baseline else REPLAY
             span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
             replay.at_end(span.ended)
@@ -54,20 +54,19 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
 
 @contextmanager
 def marked(replay: TracedReplay) -> Generator[None, None, None]:
-    """Inside, whatever is traced is marked as a part of a replay, or silenced where replays are: also in
-    a thread that the replay began."""
+    """Marks every trace inside, also in a thread, as a part of a replay; silences it if replays are
+    hidden."""
     with ExitStack() as inside:
-        # Also where it is silenced: a sampler may take spans whatever they belong to.
+        # Marks are set even if traces are silenced: a sampler may ignore that.
         inside.enter_context(_marking(replay.marks, replay.tag))
-        if not _is_told(replay):
+        if not _is_shown(replay):
             for tracer in _in_use():
                 inside.enter_context(tracer.silenced())
         yield
 
 
 def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the function, of which all that is traced is a part of the replay that goes on here and
-    now."""
+    """Returns a function whose traces are marked as parts of the current replay, in any thread."""
     replay = current_replay()
     if replay is None:
         return function
@@ -84,12 +83,12 @@ _threads = Following(_handed_on)
 
 
 def marked_first(explanation: TracedExplanation) -> AbstractContextManager[None]:
-    """Inside, whatever is traced is marked as a part of the run that is explained."""
+    """Marks every trace inside as a part of the run that is explained."""
     return _marking({**explanation.marks, "rag_rule_kind": "baseline"}, BASELINE_TAG)
 
 
 @contextmanager
-def _marking(marks: Marks, tag: str) -> Generator[None, None, None]:
+def _marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
     with ExitStack() as inside:
         for tracer in _in_use():
             inside.enter_context(tracer.marking(marks, tag))
@@ -100,13 +99,13 @@ def _in_use() -> list[Any]:
     return [each for each in (langsmith, spans) if each.in_use()]
 
 
-def _is_told(replay: TracedReplay) -> bool:
+def _is_shown(replay: TracedReplay) -> bool:
     return replay.explanation.replays or replay.is_baseline
 
 
 @asynccontextmanager
 async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
-    """Inside, an explanation is made; where no framework tells of it, OpenTelemetry is told from here."""
+    """Traces an explanation inside; makes the root span itself if no framework has made one."""
     async with AsyncExitStack() as inside:
         inside.push_async_callback(explanation.close)
         if not explanation.asked and is_sent():
@@ -121,7 +120,7 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
 
 @contextmanager
 def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Inside, a span of its own is the one that holds all others of an explanation."""
+    """Makes the span, inside, that holds all others of an explanation."""
     with spans.opened(EXPLANATION, explanation.marks) as span:
         explanation.opens_spans = span.is_recorded
         try:
@@ -130,26 +129,26 @@ def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
             span.fail(error)
             raise
         finally:
-            # By now it is known which run is explained.
+            # The marks may now include the id of the explained run.
             span.mark(explanation.marks)
             span.span.end()
 
 
 class Unheard(NamedTuple):
-    """Why nobody would receive what is traced; empty where somebody would."""
+    """Unheard holds a note on each tracer whose endpoint does not answer; empty texts for those that
+    do."""
 
     by_langsmith: str = ""
     by_spans: str = ""
 
 
 def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard:
-    """Asks where traces go to, and has the spans marked that go there from replays. ``tracers``: of
-    OpenTelemetry's, ``clients``: of LangSmith's, beside those that are used by default. Blocks, if not
-    for long."""
+    """Checks the endpoints of traces, and marks the spans that replays export there. Blocks for a short
+    time. ``tracers``: OpenTelemetry's, ``clients``: LangSmith's, beside the default ones."""
     runs, exported = "", ""
     if langsmith.in_use():
-        told = [langsmith.why_dead(each) for each in clients]
-        runs = next(filter(None, told), "") or langsmith.why_nobody()
+        dead_clients = [langsmith.why_dead(each) for each in clients]
+        runs = next(filter(None, dead_clients), "") or langsmith.why_nobody()
     if spans.in_use():
         tracers = tuple(tracers)
         spans.mark_own(tracers)
@@ -159,7 +158,7 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
 
 @contextmanager
 def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
-    """Inside, nothing is sent to whom nobody would receive it from, which is noted."""
+    """Silences, inside, the tracers whose endpoints do not answer, and notes that on the explanation."""
     explanation.asked = True
     with ExitStack() as inside:
         for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer.cli.experiments.asked import Endpoints, JudgingOptions, Running
 from rag_rule_explainer.cli.experiments.efficiency import EfficiencyRequest
+from rag_rule_explainer.cli.experiments.shared_options import Endpoints, JudgingOptions, Running
 from rag_rule_explainer.storing.opened import close_all
 from tests.cli.runs import UNREACHABLE, RagRules
 from tests.experiments.records import jsonl, line
@@ -45,7 +45,7 @@ def test_the_judge_that_is_named_judges(tmp_path: Path, monkeypatch: pytest.Monk
     def judge(named: str | None) -> object:
         judging = JudgingOptions(named, UNREACHABLE, "KEY") if named else JudgingOptions()
         data, running = tmp_path / "q.jsonl", Running(tmp_path)
-        return EfficiencyRequest(Endpoints(), judging, running, "hotpotqa", data=data).asked().judge
+        return EfficiencyRequest(Endpoints(), judging, running, "hotpotqa", data=data).asking().judge
 
     assert judge("j") is not None
     assert judge(None) is None

@@ -19,18 +19,18 @@ from rag_rule_explainer.instrumentation.clients import (
     tavily,
 )
 from rag_rule_explainer.instrumentation.clients.recognising import recognised
-from rag_rule_explainer.instrumentation.searches.items import Reading
+from rag_rule_explainer.instrumentation.searches.items import ItemReading
 
 
 def texts_and_ids(response: Any, client: Client | None = None) -> list[tuple[str, str | None]]:
-    parts = Reading(client).parts(response)
+    parts = ItemReading(client).parts(response)
     assert parts is not None
     return [(text.text, text.id) for text, _ in parts]
 
 
 def put(response: Any, *places: int, client: Client | None = None) -> Any:
     """What is put together of the items at these places."""
-    reading = Reading(client)
+    reading = ItemReading(client)
     parts = reading.parts(response)
     assert parts is not None
     return reading.result([parts[place][1] for place in places], reading.form(response))
@@ -76,7 +76,7 @@ def test_what_only_looks_like_a_response_is_none(response: Any) -> None:
 
 def test_lists_of_different_length_are_refused() -> None:
     with pytest.raises(InvalidInput, match="2 ids, and 1 documents"):
-        Reading().parts({"ids": [["a", "b"]], "documents": [["x"]]})
+        ItemReading().parts({"ids": [["a", "b"]], "documents": [["x"]]})
 
 
 @pytest.mark.parametrize(
@@ -92,18 +92,18 @@ def test_lists_of_different_length_are_refused() -> None:
 )
 def test_an_item_without_a_text_names_text_of(response: Any) -> None:
     with pytest.raises(InvalidInput, match=r"no text that is known as one.*text_of="):
-        Reading().parts(response)
-    parts = Reading(text_of=lambda _: "told").parts(response)
+        ItemReading().parts(response)
+    parts = ItemReading(text_of=lambda _: "told").parts(response)
     assert parts is not None
     assert {text.text for text, _ in parts} == {"told"}
 
 
 def test_a_response_of_somebody_elses_says_what_to_pass() -> None:
     with pytest.raises(InvalidInput, match=r"returned a dict, which items_of=Chroma\(\) does not know"):
-        Reading(chroma).parts({"hits": {"hits": []}})
+        ItemReading(chroma).parts({"hits": {"hits": []}})
     with pytest.raises(InvalidInput, match=r"items_of=faiss\(texts\)"):
-        Reading().parts((np.zeros((1, 2)), np.zeros((1, 2), dtype="int64")))
-    no_response = Reading(qdrant)
+        ItemReading().parts((np.zeros((1, 2)), np.zeros((1, 2), dtype="int64")))
+    no_response = ItemReading(qdrant)
     with pytest.raises(InvalidInput, match="add_documents="):
         no_response.result(["a document"], ())
     with pytest.raises(InvalidInput, match="item_of="):
@@ -215,7 +215,7 @@ def test_structured_content_is_cut_as_the_blocks_are_or_refused() -> None:
     assert (put(whole, 0).structuredContent, put(whole).structuredContent) == ({"answer": {"x": 1}}, None)
     for structured in ({"result": [1]}, {"a": [1, 2], "b": [3, 4]}, {"x": 1}):
         with pytest.raises(InvalidInput, match="not about its content blocks one by one"):
-            Reading().parts(content(text("x"), text("y"), structured=structured))
+            ItemReading().parts(content(text("x"), text("y"), structured=structured))
 
 
 def test_places_where_faiss_found_nothing_are_none_and_rows_are_filled_up() -> None:
@@ -242,7 +242,7 @@ def test_places_where_faiss_found_nothing_are_none_and_rows_are_filled_up() -> N
     assert kept.shape == (2, 1, 2)
     assert kept[0, 0].tolist() == [2, 3]
     with pytest.raises(InvalidInput, match="give it the texts of all vectors"):
-        Reading(faiss(["a"])).parts((distances, places))
+        ItemReading(faiss(["a"])).parts((distances, places))
     called = faiss(lambda place: f"number {place}")
     assert texts_and_ids((distances[:1], places[:1]), called)[0] == ("number 4", "4")
 
@@ -276,9 +276,9 @@ def test_rows_of_all_kinds(rows: Any, client: Client, identity: str | None) -> N
 
 def test_rows_with_several_texts_name_the_way_out() -> None:
     with pytest.raises(InvalidInput, match="no text that is known as one"):
-        Reading(pgvector).parts([(7, "a title", "a text")])
+        ItemReading(pgvector).parts([(7, "a title", "a text")])
     with pytest.raises(InvalidInput, match="does not know"):
-        Reading(pgvector).parts(SimpleNamespace(fetchall=list))
+        ItemReading(pgvector).parts(SimpleNamespace(fetchall=list))
 
 
 def test_a_client_of_ones_own() -> None:
@@ -293,6 +293,6 @@ def test_a_client_of_ones_own() -> None:
 
 def test_nothing_at_all_stays_nothing() -> None:
     for client in (chroma, qdrant, elasticsearch, tavily, mcp_content, pgvector, faiss([])):
-        reading = Reading(client)
+        reading = ItemReading(client)
         assert reading.parts(None) == []
         assert reading.result([], reading.form(None)) is None

@@ -1,15 +1,24 @@
 """What cannot be put back tells when it has changed, and nothing that cannot be asked does any harm."""
 
+import abc
+import asyncio
 import gc
 import io
+import os
 import queue
+import sqlite3
 import sys
 import threading
+import types
+import warnings
+import weakref
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from typing import Any
 
+import numpy
 import pytest
+from pydantic import BaseModel, Field
 
 from rag_rule_explainer.instrumentation.rewinding.rewinding import Rewinding
 
@@ -96,3 +105,176 @@ def test_what_raises_when_it_is_asked_does_no_harm() -> None:
     with kept.earlier():
         assert len(held) == 3
     assert len(held) == 4
+
+
+def test_local_variables_of_code_that_goes_on_between_runs_are_compared() -> None:
+    @types.coroutine
+    def waiting() -> Any:
+        yield
+
+    async def acts() -> None:
+        mode = "calm"
+        await waiting()
+        mode = "alert"
+        await waiting()
+        assert mode
+
+    going = acts()
+    going.send(None)
+    try:
+        assert "coroutine" in told(lambda: going, lambda: going.send(None))
+    finally:
+        going.close()
+
+    async def with_a_task() -> str:
+        acting = asyncio.create_task(acts())
+        await asyncio.sleep(0)
+        kept = Rewinding(lambda: acting, lambda _: False, tuple)
+        await asyncio.sleep(0)
+        left = kept.left()
+        acting.cancel()
+        return "" if left is None else left.told
+
+    assert "Task" in asyncio.run(with_a_task())
+
+
+def test_tasks_of_a_loop_that_has_a_thread_of_its_own_are_compared() -> None:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    requests = asyncio.Queue[str]()
+
+    async def act() -> None:
+        mode = "calm"
+        while mode:
+            mode = await requests.get()
+            requests.task_done()
+
+    async def start() -> Any:
+        return asyncio.create_task(act())
+
+    async def ask(mode: str) -> None:
+        await requests.put(mode)
+        await requests.join()
+
+    def change() -> None:
+        asyncio.run_coroutine_threadsafe(ask("alert"), loop).result()
+
+    acting = asyncio.run_coroutine_threadsafe(start(), loop).result()
+    try:
+        assert "EventLoop" in told(lambda: loop, change)
+    finally:
+        asyncio.run_coroutine_threadsafe(ask(""), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+        assert acting.done()
+
+
+def test_local_variables_of_a_thread_are_compared() -> None:
+    requests, replies = queue.Queue[str](), queue.Queue[str]()
+
+    def act() -> None:
+        mode = "calm"
+        while (request := requests.get()) != "end":
+            mode = request
+            replies.put(mode)
+
+    actor = threading.Thread(target=act)
+    actor.start()
+
+    def ask() -> None:
+        requests.put("alert")
+        replies.get()
+
+    try:
+        assert "Thread" in told(lambda: actor, ask)
+    finally:
+        requests.put("end")
+        actor.join()
+
+
+class Preferences(BaseModel):
+    tone: str = Field("neutral", description="calm")
+
+
+class Trusted(abc.ABC):
+    tone: "str"
+
+
+def test_settings_of_a_database_connection_are_compared() -> None:
+    database = sqlite3.connect(":memory:", check_same_thread=False)
+    try:
+        assert "Connection" in told(lambda: database, lambda: database.execute("PRAGMA user_version = 7"))
+
+        def makes_a_function() -> object:
+            return database.create_function("tone", 0, lambda: "alert")
+
+        assert "create_function" in told_at_once(makes_a_function)
+    finally:
+        database.close()
+
+
+def told_at_once(application: Callable[[], Any]) -> str:
+    left = Rewinding(application, lambda _: False, tuple).left()
+    return "" if left is None else left.told
+
+
+def test_a_pipe_leaves_a_doubt_where_code_makes_one() -> None:
+    assert "pipe" in told_at_once(lambda: os.pipe())
+
+
+def test_what_single_objects_keep_besides_their_attributes_is_compared() -> None:
+    case, preferences, thread = Hostile(), Preferences(), threading.Thread(target=print, name="calm")
+    local, array = threading.local(), numpy.ones(3)
+    ended = weakref.finalize(case, print)
+    assert "finalize" in told(lambda: ended.alive, ended.detach)
+    assert "Preferences" in told(
+        lambda: preferences.model_fields_set, lambda: setattr(preferences, "tone", "neutral")
+    )
+    assert "Trusted" in told(lambda: Trusted.register, lambda: Trusted.register(str))
+    assert "Thread" in told(lambda: thread.name, lambda: setattr(thread, "name", "alert"))
+    assert "local" in told(lambda: local.mode, lambda: setattr(local, "mode", "alert"))
+    assert "ndarray" in told(lambda: array.flags, lambda: array.setflags(write=False))
+
+
+def test_what_a_class_says_of_itself_is_compared() -> None:
+    fields = Preferences.model_fields
+    assert kept_apart(lambda: Preferences.model_fields["tone"].description, fields["tone"], "description")
+    notes = Trusted.__annotations__
+    kept = Rewinding(lambda: Trusted.__annotations__["tone"], lambda _: False, tuple)
+    notes["tone"] = "int"
+    with kept.earlier():
+        assert notes["tone"] == "str"
+    assert notes["tone"] == "int"
+    notes["tone"] = "str"
+
+
+def kept_apart(application: Callable[[], Any], thing: Any, name: str) -> bool:
+    """Returns True iff the attribute is put back to what it was, and is afterwards what it is now."""
+    was = getattr(thing, name)
+    kept = Rewinding(application, lambda _: False, tuple)
+    setattr(thing, name, "alert")
+    with kept.earlier():
+        is_put_back = getattr(thing, name) == was
+    is_brought_back = getattr(thing, name) == "alert"
+    setattr(thing, name, was)
+    return is_put_back and is_brought_back
+
+
+def test_filters_of_warnings_and_threads_count_where_code_asks_for_them() -> None:
+    def warns() -> None:
+        warnings.simplefilter("error", DeprecationWarning)
+        warnings.warn("sources may conflict", DeprecationWarning, stacklevel=1)
+
+    with warnings.catch_warnings():
+        assert "warnings" in told(warns, lambda: warnings.simplefilter("ignore", UserWarning))
+    with warnings.catch_warnings():
+        assert not told(lambda: "an answer", lambda: warnings.simplefilter("ignore", UserWarning))
+    end = threading.Event()
+    alert = threading.Thread(target=end.wait, name="alert")
+    try:
+        assert "threading" in told(lambda: list(threading.enumerate()), alert.start)
+    finally:
+        end.set()
+        alert.join()

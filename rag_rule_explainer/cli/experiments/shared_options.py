@@ -1,4 +1,4 @@
-"""The options that experiments share, and their groups: who is asked, who judges, and how."""
+"""This module groups the options that experiments share: questions, models, judge, and how they run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ Models = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Which questions are drawn, and in what order their distractors come."""
+    """These options say which questions are drawn, and in which order their distractors are."""
 
     data: Data = None
     examples: Annotated[int, typer.Option("--examples", min=1, help="Draw so many at random.")] = 50
@@ -63,25 +63,26 @@ class Drawing:
 
     @property
     def file(self) -> Path:
-        """Where the questions are. Raises InvalidInput where that is not said."""
+        """Returns the file with the questions. Raises InvalidInput without --data."""
         if self.data is None:
             raise InvalidInput("this is measured on labelled questions; give their file as --data")
         return self.data
 
     @property
     def distractors(self) -> int | None:
-        """The seed of their order; None as published."""
+        """Returns the seed of the distractors' order; None for the published order."""
         return self.seed if self.shuffle_distractors else None
 
     def drawn(self, fewest: int, most: int, sources: int) -> tuple[Example, ...]:
-        """The questions that need so many sources, and have so many. Raises InvalidInput."""
+        """Returns questions with ``fewest`` to ``most`` necessary sources and at least ``sources``
+        sources. Raises InvalidInput."""
         criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
         return drawn(examples_in(self.file), self.examples, self.seed, criteria).examples
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """How models are asked that do not say otherwise themselves."""
+    """These options are the defaults for models that do not set their own."""
 
     base_url: Annotated[str | None, typer.Option(help="The endpoint of a --model that names none.")] = (
         None
@@ -102,15 +103,14 @@ class Endpoints:
     ] = None
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
-        """The models named; where none is, ``free``, else the offline reader.
-
-        Raises InvalidInput, MissingExtra.
-        """
+        """Returns the models of these names; without names, ``free``, or the offline reader. Raises
+        InvalidInput, MissingExtra."""
         if not models:
             given = {"--base-url": self.base_url, "--reasoning-effort": self.reasoning_effort}
             for option, value in given.items():
                 if value is not None:
-                    # Otherwise the offline reader would answer, and be taken for that endpoint.
+                    # Otherwise the user would take answers of the offline reader for those of the
+                    # endpoint.
                     raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
             return (free or offline_reader(),)
         settings = self.temperature, self.max_output_tokens, self.reasoning_effort
@@ -120,7 +120,7 @@ class Endpoints:
 
 @dataclass(frozen=True, slots=True)
 class JudgingOptions:
-    """Who decides what near-exact match does not settle."""
+    """These options name the judge, which decides the answers that near-exact match does not settle."""
 
     judge_model: Annotated[
         str | None,
@@ -135,7 +135,8 @@ class JudgingOptions:
     ] = USUAL_KEY
 
     def judge(self) -> Judge | None:
-        """The one that is named: its temperature and the length of what it says are left to it.
+        """Returns the judge, with the model's own temperature and reply length; None without
+        --judge-model.
 
         Raises InvalidInput, MissingExtra.
         """
@@ -153,7 +154,7 @@ class JudgingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """Where it goes, where paid answers are kept, and how calls are made."""
+    """These options say where results and paid answers are kept, and how calls are made."""
 
     out: Out
     store: Annotated[
@@ -173,7 +174,7 @@ class Running:
     timeout: Annotated[float | None, typer.Option(help="Seconds one call may take.")] = DEFAULT_TIMEOUT
 
     def settings(self, models: Sequence[Examined], namespace: str) -> Settings:
-        """With the store that is named, else the one in ``out``. Raises InvalidInput."""
+        """Returns the settings, with the named store or a store in ``out``. Raises InvalidInput."""
         paces = [model.pace for model in models if model.pace is not None]
         pace = min(paces) if len(paces) == len(models) else None
         store = str(self.out / "answers.sqlite") if self.store is None else self.store

@@ -1,0 +1,181 @@
+"""This module computes the cost of one case of an estimate from its probes."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from sys import float_info
+from typing import NamedTuple
+
+from ..predicates import Predicate, unwrapped
+from ..probing.prices import ANY_MODEL, Price, Prices, price_of
+from ..session.plan import MOST_AGAIN, MOST_REWOUND, MiningPlan
+from ..settings import Settings
+from ..sources import SourceSet
+from .assumptions import Assumptions, RunShape
+from .judge_cost import JudgePlan, judge_plan
+from .options import EstimateOptions
+from .probe_counts import Probes
+
+
+@dataclass(frozen=True, slots=True)
+class Outlay:
+    """An ``Outlay`` holds the cost of one case. ``cost``: None without a price."""
+
+    replays: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    seconds: float
+
+    @property
+    def tokens(self) -> int:
+        """Returns the sum of input and output tokens."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A ``Material`` holds the known quantities before mining.
+
+    ``source_tokens``: the tokens of each unit in a prompt. ``other_tokens``: the tokens of the rest of
+    the prompt. ``asked_before``, ``written_before``: the tokens of earlier requests in every run, and of
+    their replies. ``pinned``: True if some sources are always retained.
+    """
+
+    source_tokens: Sequence[int]
+    other_tokens: int
+    answer_tokens: int
+    seconds_per_replay: float
+    model: str | None = None
+    spent_tokens: int = 0
+    notes: tuple[str, ...] = ()
+    judge: JudgePlan | None = None
+    asked_before: int = 0
+    written_before: int = 0
+    shape: RunShape | None = None
+    pinned: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        question: str,
+        sources: SourceSet,
+        predicates: Iterable[Predicate],
+        options: EstimateOptions,
+        *,
+        stored: bool,
+    ) -> "Material":
+        """Returns the quantities that can be counted without a run. ``stored``: True if judgements are
+        stored."""
+        assuming, prompt, shape = options.assuming or Assumptions(), options.prompt, options.shape
+        count = assuming.count_tokens
+        counted = [sum(count(source.passage) for source in unit) for unit in sources.units]
+        other = count(question) + sum(count(s.passage) for s in sources if s.id in sources.pinned)
+        if prompt is not None:
+            other = max(other, count(prompt) - sum(counted))
+        judge = judge_plan(
+            dict.fromkeys(unwrapped(each)[0] for each in predicates),
+            question,
+            count_tokens=count,
+            answer_tokens=assuming.answer_tokens,
+            stored=stored,
+        )
+        return cls(
+            counted,
+            other,
+            assuming.answer_tokens,
+            assuming.seconds_per_replay,
+            assuming.model,
+            options.spent_tokens,
+            tuple(options.notes),
+            judge=judge if judge.conditions else None,
+            asked_before=sum(map(count, shape.asked_before)) if shape else 0,
+            written_before=sum(map(count, shape.written_before)) if shape else 0,
+            shape=shape,
+            pinned=bool(sources.pinned),
+        )
+
+
+def outlay_of(
+    probes: Probes,
+    material: Material,
+    settings: Settings,
+    plan: MiningPlan,
+    *,
+    all_kinds: bool = False,
+    once_more: bool = False,
+) -> Outlay:
+    """Returns the cost of probing these subsets. ``all_kinds``: without shared answers, each kind
+    probes these subsets itself. ``once_more``: the application is run again at the end, to check that
+    its behaviour has not changed."""
+    runs = _runs(probes, material, settings, plan, all_kinds=all_kinds, once_more=once_more)
+    size, replays = len(material.source_tokens), runs.replays
+    mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
+    # Fractions are exact; the subsets of many sources exceed the range of a float.
+    shown = runs.before * size + Fraction(probes.shown) * Fraction(runs.mined, max(1, probes.subsets))
+    shown -= size * runs.spared
+    # Requests that show documents: one per document, or one for all documents.
+    shape = material.shape
+    asking = max(shown, Fraction(replays)) if shape is not None and shape.one_at_a_time else replays
+    input_tokens = round(replays * material.asked_before + asking * material.other_tokens + shown * mean)
+    output_tokens = round(replays * material.written_before + asking * material.answer_tokens)
+    price = _price(material.model, settings.prices)
+    cost = (
+        None
+        if price is None
+        else price.of({"input_tokens": input_tokens, "output_tokens": output_tokens})
+    )
+    rounds = runs.before + max(
+        probes.depth - 1, -(-max(0, replays - runs.before) // settings.concurrency)
+    )
+    return Outlay(replays, input_tokens, output_tokens, cost, _seconds(rounds, material))
+
+
+class _Runs(NamedTuple):
+    """This class counts the replays of one case. ``before``: replays before mining and after it.
+    ``mined``: replays of subsets. ``spared``: 1 if the first run also answers the probe of the full set,
+    else 0."""
+
+    before: int
+    mined: int
+    spared: int
+
+    @property
+    def replays(self) -> int:
+        """Returns the number of all replays."""
+        return self.before + self.mined - self.spared
+
+
+def _runs(
+    probes: Probes,
+    material: Material,
+    settings: Settings,
+    plan: MiningPlan,
+    *,
+    all_kinds: bool,
+    once_more: bool,
+) -> _Runs:
+    shared = settings.reuse_answers or settings.noise.votes
+    times = len(settings.kinds) if all_kinds and not shared else 1
+    needed, cap = times * probes.replays(settings.noise), plan.limits.replays
+    before = 1 + (settings.check_repeatable and not settings.noise.votes and cap != 1)
+    if once_more and material.shape is not None and (settings.check_repeatable or settings.noise.votes):
+        again = min(MOST_AGAIN, probes.subsets) + min(MOST_REWOUND, probes.subsets)
+        before += again if cap is None else min(again, max(0, cap - before))
+    mined = needed if cap is None else min(needed, max(0, cap - before))
+    return _Runs(before, mined, int(shared and mined == needed and probes.with_full))
+
+
+def _seconds(rounds: int, material: Material) -> float:
+    try:
+        return min(rounds * material.seconds_per_replay, float_info.max)
+    except OverflowError:  # more than a thousand sources without a cap
+        return float_info.max
+
+
+def _price(model: str | None, prices: Prices | None) -> Price | None:
+    if not prices:
+        return None
+    if model is None:
+        return next(iter(prices.values())) if len(prices) == 1 else prices.get(ANY_MODEL)
+    return price_of(model, prices)

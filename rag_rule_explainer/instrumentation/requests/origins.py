@@ -1,0 +1,151 @@
+"""This module finds out whether an application held a found mark before the baseline or only since."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...sources import Source
+from ..shared_state.counting import is_read, is_shown
+from ..shared_state.holdings import Held, Holdings, changed_values
+from .marks import AROUND, Found
+from .source_recognition import words_of
+
+_MORE = 2
+"""The fewest words behind a mark at the beginning of a line by which the line is recognised."""
+
+
+@dataclass(slots=True, eq=False)
+class Origins:
+    """This class compares found marks with what an application held before the baseline and later.
+
+    ``before``: the holdings before the baseline, or after it if ``is_after_the_run``. ``sources``: the
+    sources that the baseline retrieved.
+    """
+
+    before: Holdings
+    sources: Sequence[Source]
+    is_after_the_run: bool
+    _constants: list[tuple[tuple[str, ...], bool]] | None = None
+    _records: set[int] | None = None
+
+    def stands_in_a_text(self, found: Found) -> bool:
+        """Returns whether a text from before the baseline has the mark with the same words around it."""
+        if self._constants is None:
+            records = self._records_before()
+            self._constants = [
+                (words_of(line), "\n" in value)
+                for held in self.before.all
+                for _, value in held.plain
+                if isinstance(value, str)
+                and id(held) not in records
+                and not self._is_of_source(value)
+                and (held.is_code or not (self.is_after_the_run and self.before.is_in_users(held)))
+                for line in value.split("\n")
+            ]
+        return any(_has(line, found, is_part) for line, is_part in self._constants)
+
+    def _is_of_source(self, value: str) -> bool:
+        return any(each.text in value or value in each.text for each in self.sources)
+
+    def is_an_entry(self, found: Found) -> bool:
+        """Returns whether the application held exactly this text before the baseline, outside of a
+        document, and its code puts the holder's content into texts."""
+        records = self._records_before()
+        return any(
+            held.is_code
+            or any(is_shown(self.before, each) for each in (name, *self.before.names(held)) if each)
+            for held in self.before.all
+            if id(held) not in records
+            for name, value in held.plain
+            if words_of(str(value)) == found.mark.words
+        )
+
+    def _records_before(self) -> set[int]:
+        if self._records is None:
+            self._records = _records(self.before, self.sources)
+        return self._records
+
+    def newly_held(self, found: Found, after: Holdings) -> tuple[bool, str]:
+        """Returns whether an object holds the text only since the baseline, and words for that object;
+        they are empty if the object itself is new."""
+        is_new = False
+        line = f" {' '.join(found.mark.words)} "
+        records = _records(after, self.sources)
+        for held, name, value in changed_values(self.before, after, after.is_in_users):
+            if id(held) in records or line not in line_of(str(value)):
+                continue
+            places = [each for each in (name, *after.names(held)) if each]
+            if places and not any(is_read(after, each) for each in places):
+                continue  # it is only written, such as a log
+            is_new = True
+            if self._was_there(held, name, after):
+                return True, after.named(held, name)
+        return is_new, ""
+
+    def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
+        """Returns whether the holder, or the attribute of it, existed before the baseline."""
+        earlier = self.before.of(held.thing)
+        if earlier is not None:
+            is_collection = not (held.is_users)
+            return is_collection or any(known == name for known, _ in earlier.plain)
+        # A new collection may have replaced an old one under the same name.
+        owner = None if held.holder is None else self.before.of(after.all[held.holder].thing)
+        if owner is None:
+            return False
+        place = id(owner)
+        return any(
+            each.name == held.name
+            and each.holder is not None
+            and id(self.before.all[each.holder]) == place
+            for each in self.before.all
+        )
+
+
+def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
+    """Returns the ``id()`` of the objects that belong to documents, such as texts and metadata."""
+    texts = {source.text for source in sources}
+    roots: set[int] = set()
+    for held in holdings.all:
+        if (
+            held.is_users
+            or held.is_code
+            or texts.isdisjoint(v for _, v in held.plain if isinstance(v, str))
+        ):
+            continue
+        roots.add(id(held))
+        for _, each in zip(range(2), holdings.above(held), strict=False):
+            if each.is_users or each.is_code:
+                break
+            roots.add(id(each))
+    inside = set(roots)
+    for held in holdings.all:
+        for _, each in zip(range(2), holdings.above(held), strict=False):
+            if id(each) in roots:
+                inside.add(id(held))
+    return inside
+
+
+def line_of(text: str) -> str:
+    """Returns the words of a text in a line, with spaces around it."""
+    return f" {' '.join(words_of(text))} "
+
+
+def _has(line: tuple[str, ...], found: Found, is_part: bool) -> bool:
+    """Returns whether a line has the mark with the same words around it.
+
+    ``is_part``: the line is a part of a text of several lines.
+    """
+    mark, before, after = found.mark.words, found.before, found.after
+    size = len(mark)
+    for start in range(len(line) - size + 1):
+        if line[start : start + size] != mark:
+            continue
+        left, right = line[max(0, start - AROUND) : start], line[start + size :][:AROUND]
+        if before and left[-len(before) :] == before:
+            return True
+        if after and right[: len(after)] == after:
+            return True
+        if not before and not left and len(line) >= size + _MORE:
+            return True
+        if is_part and line == mark and not before and not after:
+            return True
+    return False

@@ -1,0 +1,112 @@
+"""This module reads what single functions and objects refer to, by name."""
+
+from collections import ChainMap, UserDict, UserList, deque
+from collections.abc import Iterator, Mapping
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
+from typing import Any, cast
+
+from .reaching import FRAMEWORKS, is_users
+
+MOST_INSIDE = 200
+"""The most entries of a collection that are visited."""
+COLLECTIONS = (list, tuple, set, frozenset, deque)
+NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
+"""Classes of the standard library whose objects count as the user's."""
+_WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
+"""The names of wrapt's classes, with which LlamaIndex wraps the user's methods."""
+
+
+def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
+    """Yields the enclosed variables of a function; of a user's function also its code and globals."""
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # the cell is empty
+            continue
+    if not is_of_user(function):
+        return
+    yield function.__name__, function.__code__
+    # A framework's decorator may note objects of its own on the function.
+    yield from ((name, value) for name, value in vars(function).items() if not is_frameworks(value))
+    defaults = function.__defaults__ or ()
+    known = parameters_of(function)
+    named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
+    for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
+        # A call can change only a collection; another default says nothing about its name.
+        yield (name if is_collection(value) else ""), value
+    names = set(names_in(function.__code__))
+    for name in sorted(names):
+        value = function.__globals__.get(name)
+        if isinstance(value, ModuleType):
+            if is_users(value.__name__):
+                yield from ((each, vars(value)[each]) for each in sorted(names & vars(value).keys()))
+        elif name in function.__globals__:
+            yield name, value
+
+
+def parameters_of(function: Any) -> tuple[str, ...]:
+    """Returns the names of positional parameters; enough empty names if they are unknown."""
+    code = getattr(function, "__code__", None)
+    return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * MOST_INSIDE
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    """Yields the names of globals and attributes in the code and in its inner functions."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from names_in(inner)
+
+
+def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
+    """Yields the attributes of an object, also those of its class if that is the user's."""
+    kind = thing if isinstance(thing, type) else type(thing)
+    if not isinstance(thing, type):
+        yield from list(attributes_of(thing).items())
+        private: Any = getattr(thing, "__pydantic_private__", None)
+        if isinstance(private, dict):
+            yield from list(cast("dict[str, Any]", private).items())
+    for each in kind.__mro__:
+        if not is_users(each.__module__):
+            continue
+        for name, value in list(vars(each).items()):
+            if name == "__slots__" and not isinstance(thing, type):
+                slots = (value,) if isinstance(value, str) else tuple(value)
+                yield from ((slot, getattr(thing, slot)) for slot in slots if hasattr(thing, slot))
+            elif not name.startswith("__") or name in {"__call__", "__init__"}:
+                yield name, function_in(value)
+
+
+def attributes_of(thing: object) -> Mapping[str, Any]:
+    """Returns the dict of an object; empty if it has none."""
+    held: Any = getattr(thing, "__dict__", None)
+    return cast("Mapping[str, Any]", held) if isinstance(held, Mapping) else {}
+
+
+def function_in(value: Any) -> Any:
+    """Returns the function behind an entry of a class, such as a property; other values as they are."""
+    while type(value).__name__ in _WRAPPERS and hasattr(value, "__wrapped__"):
+        value = value.__wrapped__
+    if isinstance(value, (staticmethod, classmethod)):
+        return cast("Any", value).__func__
+    return cast("Any", value.fget) if isinstance(value, property) else value
+
+
+def is_frameworks(thing: object) -> bool:
+    """Returns True iff an object's class belongs to a framework."""
+    return type(thing).__module__.startswith(FRAMEWORKS)
+
+
+def is_collection(thing: object) -> bool:
+    """Returns True iff the object is a dict, list, tuple, set, frozenset or deque."""
+    return isinstance(thing, (dict, *COLLECTIONS))
+
+
+def is_of_user(thing: object) -> bool:
+    """Returns True iff a function, a class or an object's class is the user's own."""
+    if isinstance(thing, FunctionType):
+        # A wrapper has the ``__module__`` of the function that it wraps.
+        return is_users(str(thing.__globals__.get("__name__", "")))
+    if isinstance(thing, type):
+        return is_users(thing.__module__ or "")
+    return isinstance(thing, NAMESPACES) or is_users(type(thing).__module__)

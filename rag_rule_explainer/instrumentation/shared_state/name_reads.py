@@ -1,0 +1,226 @@
+"""This module finds out whether code reads a name, and by what kind of read."""
+
+import ast
+import linecache
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from types import CodeType
+from typing import Any, cast
+
+from .contents import names_in
+
+_WRITING = frozenset(
+    "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
+)
+_TELLING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
+_IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
+_MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
+"""The prefix that Python adds to a private name (name mangling)."""
+
+
+def is_in_texts(code: CodeType, name: str) -> bool:
+    """Returns True iff a string constant of the code has this name."""
+    return is_in(texts_in(code), name)
+
+
+def is_in(texts: Iterable[str], name: str) -> bool:
+    """Returns True iff one of these texts is this name, or a template that uses it."""
+    named = re.compile(rf"(?:^|[{{.\[]){re.escape(name)}(?:$|[}}:!.\]])")
+    return any(named.search(text) for text in texts)
+
+
+def reads(
+    code: CodeType,
+    name: str,
+    *,
+    in_texts: bool = False,
+    decides: bool = True,
+    as_attribute: bool = False,
+    as_limit: bool = False,
+) -> bool:
+    """Returns True iff the code reads this name.
+
+    ``in_texts``: count reads that only put the value into a text. ``decides``: count all other reads.
+    ``as_attribute``: of these, count only reads as an attribute. ``as_limit``: count reads that only
+    decide whether to raise.
+    """
+    plain = name.removeprefix("len(").removesuffix(")")
+    known = {*names_in(code), *code.co_freevars, *code.co_cellvars, *texts_in(code), *_matched_in(code)}
+    if plain not in known:
+        return False
+    read = _read_in(code.co_filename)
+    if read is None:
+        return decides
+    name = _MANGLED.sub("", name)
+    first, last = code.co_firstlineno, _last_line(code)
+    lines = [
+        *((read.attributes if as_attribute else read.lines).get(name, ()) if decides else ()),
+        *(read.in_texts.get(name, ()) if in_texts else ()),
+        *(read.limits.get(name, ()) if as_limit else ()),
+        *(read.matches if as_limit else ()),
+    ]
+    return any(first <= line <= last for line in lines)
+
+
+def texts_in(code: CodeType) -> Iterator[str]:
+    """Yields the string constants of the code and of its inner functions."""
+    for each in code.co_consts:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, CodeType):
+            yield from texts_in(each)
+
+
+def _matched_in(code: CodeType) -> Iterator[str]:
+    """Yields the strings in tuple constants, among them the names in patterns of ``match``."""
+    for each in code.co_consts:
+        if isinstance(each, tuple):
+            yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
+
+
+def _last_line(code: CodeType) -> int:
+    lines = [line for _, _, line in code.co_lines() if line is not None]
+    inner = [_last_line(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return max([code.co_firstlineno, *lines, *inner])
+
+
+@lru_cache(maxsize=64)
+def _read_in(file: str) -> "_Reading | None":
+    """Returns the lines in which a file reads each name; None if its source is not available."""
+    source = "".join(linecache.getlines(file))
+    if not source.strip():
+        return None
+    try:
+        module = ast.parse(source)
+    except SyntaxError:
+        return None
+    reading = _Reading()
+    reading.visit(module)
+    return reading
+
+
+class _Reading(ast.NodeVisitor):
+    """This class collects the lines in which each name is read, by the kind of read.
+
+    Reads that only change the value itself, or only log it, are left out.
+    """
+
+    def __init__(self) -> None:
+        self.lines: dict[str, list[int]] = {}
+        self.attributes: dict[str, list[int]] = {}
+        self.in_texts: dict[str, list[int]] = {}
+        self.limits: dict[str, list[int]] = {}
+        self.matches: list[int] = []
+        self._updated: list[str] = []
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Load) and ast.dump(node) not in self._updated:
+            self.lines.setdefault(node.id, []).append(node.lineno)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if isinstance(node.ctx, ast.Load) and ast.dump(node) not in self._updated:
+            self.lines.setdefault(node.attr, []).append(node.lineno)
+            self.attributes.setdefault(node.attr, []).append(node.lineno)
+        self.visit(node.value)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        if _called(node) == "len" and len(node.args) == 1:
+            inner = node.args[0]
+            name = getattr(inner, "attr", "") or getattr(inner, "id", "")
+            self.lines.setdefault(f"len({name})", []).append(node.lineno)
+        elif _called(node) in {"getattr", "hasattr"} and len(node.args) > 1:
+            name = getattr(node.args[1], "value", None)
+            if isinstance(name, str):
+                self.lines.setdefault(name, []).append(node.lineno)
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self.visit(node.value)
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        # ``x = x + 1`` only changes x, so it is no read; ``y = x = x + 1`` is one.
+        if len(node.targets) > 1:
+            self.visit(node.value)
+            return
+        changed = [each.value if isinstance(each, ast.Subscript) else each for each in node.targets]
+        targets = [ast.dump(each).replace("Store()", "Load()") for each in changed]
+        self._updated += targets
+        self.visit(node.value)
+        del self._updated[len(self._updated) - len(targets) :]
+
+    def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
+        """Notes a read inside an f-string apart, because the text shows the value."""
+        if not all(_goes_into_text(each) for each in ast.walk(node.value)):
+            self.generic_visit(node)
+            return
+        lines, self.lines = self.lines, self.in_texts
+        self.generic_visit(node)
+        self.lines = lines
+
+    def visit_If(self, node: ast.If) -> None:
+        if node.orelse or not all(map(_fails_or_tells, node.body)):
+            # ``if n > self.most: self.most = n`` only changes the maximum, so it is no read.
+            self._updated += (changed := _set_alone(node))
+            self.visit(node.test)
+            del self._updated[len(self._updated) - len(changed) :]
+        else:
+            lines, attributes = self.lines, self.attributes
+            self.lines, self.attributes = self.limits, {}
+            self.visit(node.test)
+            self.lines, self.attributes = lines, attributes
+        for each in (*node.body, *node.orelse):
+            self.visit(each)
+
+    def visit_MatchClass(self, node: Any) -> None:
+        """Notes a pattern of ``match``. The class defines the attributes of positional patterns."""
+        if node.patterns:
+            self.matches.append(node.lineno)
+        for name in node.kwd_attrs:
+            self.lines.setdefault(name, []).append(node.lineno)
+        self.generic_visit(node)
+
+    def visit_Expr(self, node: ast.Expr) -> None:
+        call: Any = node.value
+        if not isinstance(call, ast.Call):
+            self.generic_visit(node)
+            return
+        name = _called(call)
+        if name in _TELLING:
+            self.lines.setdefault(name, []).append(node.lineno)
+            return
+        if not (name in _WRITING and isinstance(call.func, ast.Attribute)) and name != "next":
+            self.visit(call.func)
+        if name != "next":
+            for each in (*call.args, *call.keywords):
+                self.visit(each)
+
+
+def _fails_or_tells(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return _called(statement.value) in _TELLING
+    return isinstance(statement, ast.Raise)
+
+
+def _set_alone(branch: ast.If) -> list[str]:
+    """Returns the target that the branch sets, if setting it is all that the branch does."""
+    targets = {
+        ast.dump(each).replace("Store()", "Load()")
+        for statement in branch.body
+        for each in (statement.targets if isinstance(statement, ast.Assign) else [statement])
+    }
+    return list(targets) if len(targets) == 1 and not branch.orelse else []
+
+
+def _goes_into_text(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return _called(node) in _IN_TEXTS
+    return not isinstance(
+        node, (ast.Compare, ast.IfExp, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Subscript)
+    )
+
+
+def _called(call: ast.Call) -> str:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
