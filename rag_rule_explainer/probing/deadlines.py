@@ -8,7 +8,7 @@ from .replaying import UnusableReply
 
 RunningTask = asyncio.Task[Any]
 
-NO_ANSWER = "no answer within"
+NO_ANSWER_IN_TIME = "no answer within"
 """The beginning of the error of a replay that took too long."""
 STOOD_STILL = 0.1
 """A timer that is later than this number of seconds shows that the event loop was blocked."""
@@ -60,7 +60,7 @@ class Deadlines:
 
     def passed(self) -> UnusableReply:
         """Returns the error for a run that took too long."""
-        return UnusableReply(f"{NO_ANSWER} {self.seconds:g} seconds", passing=True)
+        return UnusableReply(f"{NO_ANSWER_IN_TIME} {self.seconds:g} seconds", passing=True)
 
     def close(self) -> None:
         """Stops the timer: no task is cancelled any more."""

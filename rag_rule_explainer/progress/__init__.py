@@ -1,4 +1,4 @@
-"""Shows people how far an explanation is: on a terminal, in a notebook, in a log."""
+"""This package shows the progress of explanations on a terminal, in a notebook or in a log."""
 
 from .bar import FormName, ProgressBar, as_progress
 

@@ -1,11 +1,11 @@
-"""Numbers as people read them at a glance: short, and never off by more than their last digit."""
+"""This module writes numbers in a short form, exact to their last digit."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _SIZES = ((_DAY, "d", _HOUR, "h"), (_HOUR, "h", _MINUTE, "min"), (_MINUTE, "min", 1, "s"))
 
 
 def token_amount(count: int) -> str:
-    """``999``, ``1.2k``, ``3.4M``, ``5.6G``."""
+    """Returns a number of tokens such as ``999``, ``1.2k``, ``3.4M`` or ``5.6G``."""
     if count < 1000:
         return str(count)
     scaled = count / 1000
@@ -18,14 +18,14 @@ def token_amount(count: int) -> str:
 
 
 def money(cost: float) -> str:
-    """Two decimals, four for small amounts; in whatever currency the prices are."""
+    """Returns an amount below 1 with four decimals, any other with two; the currency is not named."""
     if 0 < cost < 0.0001:
         return "< 0.0001"
     return f"{cost:.4f}" if 0 < cost < 1 else f"{cost:,.2f}"
 
 
 def rate(per_second: float) -> str:
-    """``1,234/s``, ``41.2/s``; ``12/min`` and ``3/h`` where a second is too short."""
+    """Returns a rate such as ``41.2/s``; below one per second, per minute or per hour."""
     if per_second >= 99.95:
         return f"{per_second:,.0f}/s"
     if per_second >= 1:
@@ -36,7 +36,7 @@ def rate(per_second: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """In whole seconds: ``12 s``, ``3 min 20 s``, ``2 h 5 min``, ``4 d 3 h``."""
+    """Returns a duration in its two largest units, such as ``12 s`` or ``3 min 20 s``."""
     whole = round(seconds)
     for size, name, part, part_name in _SIZES:
         if whole >= size:
@@ -46,5 +46,5 @@ def duration(seconds: float) -> str:
 
 
 def elapsed(seconds: float) -> str:
-    """Returns the same with one decimal below ten seconds: ``0.4 s``."""
+    """Returns a duration as ``duration`` does, but with one decimal below ten seconds: ``0.4 s``."""
     return f"{seconds:.1f} s" if seconds < 9.95 else duration(seconds)

@@ -1,4 +1,4 @@
-"""Rows that are drawn now and then by a thread beside the explanation."""
+"""This module draws the rows of a progress bar in a thread of its own."""
 
 import threading
 from collections.abc import Sequence
@@ -9,26 +9,25 @@ from .wording import Row
 
 
 class Canvas(Protocol):
-    """Where rows are drawn. Called by several threads, but never by two at once."""
+    """A ``Canvas`` is a place where rows are drawn. Several threads call it, but never two at once."""
 
     def draw(self, rows: Sequence[Row]) -> None:
-        """Shows these, in place of those it showed before."""
+        """Shows the rows in place of those that it showed before."""
         ...
 
     def keep(self, row: Row) -> None:
-        """Shows the last row of a call for good."""
+        """Shows the last row of a call; later drawings and ``close`` leave it visible."""
         ...
 
     def close(self) -> None:
-        """Removes what is not kept. Must be possible after an error as well."""
+        """Removes every row that was not kept. It can be called after an error as well."""
         ...
 
 
 class Animated:
-    """Draws the newest rows at most every ``seconds``, however many are told, and also when none are.
+    """This class draws the newest rows every ``seconds``, also when no new rows arrive.
 
-    The explanation never waits for a drawing, but for the last one of a call. What goes wrong while
-    drawing is raised by the next ``tell``.
+    Only ``finish`` waits for a drawing. An error while drawing is raised by the next ``tell``.
     """
 
     def __init__(self, canvas: Canvas, seconds: float, *, keep: bool) -> None:
@@ -40,25 +39,25 @@ class Animated:
         self._drawing = threading.Lock()
         self._ended = threading.Event()
         self._error: Exception | None = None
-        # In a notebook, the context says which cell the drawing belongs to.
+        # In a notebook, the context determines in which cell the output appears.
         context = copy_context()
         self._thread = threading.Thread(
             target=lambda: context.run(self._draw_on), name="rag-rule-progress", daemon=True
         )
 
     def start(self) -> None:
-        """Draws from here on."""
+        """Starts the thread that draws."""
         self._thread.start()
 
     def tell(self, row: Row) -> None:
-        """Keeps the row for the next drawing. Raises what the last drawing raised."""
+        """Keeps the row for the next drawing. Raises the error of the last drawing, if it failed."""
         if self._error is not None:
             raise self._error
         with self._touching:
             self._rows[row.report.call] = row
 
     def finish(self, row: Row) -> None:
-        """Shows it for good, or removes it."""
+        """Shows the last row of a call permanently, or removes it if ``keep`` is False."""
         with self._touching:
             self._rows.pop(row.report.call, None)
         if self._error is not None:
@@ -68,7 +67,7 @@ class Animated:
                 self._canvas.keep(row)
 
     def close(self) -> None:
-        """Draws nothing more."""
+        """Stops drawing, closes the canvas and waits for the thread to end."""
         self._ended.set()
         try:
             with self._drawing:

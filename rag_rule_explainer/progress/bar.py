@@ -1,4 +1,4 @@
-"""The progress bar: one for a script, a terminal, a notebook or a log."""
+"""This module defines the progress bar for scripts, terminals, notebooks and logs."""
 
 import atexit
 import os
@@ -22,22 +22,23 @@ FormName: TypeAlias = Literal["auto", "terminal", "notebook", "lines"]
 
 
 class ProgressBar:
-    """Shows how far explanations are: probes done, of how many known to be needed, of how many at most.
+    """This class shows the probes done, the probes known to be needed so far, and their upper bound.
 
-    Beside these, replays and their pace, failures, retries, answers from the store, tokens, cost, and how
-    long what is *known to be needed* will take. To be given as ``progress`` to any explainer, or to
-    several, in one thread or many: each explanation has a row of its own.
+    It also shows replays and their rate, failures, retries, answers from the store, tokens, cost, and the
+    estimated time for the probes *known to be needed*. Pass it as ``progress`` to one or several
+    explainers, in one thread or many: each explanation has a row of its own.
 
-    ``form``: "terminal", a bar that is redrawn in place; "notebook", the same as HTML in Jupyter;
-    "lines", a line at the first probe, at 100, 200, 400 and so on, and at the end; "auto", whichever of
-    these fits the place. ``file``: where the first and the last go, by default stderr. ``keep``: whether
-    the last state of each bar stays to be seen.
+    ``form``: "terminal" redraws a bar in place; "notebook" shows a bar as HTML in Jupyter; "lines" writes
+    a line at the first probe, at 100, 200, 400 and so on, and at the end; "auto" chooses the form that
+    suits the output. ``file``: the text file of the forms "terminal" and "lines", by default stderr.
+    ``keep``: whether the last state of each row stays visible.
 
-    It appears with the first report and goes when the last explanation has ended, in whatever way. As a
-    context manager it is there at once, and closed on leaving. While nothing is drawn, a report costs
-    microseconds; drawing is done in a thread beside, at most ten times a second.
+    The bar appears with the first report and disappears when the last explanation has ended. As a context
+    manager it appears on entering and is closed on leaving. A report costs microseconds; a separate
+    thread draws at most ten times a second.
 
-    Raises InvalidInput for a form that is none, for "notebook" without IPython, and for what is no file.
+    Raises InvalidInput for an unknown form, for "notebook" without IPython, and for a ``file`` that is
+    no text file.
     """
 
     def __init__(self, form: FormName = "auto", *, file: TextIO | None = None, keep: bool = True) -> None:
@@ -61,7 +62,7 @@ class ProgressBar:
         self._ignored: set[int] = set()
 
     def __call__(self, report: ProgressReport, /) -> None:
-        """Takes in one report. Raises what goes wrong while showing it, having closed."""
+        """Shows one report. Raises the error of a drawing that failed, after closing the bar."""
         with self._guard:
             if report.call in self._ignored:
                 if report.done:
@@ -84,7 +85,7 @@ class ProgressBar:
         self.close()
 
     def close(self) -> None:
-        """Closes now; what explanations that are still under way report from here on is ignored."""
+        """Closes the bar; later reports of the explanations that are still running are ignored."""
         with self._guard:
             self._held = False
             self._ignored |= self._under_way
@@ -92,7 +93,7 @@ class ProgressBar:
 
     def _tell(self, report: ProgressReport) -> None:
         if report.done and report.call not in self._under_way:
-            return  # it ended before its first probe, and was never shown
+            return  # the explanation ended before its first probe, so no row was shown
         number = self._numbers.setdefault(report.call, len(self._numbers) + 1)
         row = Row(report, number if len(self._numbers) > 1 else None)
         if not report.done:
@@ -114,7 +115,7 @@ class ProgressBar:
 
     def _open(self) -> Shown:
         self._shown = shown_as(self._form, self._file, keep=self._keep)
-        # A cursor that was hidden must come back even where an interrupt leaves explanations behind.
+        # A hidden cursor must be restored even if an interrupt ends the process before the bar is closed.
         atexit.register(self.close)
         return self._shown
 
@@ -124,14 +125,14 @@ class ProgressBar:
         self._under_way.clear()
         atexit.unregister(self.close)
         if shown is not None:
-            # A place that is gone cannot be tidied, and an explanation is worth more than its bar.
+            # An error in closing, as when the terminal is gone, must not cost the explanation.
             with suppress(Exception):
                 shown.close()
 
 
 def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:
-    """Returns the form of this name; for "auto", the one that fits."""
-    # Rich and IPython are loaded by those who see something of them.
+    """Returns what shows the rows in a form; for "auto", in the form that suits the file."""
+    # Rich and IPython are slow to import, so they are imported only when a bar is shown.
     from .animated import Animated
     from .notebook import in_notebook
 
@@ -148,20 +149,25 @@ def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:
 
 
 def is_terminal(file: TextIO) -> bool:
-    """Returns whether it is one that can be redrawn. Asked directly: FORCE_COLOR convinces Rich of any
-    file."""
+    """Returns whether the file is a terminal that can be redrawn."""
+    # Rich takes any file for a terminal if FORCE_COLOR is set.
     return file.isatty() and os.environ.get("TERM") != "dumb"
 
 
 @cache
 def shared_bar() -> ProgressBar:
-    """Returns the bar of all who ask for ``progress=True``: two bars on one terminal would garble each
-    other."""
+    """Returns the one bar that all explainers with ``progress=True`` share.
+
+    Two bars on one terminal would overwrite each other.
+    """
     return ProgressBar()
 
 
 def as_progress(progress: Progress | bool | None) -> Progress | None:
-    """Returns a bar for True, nothing for False. Raises InvalidInput for what cannot be told."""
+    """Returns the shared bar for True, None for False and None, and a callable unchanged.
+
+    Raises InvalidInput for anything else.
+    """
     if isinstance(progress, bool):
         return shared_bar() if progress else None
     if progress is not None and not callable(progress):

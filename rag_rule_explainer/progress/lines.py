@@ -1,26 +1,26 @@
-"""A line now and then: for logs, and for whatever is no terminal."""
+"""This module reports progress in separate lines, for logs and other files that are no terminals."""
 
 from typing import TextIO
 
 from .wording import Row, in_ascii
 
 SECOND_LINE = 100
-"""Probes until the second line; then twice as many per line."""
+"""The number of probes at the second line; it doubles with each further line."""
 
 
 class Lines:
-    """Writes a line at the first probe, at 100, 200, 400 and so on, and at the end; all of it ASCII."""
+    """This class writes ASCII lines: at the first probe, at 100, 200, 400 and so on, and at the end."""
 
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
         self._next: dict[int, int] = {}
-        self._told: dict[int, int] = {}
+        self._last: dict[int, int] = {}
 
     def start(self) -> None:
-        """There is nothing to begin."""
+        """Does nothing, because lines are written as rows arrive."""
 
     def tell(self, row: Row) -> None:
-        """Writes a line if it is time for one."""
+        """Writes a line if the number of probes has reached the next step."""
         call, probes = row.report.call, row.report.probes
         due = self._next.get(call, 1)
         if probes < due:
@@ -28,20 +28,20 @@ class Lines:
         while due <= probes:
             due = max(SECOND_LINE, 2 * due)
         self._next[call] = due
-        self._told[call] = probes
+        self._last[call] = probes
         self._write(row)
 
     def finish(self, row: Row) -> None:
-        """Writes a line, unless it would say what the one before it said."""
+        """Writes the last line of a call, unless the last line had the same number of probes."""
         self._next.pop(row.report.call, None)
-        if self._told.pop(row.report.call, None) != row.report.probes:
+        if self._last.pop(row.report.call, None) != row.report.probes:
             self._write(row)
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Does nothing, because the file belongs to the caller."""
 
     def _write(self, row: Row) -> None:
-        if self._file is not None:  # as is sys.stderr in a program without a console
-            # In one piece, or lines of several threads would be mixed.
+        if self._file is not None:  # sys.stderr is None in a program without a console
+            # A single write keeps the lines of several threads apart.
             self._file.write(in_ascii(row.line()).replace(" | ", "; ") + "\n")
             self._file.flush()

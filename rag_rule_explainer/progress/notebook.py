@@ -1,4 +1,4 @@
-"""The notebook form: HTML that is updated in place; no scripts, nothing from elsewhere."""
+"""This module shows progress in notebooks: HTML without scripts that is updated in place."""
 
 import sys
 from collections.abc import Sequence
@@ -9,12 +9,12 @@ from typing import Any
 from .wording import WAITING, Row, Tone, WordedPart
 
 NOTEBOOK_SECONDS = 0.2
-"""Between two updates."""
+"""The number of seconds between two updates."""
 
 _MOST_ROWS = 20
 
-# Greys are half transparent and text inherits its colour, so that light and dark pages will do; coloured
-# text brings its background along.
+# Greys are half transparent, text inherits its colour, and coloured text has a background of its own:
+# all of it is readable on light and on dark pages.
 _FRAME = "max-width:60em;font-size:90%;line-height:1.5;font-variant-numeric:tabular-nums"
 _TRACK = "height:.5em;border-radius:.25em;overflow:hidden;background:rgba(128,128,128,.3)"
 _UNDER_WAY, _DONE = "#3b82d0", "#2e9d57"
@@ -23,17 +23,17 @@ _STYLES = {Tone.NOTABLE: f"{_BADGE}#7a5200", Tone.BAD: f"{_BADGE}#b3261e"}
 
 
 def in_notebook() -> bool:
-    """Returns whether this is a Jupyter kernel, in whatever front end. Loads nothing."""
+    """Returns whether the process is a Jupyter kernel. It does not import IPython."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
 class NotebookCanvas:
-    """One output of a cell, updated in place."""
+    """This class shows rows in one output of a cell, which it updates in place."""
 
     def __init__(self) -> None:
-        # Without IPython there is no notebook, and it is no dependency.
+        # IPython is not a dependency of the package; every notebook has it.
         self._display: Any = import_module("IPython.display").display
         self._handle: Any = None
         self._shown = ""
@@ -41,16 +41,16 @@ class NotebookCanvas:
         self._kept: list[Row] = []
 
     def draw(self, rows: Sequence[Row]) -> None:
-        """Shows these below the kept ones."""
+        """Shows the rows below the kept rows."""
         self._rows = rows
         self._show((*self._kept, *rows), waiting=not rows)
 
     def keep(self, row: Row) -> None:
-        """Shows this one from now on."""
+        """Keeps the row above the rows of all later drawings."""
         self._kept.append(row)
 
     def close(self) -> None:
-        """Leaves the kept ones."""
+        """Shows only the kept rows."""
         if self._handle is not None or self._kept:
             self._show(self._kept, waiting=False)
 
@@ -69,7 +69,7 @@ class NotebookCanvas:
 
 
 def as_html(rows: Sequence[Row], *, waiting: bool = False) -> str:
-    """Returns the newest of the rows, as one element."""
+    """Returns one HTML element with the newest rows and the number of earlier rows that it omits."""
     hidden = len(rows) - _MOST_ROWS
     shown = [_note(f"{hidden} earlier")] if hidden > 0 else []
     shown += [_row(row) for row in rows[-_MOST_ROWS:]]

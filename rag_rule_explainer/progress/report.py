@@ -1,4 +1,4 @@
-"""How an explanation tells how far it is."""
+"""This module defines the progress reports of an explanation."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -6,14 +6,16 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class ProgressReport:
-    """How far an explanation is, and what it has spent.
+    """A ``ProgressReport`` holds the progress of one explanation and what it has spent so far.
 
-    ``probes``: distinct arrangements judged. ``needed``: how many are known to be needed so far, those
-    included; more may come to be, up to ``upper_bound``. ``replays``: runs of the application, of which
-    ``retries``; ``failures``: those that failed for good. ``reused``: answers from memory; ``stored``:
-    from the store. ``tokens``: of replays and judge; ``cost``: of these, where prices are known.
-    ``seconds``: since the call. ``call``: the same in all reports of one call, and in no other's in this
-    process. ``done``: the last of them; what is ``needed`` beyond ``probes`` then was given up.
+    ``probes``: the distinct arrangements of kept sources that were judged. ``needed``: the probes known
+    to be needed so far, including ``probes``; it may grow up to ``upper_bound``. ``replays``: the runs of
+    the application, including ``retries``. ``failures``: the replays that failed after all retries.
+    ``reused``: the answers taken from memory. ``stored``: the answers taken from the store. ``tokens``:
+    the tokens of replays and judge. ``cost``: the price of the tokens; None if prices are unknown.
+    ``seconds``: the time since the call began. ``call``: a number that all reports of one call share, and
+    that is unique in the process. ``done``: True only in the last report of a call; if ``needed`` is
+    larger than ``probes`` then, the search was stopped early.
     """
 
     probes: int
@@ -32,22 +34,23 @@ class ProgressReport:
 
     @property
     def replays_per_second(self) -> float:
-        """Since the call."""
+        """Returns the average number of replays per second since the call began."""
         return self.replays / self.seconds if self.seconds > 0 else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """For what is known to be needed, at the pace so far; None before there is one."""
+        """Returns the estimated seconds until all needed probes are done; None before the first probe."""
         pace = self.probes / self.seconds if self.seconds > 0 else 0.0
         return (self.needed - self.probes) / pace if pace else None
 
 
 class Progress(Protocol):
-    """Is told after every probe, and once more, with ``done``, when probing has ended in whatever way.
+    """A ``Progress`` is a function that is called with a report after every probe and at the end.
 
-    It is called on the explanation's event loop, so it must return soon. One that raises is told no more.
+    The last report has ``done=True``, even if the search failed or was stopped. The calls block the
+    explanation's event loop, so they must return soon. After a call raises, no more calls are made.
     """
 
     def __call__(self, report: ProgressReport, /) -> None:
-        """Takes in one report."""
+        """Receives one report."""
         ...

@@ -1,4 +1,4 @@
-"""What a progress bar asks of whatever shows its rows."""
+"""This module defines the interface between a progress bar and the form in which it is shown."""
 
 from typing import Protocol
 
@@ -6,20 +6,20 @@ from .wording import Row
 
 
 class Shown(Protocol):
-    """Shows rows from when it is started until it is closed. One thread at a time calls it."""
+    """A ``Shown`` shows rows from ``start`` to ``close``. Only one thread at a time calls it."""
 
     def start(self) -> None:
-        """Starts displaying the progress that has been reported; called once."""
+        """Starts showing rows; it is called once."""
         ...
 
     def tell(self, row: Row) -> None:
-        """Takes in the newest row of a call under way; in microseconds, but for now and then."""
+        """Receives the newest row of a running call. It usually returns within microseconds."""
         ...
 
     def finish(self, row: Row) -> None:
-        """Takes in the last row of a call."""
+        """Receives the last row of a call."""
         ...
 
     def close(self) -> None:
-        """Leaves the place as it was, with what is to stay."""
+        """Removes all rows except those that are kept."""
         ...

@@ -1,4 +1,4 @@
-"""The terminal form: a bar and its figures, redrawn in place below whatever else is printed."""
+"""This module shows progress on terminals: bars and figures, redrawn below other output."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from typing_extensions import override
 from .wording import WAITING, Row, Tone, WordedPart, in_ascii
 
 SECONDS = 0.1
-"""Between two drawings."""
+"""The number of seconds between two drawings."""
 
 _WIDEST = 100
 _SMALLEST_BAR = 8
@@ -23,50 +23,50 @@ _STYLES = {Tone.PLAIN: "", Tone.NOTABLE: "yellow", Tone.BAD: "bold red"}
 
 
 class _Console(Console):
-    """Rich's own ends the program where a pipe is broken, and takes its stdout along."""
+    """This console raises BrokenPipeError; Rich's own closes stdout and ends the program."""
 
     @override
     def on_broken_pipe(self) -> NoReturn:
-        raise  # noqa: PLE0704 -- called while it is handled
+        raise  # noqa: PLE0704 -- Rich calls it in its except clause
 
 
 class TerminalCanvas:
-    """Draws on one terminal; what is printed meanwhile appears above."""
+    """This class draws rows on one terminal; text printed meanwhile appears above the rows."""
 
     def __init__(self, file: TextIO, console: Console | None = None) -> None:
-        # Who asks for this form knows that the file is a terminal, whatever Rich thinks of it.
+        # The caller chose this form, so the file is a terminal even if Rich does not recognise it.
         self._console = console or _Console(
             file=file, force_terminal=True, force_jupyter=False, highlight=False
         )
         in_unicode = not self._console.options.ascii_only
         self._worded = str if in_unicode else in_ascii
         self._spinner = Spinner("dots" if in_unicode else "line")
-        # Its thread cannot say what went wrong while it drew, so that Animated has one of its own.
+        # ``Animated`` refreshes, because Rich's own refresh thread hides the errors of a drawing.
         self._live = Live(
             console=self._console,
             auto_refresh=False,
             transient=True,
-            # What goes to a file, a pipe or a test is not to end up on the terminal.
+            # Rich would otherwise print on the terminal what the program writes to a file or a pipe.
             redirect_stdout=_is_terminal(sys.stdout),
             redirect_stderr=_is_terminal(sys.stderr),
         )
 
     def draw(self, rows: Sequence[Row]) -> None:
-        """Shows these; as many as there is room for."""
+        """Shows as many of the rows as the terminal has room for."""
         self._live.start()
         lines = [line for row in rows[: self._console.height] for line in self._lines(row)]
         self._live.update(Group(*(lines or [self._spun(WAITING)])), refresh=True)
 
     def keep(self, row: Row) -> None:
-        """Prints the row above those that are still drawn."""
+        """Prints the row above the rows that are still redrawn."""
         self._console.print(Group(*self._lines(row)))
 
     def close(self) -> None:
-        """Erases what was drawn, and gives the cursor back."""
+        """Erases the rows and restores the cursor."""
         self._live.stop()
 
     def _lines(self, row: Row) -> Iterator[RenderableType]:
-        # A line that fills the last column makes some terminals begin another one.
+        # On some terminals, text in the last column causes a line break.
         width = min(self._console.width - 1, _WIDEST)
         if row.report.done:
             yield from self._flowed(Text(self._worded(row.headline()), "bold"), row.parts(), width)
@@ -94,7 +94,7 @@ class TerminalCanvas:
     def _flowed(
         self, line: Text, parts: Sequence[WordedPart], width: int, *, indent: str = ""
     ) -> Iterator[Text]:
-        """Yields lines with as many parts in each as fit; none is broken."""
+        """Yields lines with as many parts in each as fit; no part is split over two lines."""
         between = self._worded(" · ")
         for part in parts:
             words = Text(self._worded(part.text), _STYLES[part.tone])

@@ -1,4 +1,4 @@
-"""What a report says, in words that every form shares. All of it is ours: no text from outside."""
+"""This module puts a report into words, which all forms share. They contain no text from outside."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -13,7 +13,7 @@ _IN_ASCII = str.maketrans({"≈": "about", "≤": "at most", "·": "|", "…": "
 
 
 class Tone(Enum):
-    """How a part is to be seen."""
+    """A ``Tone`` says how much attention a part needs."""
 
     PLAIN = "plain"
     NOTABLE = "notable"
@@ -22,7 +22,7 @@ class Tone(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WordedPart:
-    """This class represents a few words that stay together."""
+    """A ``WordedPart`` is a phrase that is not split over two lines."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -30,19 +30,21 @@ class WordedPart:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """This class represents the newest report of one call; ``number``: which of several that are shown
-    together."""
+    """A ``Row`` holds the newest report of one call.
+
+    ``number``: the number of the call among the calls of a bar, from 1; None if it is the only call.
+    """
 
     report: ProgressReport
     number: int | None = None
 
     @property
     def share(self) -> float:
-        """Returns how much of what is known to be needed is done, from 0 to 1."""
+        """Returns the share of the probes known to be needed that are done, from 0 to 1."""
         return min(self.report.probes / max(self.report.needed, 1), 1.0)
 
     def headline(self, *, short: bool = False) -> str:
-        """Probes done, of how many known to be needed, of how many there may come to be."""
+        """Returns the probes done, the probes known to be needed, and their upper bound."""
         report = self.report
         named = "" if self.number is None else f"#{self.number}  "
         bound = f" (≤ {_many(report.upper_bound)})" if report.needed < report.upper_bound else ""
@@ -53,7 +55,7 @@ class Row:
         return f"{named}{report.probes:,} / {report.needed:,}{unit}{bound}"
 
     def parts(self) -> tuple[WordedPart, ...]:
-        """Returns what else there is to say, the most wanted first; what is nothing is left out."""
+        """Returns all other figures of the report that are not zero, the most important first."""
         report = self.report
         said = (
             _time(report),
@@ -67,12 +69,12 @@ class Row:
         return tuple(part for part in said if part is not None)
 
     def line(self) -> str:
-        """Returns all of it on one line."""
+        """Returns the headline and the parts as one line."""
         return " · ".join((self.headline(), *(part.text for part in self.parts())))
 
 
 def in_ascii(text: str) -> str:
-    """The same, for whoever has no other characters."""
+    """Returns the text with every character of this module that is not ASCII replaced."""
     return text.translate(_IN_ASCII)
 
 
@@ -86,7 +88,7 @@ def _time(report: ProgressReport) -> WordedPart | None:
     left = report.seconds_left
     if left is None or report.needed <= report.probes:
         return None
-    # What is not known to be needed yet is not in it, and is not to be promised.
+    # More probes may turn out to be needed, so the time left is promised only for the known probes.
     until = "left" if report.needed == report.upper_bound else f"to {report.needed:,} probes"
     return WordedPart(f"{f'≈ {duration(left)}' if left >= 1 else '< 1 s'} {until}")
 

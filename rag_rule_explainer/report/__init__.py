@@ -1,4 +1,4 @@
-"""Shows an explanation to people."""
+"""This package lays an explanation out as a readable report."""
 
 from .text import as_text, lines
 

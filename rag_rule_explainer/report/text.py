@@ -1,4 +1,4 @@
-"""An explanation as text, for a terminal or a file."""
+"""This module lays a report out as text, for a terminal or a file."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,7 +9,7 @@ from ..rules import RuleKind
 from .view import ReportEntry, ReportTone, Section, sections
 
 _WIDEST = 40
-"""Most columns that are reserved for ids."""
+"""The maximum width, in columns, of the first cell of an entry."""
 _KIND = max(len(kind.value) for kind in RuleKind)
 
 _STYLES: Mapping[ReportTone, str] = {
@@ -53,8 +53,10 @@ def _labelled(entry: ReportEntry) -> Text:
 
 
 def _row(entry: ReportEntry, section: Section, width: int) -> Text:
-    """Returns its cells below those of the others: the id first, and a kind of rule between it and
-    figures."""
+    """Returns one entry as a line whose cells are aligned with those of the section's other entries.
+
+    All cells but the last are padded: the first to ``width``, the others to the longest kind of rule.
+    """
     row = Text("  - " if section.listed else "  ")
     for place, cell in enumerate(entry.cells):
         is_last = place == len(entry.cells) - 1

@@ -1,7 +1,8 @@
-"""What is said of an explanation, and in which order; the forms only lay it out.
+"""This module decides what a report says of an explanation, and in which order.
 
-Everything that comes from outside (questions, answers, documents, ids) is ``printable`` here already; no
-form may read it as markup: no text can move the cursor, colour a line or pretend to be the report's.
+The layouts, such as ``text``, only arrange it. Every text from outside (questions, answers, documents,
+ids) is ``printable`` already, and no layout may read it as markup. So no such text can move the cursor,
+colour a line or imitate the report.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,31 +16,34 @@ from ..printable import plain_id, printable, shortened
 from ..rules import RuleKind
 
 ReportTone: TypeAlias = Literal["plain", "label", "warning", "id", "sure", "open", "aside"]
-"""What a form may show by its colours: *sure* is what is proved or complete, *open* what is not."""
+"""The role of a text, for layouts with colours. *sure*: proved or complete; *open*: neither."""
 _MOST_SHOWN = 10
-"""Of a list that may be long; the rest is counted."""
+"""The maximum number of entries in a list; the report counts the entries that are left out."""
 
 _MOST_RULES = 50
-"""Of one kind: "any five of ten sources" makes 252."""
+"""The maximum number of rules of one kind; a condition "any five of ten sources" has 252."""
 
 
 class Statement(NamedTuple):
-    """Something that is said, in its tone."""
+    """A ``Statement`` is a text with its tone."""
 
     text: str
     tone: ReportTone = "plain"
 
 
 class ReportEntry(NamedTuple):
-    """One of a section: what is said, in columns where there are several. ``below``: what it rests on."""
+    """A ``ReportEntry`` is one line of a section. ``cells``: its columns. ``below``: its evidence."""
 
     cells: tuple[Statement, ...]
     below: str = ""
 
 
 class Section(NamedTuple):
-    """``heading``: empty for what stands above all others. ``listed``: its entries are members of a list.
-    ``left_out``: so many more of them there are."""
+    """A ``Section`` is a heading with its entries.
+
+    ``heading``: empty for the opening section. ``listed``: whether the entries have bullets.
+    ``left_out``: the number of entries that were left out.
+    """
 
     heading: str
     entries: tuple[ReportEntry, ...]
@@ -48,13 +52,13 @@ class Section(NamedTuple):
 
 
 _Votes: TypeAlias = Mapping[tuple[RuleKind, frozenset[str]], str]
-"""By the kind of rule and the sources kept."""
+"""The counted votes in words, by the kind of rule and the retained sources."""
 
 _SCOPES = {"given": "given", "retrieved": "as retrieved", "seen": "as the model saw them"}
 
 
 def sections(explanation: Explanation) -> Iterator[Section]:
-    """Yields the report, section by section; one of which there is nothing to say is not among them."""
+    """Yields the sections of the report in their order, without empty optional sections."""
     yield _opening(explanation)
     yield _sources(explanation)
     yield from _listed(
@@ -68,7 +72,7 @@ def sections(explanation: Explanation) -> Iterator[Section]:
     yield from _listed("What is not a rule", _non_rules(explanation, votes))
     yield from _importance(explanation)
     left_open = (f"{joined(u.kept) or 'no sources'}: {u.reason}" for u in explanation.unresolved)
-    # What both kinds needed is said once.
+    # Both kinds of rule may leave the same subset open, which is reported once.
     yield from _listed("Left open", dict.fromkeys(left_open))
     yield from _listed("Notes", explanation.notes)
     yield Section("Cost", tuple(ReportEntry((said,)) for said in _cost(explanation)))
@@ -113,7 +117,7 @@ def _gist(source: SourceRecord) -> str:
 
 
 def _votes(explanation: Explanation) -> _Votes:
-    """Returns what was counted where samples were put to the vote, in words."""
+    """Returns the counted votes of all probes that were voted on, in words."""
     return {
         (kind, frozenset(probe.kept)): f"votes: {votes.holds} for it, {votes.breaks} against"
         for probe in explanation.probes
@@ -122,8 +126,11 @@ def _votes(explanation: Explanation) -> _Votes:
 
 
 def _own(explanation: Explanation, rule: Finding) -> frozenset[str]:
-    """Returns what is kept on a rule's own subset: of those that it speaks about, the one that says
-    least."""
+    """Returns the sources retained on a rule's own subset.
+
+    A retention rule's own subset has only its sources (and pinned ones); an omission rule's has all
+    others.
+    """
     named = set(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return frozenset(source.id for source in explanation.sources if source.id not in named)
@@ -142,9 +149,9 @@ def _rules(explanation: Explanation, kind: RuleKind, votes: _Votes) -> Section:
     for finding in rules[:_MOST_RULES]:
         relation = f"; {finding.relation}" if finding.relation else ""
         counted = votes.get((kind, _own(explanation, finding)))
-        told_of = f"; on its own subset, {counted}" if counted else ""
+        voted = f"; on its own subset, {counted}" if counted else ""
         rule = Statement(finding.rule, "sure" if finding.proved else "open")
-        entries.append(ReportEntry((rule,), f"{printable(finding.evidence)}{told_of}{relation}"))
+        entries.append(ReportEntry((rule,), f"{printable(finding.evidence)}{voted}{relation}"))
     left_out = max(0, len(rules) - _MOST_RULES)
     return Section(heading, tuple(entries), listed=True, left_out=left_out)
 
@@ -159,12 +166,12 @@ def _non_rules(explanation: Explanation, votes: _Votes) -> Iterator[str]:
         kept = _named(witness.kept, everything) or "no sources"
         given = "" if witness.kept == witness.sources else f" with {kept} retained"
         counted = votes.get((witness.kind, frozenset(witness.kept)))
-        told_of = f" ({counted})" if counted else ""
-        yield f"{attempt} is not enough{given}{_answered(witness.answer)}{told_of}"
+        voted = f" ({counted})" if counted else ""
+        yield f"{attempt} is not enough{given}{_answered(witness.answer)}{voted}"
 
 
 def _named(ids: Sequence[str], everything: Sequence[str], ties: Iterable[Sequence[str]] = ()) -> str:
-    """Most of many are named by what is not among them."""
+    """Returns the names of the ids; if most sources are meant, "all but" the names of the others."""
     among = set(ids)
     rest = [identity for identity in everything if identity not in among]
     many = len(ids) > _MOST_SHOWN or len(ids) > 2 * len(rest) + 1

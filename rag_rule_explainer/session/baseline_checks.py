@@ -10,7 +10,7 @@ from ..given import no_source
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
 from ..predicates.inside import sources_named_in
 from ..printable import printable, shortened
-from ..probing.deadlines import NO_ANSWER
+from ..probing.deadlines import NO_ANSWER_IN_TIME
 from ..probing.judging import Judging, error_text
 from ..probing.limits import LimitReached
 from ..probing.prober import Prober
@@ -145,7 +145,7 @@ class BaselineChecks:
             return
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
         if reply.answer is None:
-            if str(reply.error).startswith(NO_ANSWER):
+            if str(reply.error).startswith(NO_ANSWER_IN_TIME):
                 # Each replay would wait as long.
                 raise BaselineFailed(f"{_WAITS_FOR_EVER}: {reply.error}. {_MAKE_ANEW}")
             self.notes.append(f"the repeat check failed: {reply.error}")

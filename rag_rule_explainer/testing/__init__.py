@@ -1,4 +1,4 @@
-"""Fakes and checks for tests of applications, predicates and miners."""
+"""This package holds fakes and checks for tests of applications, predicates and miners."""
 
 from .judges import OfflineJudge
 from .miners import check_miner

@@ -1,4 +1,4 @@
-"""Judges that need no model."""
+"""This module defines a judge that needs no model."""
 
 import json
 import threading
@@ -9,15 +9,16 @@ from ..predicates.judge import JudgeReply, JudgeRequest, Matter
 from ..predicates.wording import near_exact
 
 Decide: TypeAlias = Callable[[str], bool | str]
-"""What is said of one answer: True, False, "yes", "no" or "unsure"."""
+"""A function from an answer to its verdict: True, False, "yes", "no" or "unsure"."""
 
 
 class OfflineJudge:
-    """This class represents a judge that looks for words: the same answer always gets the same verdict.
+    """This class is a judge that looks for words: the same answer always gets the same verdict.
 
-    With ``words``: yes iff one of them occurs in the answer. Without: iff the truth does, by the words of
-    the near-exact match; unsure where there is no truth. ``requests`` holds what it was asked, in order;
-    ``peak`` is the most requests in progress at once. Thread-safe.
+    With ``words``, the verdict is "yes" iff one of the words occurs in the answer. Without ``words``, it
+    is "yes" iff the request's truth occurs in the answer, and "unsure" if the request has no truth. Texts
+    are compared by the near-exact match. ``requests``: the requests received, in order. ``peak``: the
+    largest number of requests in progress at once. The class is thread-safe.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
@@ -29,26 +30,26 @@ class OfflineJudge:
         self._lock = threading.Lock()
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """Returns an opinion on each candidate; tokens are words apart by white space."""
+        """Returns an opinion on each candidate; words between white space count as its tokens."""
         with self._lock:
             self.requests.append(request)
             self._running += 1
             self.peak = max(self.peak, self._running)
         try:
-            said = reply_to(request.content, self.verdict_on(request.matter))
+            reply = reply_to(request.content, self.verdict_on(request.matter))
         finally:
             with self._lock:
                 self._running -= 1
-        asked = len(f"{request.instructions} {request.content}".split())
-        return JudgeReply(said, {"input_tokens": asked, "output_tokens": len(said.split())})
+        input_tokens = len(f"{request.instructions} {request.content}".split())
+        return JudgeReply(reply, {"input_tokens": input_tokens, "output_tokens": len(reply.split())})
 
     @property
     def answers(self) -> list[str]:
-        """Returns every answer that it judged, in order."""
+        """Returns every answer that was judged, in order."""
         return [each.answer for request in self.requests for each in request.candidates]
 
     def verdict_on(self, matter: Matter) -> Decide:
-        """Returns how it decides such a matter."""
+        """Returns the function that judges the answers of a matter."""
         if not self.words and matter.truth is None:
             return lambda _: "unsure"
         wanted = [f" {near_exact(words)} " for words in self.words or (matter.truth or "",)]
@@ -56,12 +57,11 @@ class OfflineJudge:
 
 
 def reply_to(content: str, decide: Decide) -> str:
-    """Returns the reply to a request's content, as its instructions ask for it."""
+    """Returns a reply, as JSON, with an opinion on each candidate in the content of a request."""
     candidates = cast("list[Mapping[str, Any]]", json.loads(content)["candidates"])
-    told = [(each["id"], decide(each["answer"])) for each in candidates]
     opinions = [
-        {"id": identity, "reason": "by its words", "verdict": _word(verdict)}
-        for identity, verdict in told
+        {"id": each["id"], "reason": "by its words", "verdict": _word(decide(each["answer"]))}
+        for each in candidates
     ]
     return json.dumps({"opinions": opinions})
 

@@ -1,7 +1,7 @@
-"""A conformance suite for miners, one's own included.
+"""This module is a conformance suite for miners.
 
-Runs a miner on truth tables, tells it verdicts late, in part and out of order, leaves some UNKNOWN, stops
-it anywhere, and holds every claim it makes against the definition.
+It runs a miner on random truth tables and delivers verdicts late, in parts and out of order, some of them
+UNKNOWN. After each delivery it checks every claim of the miner against the definition of a rule.
 """
 
 import random
@@ -32,12 +32,14 @@ class _Trial:
 def check_miner(
     make: Callable[[RuleKind], Miner], *, trials: int = 200, seed: int = 0, finds_all: bool = True
 ) -> None:
-    """Holds an exact miner against the definition of its rules, on lattices of up to 5 units.
+    """Checks an exact miner against the definition of its rules, on lattices of up to 5 units.
 
-    ``make``: the miner of a kind. ``finds_all=False``: of one that may leave rules out, because its
-    claims are relative to the units that it kept. Raises AssertionError, naming the table and the seed,
-    where a claim is not true of the verdicts told so far, a rule is missing at the end, a mask is asked
-    for twice, or a search resumed from saved verdicts asks for them again.
+    ``make``: a function from a kind of rule to its miner. ``finds_all=False``: for a miner that may leave
+    rules out, because its claims are relative to the units that it kept.
+
+    Raises AssertionError, with the table and the seed, if a claim is not true of the verdicts delivered
+    so far, a rule is missing at the end, a mask is requested twice, or a search resumed from saved
+    verdicts requests more.
     """
     for trial in _trials(make, trials, seed, finds_all):
         _check(trial)
@@ -77,8 +79,8 @@ def _run(trial: _Trial, search: RuleSearch) -> Mapping[Subset, Verdict]:
             waiting.append(ask.key)
         _require(bool(waiting), f"{trial}: it is not finished, and asks for nothing")
         draw.shuffle(waiting)
-        told = [waiting.pop() for _ in range(draw.randint(1, len(waiting)))]
-        search.tell({mask: trial.verdicts[mask] for mask in told})
+        delivered = [waiting.pop() for _ in range(draw.randint(1, len(waiting)))]
+        search.tell({mask: trial.verdicts[mask] for mask in delivered})
         _check_claims(trial, search)
     _check_complete(trial, search)
     return search.verdicts
@@ -91,11 +93,11 @@ def _check_claims(trial: _Trial, search: RuleSearch) -> None:
 
 
 def _check_claim(trial: _Trial, search: RuleSearch, claim: Claim, own: Antecedent) -> None:
-    # The units whose addition to it the claim speaks about.
-    spoken_of = own | claim.kept if claim.status == "relative" else trial.lattice.full
+    # The claim is about these units added to its antecedent; other units are not in its scope.
+    in_scope = own | claim.kept if claim.status == "relative" else trial.lattice.full
     for wider in trial.lattice.supersets(own):
         seen = search.verdicts.get(search.kind.subset(trial.lattice, wider))
-        if claim.status != "unverified" and wider & ~spoken_of == 0:
+        if claim.status != "unverified" and wider & ~in_scope == 0:
             complaint = "is claimed, but was not seen on all subsets"
             _require(seen is Verdict.HOLDS, f"{trial}: {claim} {complaint}")
         _require(seen is not Verdict.BREAKS, f"{trial}: {claim} is claimed, but was seen to break")

@@ -1,4 +1,4 @@
-"""Prompts with sources in them: the package's own is written, and the parts of anybody's are found."""
+"""This module writes the package's own prompt, and finds question and passages in other prompts."""
 
 import re
 from collections.abc import Sequence
@@ -51,20 +51,20 @@ _TELLS: Final = re.compile(r"(?i)\b(?:question|query|answer|respond|below|follow
 
 @dataclass(frozen=True, slots=True)
 class ReadingTask:
-    """This is what a prompt asks: its question and the passages it gives, in their order."""
+    """A ``ReadingTask`` holds the question of a prompt and its passages, in their order."""
 
     question: str
     passages: tuple[str, ...]
 
 
 def qa_prompt(question: str, passages: Sequence[str]) -> str:
-    """Returns the package's prompt for an LLM; no passage, whatever its text, can end its own block."""
+    """Returns the package's prompt for a model; no text of a passage can close the passage's own tag."""
     blocks = (
         f"<source {at}>\n{_disarmed(passage)}\n</source {at}>"
         for at, passage in enumerate(passages, start=1)
     )
-    asked = f"<question>\n{_disarmed(question)}\n</question>"
-    return "\n\n".join((_ROLE, _ORDER, *blocks, asked, "Answer:"))
+    tagged = f"<question>\n{_disarmed(question)}\n</question>"
+    return "\n\n".join((_ROLE, _ORDER, *blocks, tagged, "Answer:"))
 
 
 def _disarmed(text: str) -> str:
@@ -74,9 +74,10 @@ def _disarmed(text: str) -> str:
 def parse_prompt(prompt: str) -> ReadingTask:
     """Returns the question and the passages of a prompt in one of the common shapes of RAG prompts.
 
-    The question stands in ``<question>`` tags, else after the last ``Question:`` outside tagged sources,
-    else in the last line. Passages are tagged blocks, else the text under ``Context:`` or above the
-    question, taken apart at numbers, rules or blank lines. Raises ValueError if nothing is asked.
+    The question is read from ``<question>`` tags, else after the last ``Question:`` outside tagged
+    sources, else from the last line. Passages are read from tagged blocks, else from the text under
+    ``Context:`` or above the question, which is split at numbers, rules or blank lines. Raises ValueError
+    if there is no question.
     """
     blocks = _blocks(_ONE, prompt)
     borders = (0, *(border for block in blocks for border in block), len(prompt))
@@ -99,21 +100,21 @@ def parse_prompt(prompt: str) -> ReadingTask:
 
 
 def _blocks(tag: re.Pattern[str], text: str) -> list[tuple[int, int]]:
-    """Returns where the insides of tagged blocks begin and end; other tags in a block are its text."""
+    """Returns the bounds of the text inside each tagged block; other tags in a block are its text."""
     found: list[tuple[int, int]] = []
     name, start = "", 0
     for match in tag.finditer(text):
-        closes, told = match.group(1), match.group(2).casefold()
+        closes, tagged = match.group(1), match.group(2).casefold()
         if not closes and not name:
-            name, start = told, match.end()
-        elif closes and told == name:
+            name, start = tagged, match.end()
+        elif closes and tagged == name:
             found.append((start, match.start()))
             name = ""
     return found
 
 
 def _question(text: str) -> tuple[str, int, int]:
-    """Returns the question, and where what belongs to it begins and ends."""
+    """Returns the question, and the bounds of the question with its label or tags."""
     if tagged := _blocks(_ASKED, text):
         start, end = tagged[-1]
         return text[start:end].strip(), text.rindex("<", 0, start), end
@@ -121,8 +122,8 @@ def _question(text: str) -> tuple[str, int, int]:
     inside = range(*container) if container else range(0)
     labels = [match for match in _QUESTION.finditer(text) if match.start() not in inside]
     if labels and _asked_after(text, labels[-1])[2] < closing:
-        # More follows, so the last label may stand in a passage. Either passages come after the question
-        # they answer, or the question closes the prompt without a label of its own.
+        # Text follows the last label, so the label may be part of a passage. Then the question comes
+        # before the passages, or it ends the prompt and has no label.
         before = [label for label in labels if context and label.start() < context.start()]
         labels = before or ([] if text[:closing].endswith("?") else labels)
     if labels:
@@ -132,7 +133,7 @@ def _question(text: str) -> tuple[str, int, int]:
 
 
 def _asked_after(text: str, label: re.Match[str]) -> tuple[str, int, int]:
-    """Returns the paragraph after a label, as far as no other part of the prompt begins in it."""
+    """Returns the text after a label, up to a blank line or the next part of the prompt, and bounds."""
     start = label.end() + len(text[label.end() :]) - len(text[label.end() :].lstrip())
     borders = (border.search(text, start) for border in (_BLANK, _ANSWER, _CONTEXT))
     end = min((border.start() for border in borders if border), default=len(text))
@@ -140,7 +141,7 @@ def _asked_after(text: str, label: re.Match[str]) -> tuple[str, int, int]:
 
 
 def _closing(text: str) -> int:
-    """Returns where the prompt ends if a bare ``Answer:`` for the model to go on from is left aside."""
+    """Returns where the prompt ends without a final ``Answer:`` that the model is to complete."""
     end = len(text.rstrip())
     while label := _ANSWER.match(text, text.rfind("\n", 0, end) + 1, end):
         if label.end() < end:
@@ -152,7 +153,7 @@ def _closing(text: str) -> int:
 
 
 def _container(text: str) -> tuple[int, int] | None:
-    """Returns the inside of ``<context>`` or the like, from the first opening to the last closing tag."""
+    """Returns the bounds between the first opening and the last closing tag such as ``<context>``."""
     tags = list(_ALL.finditer(text))
     opened = [tag.end() for tag in tags if not tag.group(1)]
     closed = [tag.start() for tag in tags if tag.group(1)]
@@ -160,7 +161,7 @@ def _container(text: str) -> tuple[int, int] | None:
 
 
 def _passages(text: str, first: int, last: int) -> list[str]:
-    """Returns the passages of a prompt without tagged ones, whose question stands at these bounds."""
+    """Returns the passages of a prompt without tagged passages, whose question has these bounds."""
     if container := _container(text):
         return _apart(text[slice(*container)])
     label = _CONTEXT.search(text)
@@ -172,7 +173,7 @@ def _passages(text: str, first: int, last: int) -> list[str]:
 
 
 def _apart(region: str) -> list[str]:
-    """Returns the passages of a stretch of text, set apart by numbers, rules or blank lines."""
+    """Returns the passages of a text that is split at numbers, rules or blank lines."""
     if numbered := _NUMBER.search(region):
         return _filled(_NUMBER.split(region[numbered.end() :]))
     sections = _RULE.split(region)
@@ -189,13 +190,13 @@ def _filled(parts: list[str]) -> list[str]:
 
 
 def _informing(parts: list[str]) -> list[str]:
-    """Returns the parts without instructions at either end; those between two passages are their text."""
+    """Returns the parts without instructions at either end; parts between passages are kept."""
     informing = [at for at, part in enumerate(parts) if not _is_instruction(part)]
     return parts[informing[0] : informing[-1] + 1] if informing else []
 
 
 def _is_instruction(part: str) -> bool:
-    """Returns True iff a paragraph speaks to the model instead of about the world."""
+    """Returns whether a paragraph is an instruction to the model, and no passage."""
     opening = _SPEAKER.sub("", part)[:400]
     if opening.casefold().startswith("you are ") or _HEADING.fullmatch(opening):
         return True

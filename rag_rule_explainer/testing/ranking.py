@@ -1,4 +1,4 @@
-"""Which of many texts a question would retrieve, by BM25. Needs the extra ``bm25``."""
+"""This module ranks texts by how well they match a question (BM25). It needs the extra ``bm25``."""
 
 import sys
 import warnings
@@ -10,15 +10,15 @@ from ..errors import InvalidInput, MissingExtra
 
 
 def best_matches(question: str, texts: Sequence[str], count: int) -> list[int]:
-    """Returns the places of the ``count`` texts that match best, best first; fewer where fewer share a
-    word.
+    """Returns the indices of the ``count`` texts that match the question best, best first.
 
-    Raises InvalidInput for a count below 1, MissingExtra without the library.
+    Texts that share no word with the question are left out. Raises InvalidInput for a count
+    below 1, and MissingExtra without the library.
     """
     if count < 1:
         raise InvalidInput(f"the number of texts to retrieve is {count}; give at least 1")
     try:
-        # Late: it is optional, and brings NumPy.
+        # The import is late because the library is optional, and imports NumPy.
         bm25s: Any = sys.modules.get("bm25s") or _imported()
     except ImportError as error:
         raise MissingExtra.naming("bm25", "retrieving by BM25") from error
@@ -33,8 +33,8 @@ def best_matches(question: str, texts: Sequence[str], count: int) -> list[int]:
     return [place for place in by_score[:count] if float(scores[place]) > 0]
 
 
-def _imported() -> Any:  # by name: it ships no types
+def _imported() -> Any:  # imported by name, because the library has no types
     with warnings.catch_warnings():
-        # In a notebook without ipywidgets, it warns of progress bars that are not asked for here.
+        # In a notebook without ipywidgets, the import warns of progress bars, which are switched off.
         warnings.filterwarnings("ignore", "IProgress not found")
         return import_module("bm25s")

@@ -1,9 +1,9 @@
-"""This small extractive reader answers from given passages, the same way every time, without a model.
+"""This module answers questions from passages without a model, always in the same way.
 
-It is no language model and understands nothing. It weighs each sentence by the words of the question in
-it, follows a name from one passage into the passage about it, prefers what several passages say, and
-returns a stretch of their text, ``yes``, ``no`` or ``N/A``. It stands in for an LLM where none is at
-hand: in the demo, in tests and offline. Its answers are often wrong.
+It weighs each sentence by its words that are in the question, follows a name in one passage to the
+passage about that name, and prefers answers that several passages give. An answer is a part of a passage,
+``yes``, ``no`` or ``N/A``. The reader replaces a language model in the demo, in tests and offline. Its
+answers are often wrong.
 """
 
 import re
@@ -35,21 +35,24 @@ from .reader_text import (
 __all__ = ["LONGEST_READ", "NO_ANSWER", "read_answer"]
 
 NO_ANSWER: Final = "N/A"
-"""What is answered where the passages support nothing."""
+"""The answer if the passages support no other answer."""
 
 _LONGEST_QUESTION: Final = 2_000
 _HEAVIEST_WORD: Final = 8
-# An answer weighs, for each unit of weight of the question's words in its sentence or the subject,
 _STATED: Final = 6
-# or in the passage that led there by a name,
+"""The factor for the weight of the question's words in the answer's sentence or its passage's subject."""
 _FOLLOWED: Final = 5
-# and more where a name led there, or the noun asked for stands beside it. A denial says less.
+"""The factor for the weight of the question's words in a passage that names the answer's passage."""
 _LED: Final = 90
+"""The bonus for an answer in a passage that another passage names."""
 _BESIDE: Final = 90
+"""The bonus for an answer beside the noun that the question asks for, or beside a word of place."""
 _DENIAL: Final = 60
+"""The deduction for a sentence that denies something."""
 _AGREEMENT: Final = 20
+"""The bonus for each passage, up to three, that gives the same answer."""
 _NEAR: Final = 36
-"""Characters on either side of an answer that count as near it."""
+"""The number of characters on either side of an answer that count as near it."""
 _NOTHING: Final = frozenset[str]()
 
 
@@ -63,14 +66,15 @@ _DENIES: Final = re.compile(
     r"(?i)\b(?:no|not|none|never|nor|neither|nothing|without|cannot|\w{2,6}n['’]t|failed|fails|lacks)\b"
 )
 _Wanted = dict[SpanKind, int]
-"""How well each kind of stretch answers a question; a sentence with all kinds answers where none does."""
+"""The weight of each kind of span as an answer. If no weight is above 0, a whole sentence with spans of
+all these kinds is the answer."""
 _SENTENCE: Final[_Wanted] = {}
 _COUNTING_SENTENCE: Final[_Wanted] = {SpanKind.NUMBER: 0}
 _NAME_OF: Final[_Wanted] = {SpanKind.NAME: 60}
 _PLACE: Final[_Wanted] = {SpanKind.NAME: 60}
 _NUMBER: Final[_Wanted] = {SpanKind.NUMBER: 90}
 _DATE: Final[_Wanted] = {SpanKind.DATE: 90, SpanKind.YEAR: 60}
-_ASKED_BY: Final = (  # the question word, or a word soon after it
+_ASKED_BY: Final = (  # question words, words soon after the question word, and the answer's weights
     ("why", "", _SENTENCE),
     ("who whom whose", "", _NAME_OF),
     ("where", "", _PLACE),
@@ -99,22 +103,22 @@ class _Question:
 
 
 _Candidate = tuple[int, str, str]
-"""The weight of an answer, negated so that the heaviest comes first, its key and its text."""
+"""The negated weight of an answer (the heaviest sorts first), its key and its text."""
 
 
 def read_answer(question: str, passages: Sequence[str]) -> str:
-    """Returns the best supported answer, or NO_ANSWER; the same in whatever order the passages come."""
-    asked = _understood(question)
+    """Returns the best supported answer, or NO_ANSWER; the order of the passages does not matter."""
+    query = _understood(question)
     found = [analysed(text) for text in dict.fromkeys(passages)]
-    return (_compared(asked, found) if asked.options else _best(asked, found)) or NO_ANSWER
+    return (_compared(query, found) if query.options else _best(query, found)) or NO_ANSWER
 
 
-def _best(asked: _Question, passages: list[Passage]) -> str:
-    own = [_candidates(asked, each) for each in passages]
-    led = (_led(asked, one, to) for one in passages for to in passages if one is not to)
-    said = Counter(key for offered in own for _, key, _ in offered)
+def _best(query: _Question, passages: list[Passage]) -> str:
+    own = [_candidates(query, each) for each in passages]
+    led = (_led(query, here, there) for here in passages for there in passages if here is not there)
+    passages_with = Counter(key for offered in own for _, key, _ in offered)
     offers = (
-        (minus_weight - _AGREEMENT * min(said[key], 3), key, text)
+        (minus_weight - _AGREEMENT * min(passages_with[key], 3), key, text)
         for offered in (*own, *led)
         for minus_weight, key, text in offered
     )
@@ -122,74 +126,77 @@ def _best(asked: _Question, passages: list[Passage]) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _led(asked: _Question, here: Passage, there: Passage) -> tuple[_Candidate, ...]:
-    """Returns what ``there`` answers if a name in one of the two is the other's subject; else nothing."""
+def _led(query: _Question, here: Passage, there: Passage) -> tuple[_Candidate, ...]:
+    """Returns the answers of ``there`` if one of the two passages names the subject of the other."""
     for one, other in ((here, there), (there, here)):
-        if key_of(other.subject) in one.names and not other.subject_terms <= asked.terms:
-            covered = [each.terms & asked.terms for each in here.sentences]
-            best = max(covered, key=lambda each: (asked.weight(each), sorted(each)), default=_NOTHING)
-            return _candidates(asked, there, best | (here.subject_terms & asked.terms), _LED)
+        if key_of(other.subject) in one.names and not other.subject_terms <= query.terms:
+            covered = [each.terms & query.terms for each in here.sentences]
+            best = max(covered, key=lambda each: (query.weight(each), sorted(each)), default=_NOTHING)
+            return _candidates(query, there, best | (here.subject_terms & query.terms), _LED)
     return ()
 
 
 @lru_cache(maxsize=8192)
 def _candidates(
-    asked: _Question, passage: Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
+    query: _Question, passage: Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
 ) -> tuple[_Candidate, ...]:
-    """Returns the passage's answers, if what led to it has the words ``followed`` of the question."""
+    """Returns the best candidate for each answer in the passage.
+
+    ``followed``: the words of the question in the passage that names this one. ``bonus``: the weight
+    added if this passage has further words of the question.
+    """
     best: dict[str, _Candidate] = {}
     for sentence in passage.sentences:
-        here = (sentence.terms | passage.subject_terms) & asked.terms
+        here = (sentence.terms | passage.subject_terms) & query.terms
         whole = here | followed
-        named = not asked.names or any(name <= whole for name in asked.names)
-        if not whole or not named or 3 * asked.weight(whole) < asked.weight(asked.terms):
+        named = not query.names or any(name <= whole for name in query.names)
+        if not whole or not named or 3 * query.weight(whole) < query.weight(query.terms):
             continue
-        # Two passages count as two only if the second adds something that was asked.
         weight = bonus if here - followed else 0
-        weight += _STATED * asked.weight(here) + _FOLLOWED * asked.weight(followed - here)
-        for extra, key, text in _answers(asked, passage, sentence):
+        weight += _STATED * query.weight(here) + _FOLLOWED * query.weight(followed - here)
+        for extra, key, text in _answers(query, passage, sentence):
             candidate = (-weight - extra, key, text)
             best[key] = min(candidate, best.get(key, candidate))
     return tuple(best.values())
 
 
-def _answers(asked: _Question, passage: Passage, sentence: Sentence) -> Iterator[tuple[int, str, str]]:
-    """Yields what the sentence could answer: the weight that it adds, its key and its text."""
-    if not any(asked.wanted.values()):
-        fits = {each.kind for each in sentence.spans} >= asked.wanted.keys()
-        if fits and sentence.terms & asked.terms:
+def _answers(query: _Question, passage: Passage, sentence: Sentence) -> Iterator[tuple[int, str, str]]:
+    """Yields the answers in a sentence, each with the weight that it adds, its key and its text."""
+    if not any(query.wanted.values()):
+        fits = {each.kind for each in sentence.spans} >= query.wanted.keys()
+        if fits and sentence.terms & query.terms:
             yield -_DENIAL * bool(_DENIES.search(sentence.text)), sentence.text, sentence.text
         return
-    if asked.wanted is _NAME_OF and not passage.subject_terms <= asked.terms:
-        beside = asked.head in sentence.terms
+    if query.wanted is _NAME_OF and not passage.subject_terms <= query.terms:
+        beside = query.head in sentence.terms
         yield _NAME_OF[SpanKind.NAME] + _BESIDE * beside, key_of(passage.subject), passage.subject
     for span in sentence.spans:
-        if span.kind in asked.wanted and not (span.terms and span.terms <= asked.terms):
+        if span.kind in query.wanted and not (span.terms and span.terms <= query.terms):
             before = sentence.text[max(0, span.start - _NEAR) : span.start].split()
             after = sentence.text[span.start + len(span.text) :][:_NEAR].split()
-            beside = asked.head in span.terms | terms_of(" ".join(before[-2:] + after[:2]))
-            placed = asked.wanted is _PLACE and not _OF_PLACE.isdisjoint(before[-1:])
+            beside = query.head in span.terms | terms_of(" ".join(before[-2:] + after[:2]))
+            placed = query.wanted is _PLACE and not _OF_PLACE.isdisjoint(before[-1:])
             near = span.terms | terms_of(" ".join(before + after))
-            fit = asked.wanted[span.kind] + asked.weight(near) + _BESIDE * (beside + placed)
+            fit = query.wanted[span.kind] + query.weight(near) + _BESIDE * (beside + placed)
             yield fit, span.key, span.text
 
 
-def _compared(asked: _Question, passages: list[Passage]) -> str:
-    """Returns the option chosen, yes or no; nothing if the passages do not speak of both options."""
-    one, other = (_about(option, passages) for option in asked.options)
+def _compared(query: _Question, passages: list[Passage]) -> str:
+    """Returns the option that fits better, yes or no; empty if an option has no passage about it."""
+    one, other = (_about(option, passages) for option in query.options)
     if one is None or other is None:
         return ""
-    rest = asked.terms - terms_of(" ".join(asked.options))
-    held = [asked.weight(rest & each.terms) for each in (one, other)]
-    if asked.polar:
-        return "yes" if 2 * min(held) >= asked.weight(rest) else "no"
-    if asked.words & (_EARLIER | _LATER):
+    rest = query.terms - terms_of(" ".join(query.options))
+    scores = [query.weight(rest & each.terms) for each in (one, other)]
+    if query.polar:
+        return "yes" if 2 * min(scores) >= query.weight(rest) else "no"
+    if query.words & (_EARLIER | _LATER):
         years = [re.search(r"\d{4}", each.body) for each in (one, other)]
-        held = [int(year.group()) for year in years if year]
-    if len(held) < 2 or held[0] == held[1]:
+        scores = [int(year.group()) for year in years if year]
+    if len(scores) < 2 or scores[0] == scores[1]:
         return ""
-    pick = min if asked.words & _EARLIER and not asked.words & _LATER else max
-    return asked.options[held.index(pick(held))]
+    pick = min if query.words & _EARLIER and not query.words & _LATER else max
+    return query.options[scores.index(pick(scores))]
 
 
 def _about(option: str, passages: list[Passage]) -> Passage | None:
@@ -211,22 +218,22 @@ def _understood(text: str) -> _Question:
     pairs = re.findall(rf"({NAMED})\W{{0,3}} {'and' if polar else 'or'} \W?({NAMED})", text[1:])
     wanted, head = _wanted(plain)
     options = pairs[-1] if pairs else ()
-    asked = frozenset(weights), frozenset(names), frozenset(plain)
-    return _Question(weights, *asked, wanted, head, options, polar)
+    word_sets = frozenset(weights), frozenset(names), frozenset(plain)
+    return _Question(weights, *word_sets, wanted, head, options, polar)
 
 
 def _wanted(plain: list[str]) -> tuple[_Wanted, str]:
-    """Returns what a question wants, and the stem of the noun it asks for: which *director* won."""
+    """Returns the wanted kinds of span, and the stem of the noun asked for: which *director* won."""
     places = [at for at, word in enumerate(plain) if word in ASKING]
     if not places:
         return _SENTENCE, ""
-    # A question that begins with a setting asks at its end: "When it was lit, what did it look like?".
-    led = places[0] == 0 or plain[places[0] - 1] in ("in", "at", "of", "on", "from", "for", "to", "by")
-    what = [at for at in places if plain[at] in ("what", "which", "how")]
-    at = places[0] if led or not what else what[-1]
+    # In "When it was lit, what did it look like?", the last question word is the one that counts.
+    begins = places[0] == 0 or plain[places[0] - 1] in ("in", "at", "of", "on", "from", "for", "to", "by")
+    open_words = [at for at in places if plain[at] in ("what", "which", "how")]
+    at = places[0] if begins or not open_words else open_words[-1]
     word, after = plain[at], plain[at + 1 : at + 5]
     nouns = re.search(r"\w+(?: \w+)*", " ".join(map(stem, after)))
-    head = nouns.group().split()[-1] if nouns and at in what else ""
+    head = nouns.group().split()[-1] if nouns and at in open_words else ""
     if word == "how":
         if not after or after[0] in GRAMMAR - _COUNTED:
             return _SENTENCE, head

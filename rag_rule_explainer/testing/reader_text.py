@@ -1,4 +1,4 @@
-"""What the reader knows of a text: its subject, its sentences, and the names and numbers in them."""
+"""This module finds the subject of a text, its sentences, and the names and numbers in them."""
 
 import re
 import unicodedata
@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 LONGEST_READ: Final = 20_000
-"""Characters of one passage that are read: a longer one is cut, so that a read stays bounded."""
+"""The maximum number of characters of a passage that are read; the rest is cut off."""
 
 
 def word_list(words: str) -> frozenset[str]:
-    """Returns the words of a list."""
+    """Returns the set of the words in a text."""
     return frozenset(words.split())
 
 
@@ -50,7 +50,7 @@ _NUMERAL: Final = (
 
 
 class SpanKind(Enum):
-    """What a stretch of text looks like; of two kinds with the same bounds, the first counts."""
+    """A ``SpanKind`` is a kind of span and its pattern; the first kind that matches is taken."""
 
     DATE = re.compile(
         rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}\b|{_MONTH}(?= \d{{4}}))(?:,? \d{{4}}\b)?"
@@ -61,7 +61,7 @@ class SpanKind(Enum):
 
 
 class Span(NamedTuple):
-    """This class represents a stretch of a text that may answer a question."""
+    """A ``Span`` is a part of a text that may answer a question. ``key``: the text as it is compared."""
 
     kind: SpanKind
     start: int
@@ -72,7 +72,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """This class represents a sentence, its words as stems, and what in it may answer a question."""
+    """A ``Sentence`` holds its text, the stems of its words, and its spans."""
 
     text: str
     terms: frozenset[str]
@@ -81,7 +81,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """What a passage is about, and what it says of that."""
+    """A ``Passage`` holds its subject, its sentences, and the stems and names in them."""
 
     subject: str
     subject_terms: frozenset[str]
@@ -93,7 +93,7 @@ class Passage:
 
 @lru_cache(maxsize=256)
 def analysed(text: str) -> Passage:
-    """Returns what a passage says, in time linear in its length; once for each text."""
+    """Returns the analysis of a text, in time linear in the text's length; results are cached."""
     text = UNREADABLE.sub(" ", text[:LONGEST_READ]).strip()
     titled = _TITLE.match(text)
     body = text[titled.end() :] if titled else text
@@ -127,14 +127,14 @@ def spans(text: str) -> tuple[Span, ...]:
 
 
 def folded(text: str) -> str:
-    """Returns the text without case and accents, so that one word has one spelling."""
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in apart if not unicodedata.combining(char))
+    """Returns the text in lower case and without accents."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """Returns the word's light stem, which ``directed`` and ``director`` share; of mere grammar, none."""
+    """Returns the stem of a word, as ``direct`` of ``directed``; empty for words of ``GRAMMAR``."""
     plain = folded(word).replace("’", "'").removesuffix("'s").strip("'")
     if plain in GRAMMAR or not plain.isalpha():
         return "" if plain in GRAMMAR else plain
@@ -144,10 +144,10 @@ def stem(word: str) -> str:
 
 
 def terms_of(text: str) -> frozenset[str]:
-    """Returns the stems of a text's words, without mere grammar."""
+    """Returns the stems of a text's words, without words of ``GRAMMAR``."""
     return frozenset(map(stem, WORD.findall(text))) - {""}
 
 
 def key_of(text: str) -> str:
-    """Returns the text as it is compared: folded words, without punctuation and leading articles."""
+    """Returns the folded words of a text, without punctuation and leading articles, for comparisons."""
     return re.sub("^(?:(?:an?|the)(?: |$))+", "", " ".join(map(folded, WORD.findall(text))))

@@ -1,4 +1,4 @@
-"""An application that answers by what it is shown."""
+"""This module defines an application whose answers a function of the shown sources determines."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -8,10 +8,10 @@ from ..verdicts import Answer
 
 
 class ScriptedReplay:
-    """Answers with ``script(ids)``, where ``ids`` is the frozenset of the ids shown; counts its calls.
+    """This class is a replay that answers with ``script(ids)``, given the ids of the sources shown.
 
-    An exception that the script returns is raised. ``calls`` holds the ids of every call, in order;
-    ``peak`` is the most calls that were in progress at once. Thread-safe.
+    An exception that the script returns is raised. ``calls``: the ids of every call, in order. ``peak``:
+    the largest number of calls in progress at once. The class is thread-safe.
     """
 
     def __init__(self, script: Callable[[frozenset[str]], Answer | str | Exception]) -> None:
@@ -22,7 +22,7 @@ class ScriptedReplay:
         self.peak = 0
 
     def __call__(self, _question: str, sources: Sequence[Source]) -> Answer | str:
-        """Returns the script's answer."""
+        """Returns the answer of the script. Raises the exception that the script returned."""
         ids = frozenset(source.id for source in sources)
         with self._lock:
             self.calls.append(ids)

@@ -1,9 +1,9 @@
-"""Explains the answers of a LangChain application by rules, without rewriting it."""
+"""This package explains the answers of LangChain applications by rules."""
 
 from rag_rule_explainer.errors import MissingExtra
 
 try:
-    import langchain_core as _  # noqa: F401 -- only to say which extra is missing
+    import langchain_core as _  # noqa: F401 -- to name the missing extra in the error
 except ImportError as error:
     raise MissingExtra.naming("langchain", "langchain_rag_rule_explainer") from error
 

@@ -1,4 +1,4 @@
-"""A LangChain application, as the core's recording and replaying wants to know it."""
+"""This module implements the kit's ``Application`` for LangChain."""
 
 import re
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
@@ -35,15 +35,15 @@ from .reading import plain, texts_in
 from .tracing import areplayed, replayed
 from .watching import Watch, watched_by
 
-# What langchain-core and langgraph say when a coroutine function is invoked through the sync entry.
-_TELLS_OF_ASYNC = re.compile(r"ainvoke|coroutine|synchronous")
+_OF_ASYNC_ONLY = re.compile(r"ainvoke|coroutine|synchronous")
+"""A part of the errors of LangChain and LangGraph if an async function is called by ``invoke``."""
 
 
 @dataclass(frozen=True, slots=True)
 class LangChainApplication(Application[Found]):
-    """This class is the ``Application`` of LangChain. ``config`` of a case: of its runs.
+    """This class is the ``Application`` of LangChain; the ``config`` of a case is a RunnableConfig.
 
-    ``of_streams``: keywords that say how a stream is told; no replay is given them.
+    ``of_streams``: keywords for ``stream`` alone, such as ``stream_mode``; replays do not receive them.
     """
 
     runnable: Runnable[Any, Any]
@@ -67,7 +67,7 @@ class LangChainApplication(Application[Found]):
     @property
     @override
     def async_only(self) -> bool:
-        """Never known before; ``tells_of_async`` tells it afterwards."""
+        """Returns False; a Runnable is known to be async only by the error of ``invoke``."""
         return False
 
     @override
@@ -106,23 +106,23 @@ class LangChainApplication(Application[Found]):
 
     @override
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
-        """Whoever calls has begun a run by then, with the config of which everything else is run."""
+        """Returns a context that does nothing; ``as_one_run`` and ``invoke`` have begun a run already."""
         return nullcontext()
 
     @override
     def is_traced(self) -> bool:
-        """Whoever calls has asked."""
+        """Returns False; ``as_one_run`` and ``invoke`` have asked the tracers already."""
         return False
 
     @override
     def ask_tracers(self) -> object:
-        """Whoever calls has done so."""
+        """Returns None; ``as_one_run`` and ``invoke`` have asked the tracers already."""
         return None
 
     @override
     def tells_of_async(self, error: str) -> bool:
-        told = error.startswith("TypeError") and _TELLS_OF_ASYNC.search(error) is not None
-        return told or error.startswith("NotImplementedError")
+        by_type = error.startswith("TypeError") and _OF_ASYNC_ONLY.search(error) is not None
+        return by_type or error.startswith("NotImplementedError")
 
     @override
     def watch(self, *, accepts: Collection[str]) -> Watch:
@@ -173,9 +173,8 @@ class LangChainApplication(Application[Found]):
 
 
 def _config_of(case: Case, kept: Sequence[Source] | None) -> RunnableConfig:
-    """Returns the config of a run, by which traces tell a replay from the baseline."""
-    # What one run puts into its config must not reach another run; the user's own run may use the real
-    # one.
+    """Returns the config of a run, with tags and metadata that mark a replay or the baseline."""
+    # A run may change its config, so that each has a copy; only the user's own run uses the original.
     own = kept is None and case.live
     given = cast("RunnableConfig", (case.config if own else data_copy(case.before)) or {})
     run = participation()
@@ -199,5 +198,5 @@ def _config_of(case: Case, kept: Sequence[Source] | None) -> RunnableConfig:
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:
-    """The config without the id of the run it was given for."""
+    """Returns the config without ``run_id``, which belongs to one run only."""
     return cast("RunnableConfig", {key: value for key, value in config.items() if key != "run_id"})

@@ -1,4 +1,4 @@
-"""This room reads what a tool with an artifact returns: a content for the model, and its documents."""
+"""This module reads the results of tools with an artifact: a content for the model, and documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _STRUCTURED = "structured_content"
 
 
 class Piece(NamedTuple):
-    """This class is what a content has of one document, and the document."""
+    """A ``Piece`` is a document, with the part of the content that shows the document."""
 
     content: Any
     document: Any
@@ -31,16 +31,19 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """This class represents the pair (content, artifact) of a tool. ``name``: the tool's.
+    """This class takes the pair (content, artifact) of a tool apart. ``name``: the tool's name.
 
-    The documents of the artifact are the sources where the content joins their texts, or is a list of as
-    many blocks. Without them, each content block is one, as MCP tools return them; so is a text.
+    The sources are the documents of the artifact, if the content joins their texts or is a list of one
+    block for each. If the artifact has no documents, each content block (as in MCP) or the text is one.
     """
 
     name: str
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the pieces. Raises InvalidInput where the content is not made of them, one by one."""
+        """Returns the pieces of a pair; None for anything else.
+
+        Raises InvalidInput if the content does not consist of one part for each document.
+        """
         if not isinstance(response, tuple) or len(cast("tuple[Any, ...]", response)) != 2:
             return None
         content, artifact = cast("tuple[Any, Any]", response)
@@ -56,7 +59,7 @@ class ToolResult:
         return [[Piece(*each) for each in zip(pieces, documents, strict=True)]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns such a pair for some pieces."""
+        """Returns a pair of the form of ``like`` for some of its pieces."""
         content, artifact = like
         documents, row = _documents_in(artifact), rows[0]
         if documents is None:
@@ -69,7 +72,7 @@ class ToolResult:
         return self._joined(content, documents).separator.join(own), _artifact_of(row, artifact)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a document, or of a block."""
+        """Returns the text, the id and the metadata of an item; None if it has no text."""
         return read_block(item.block) if isinstance(item, Block) else _read(item.document)
 
     def _joined(self, content: Any, documents: Sequence[Any]) -> Joined:
@@ -92,7 +95,7 @@ class ToolResult:
 
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
-    """Returns the documents of an artifact; None where it has none."""
+    """Returns the documents of an artifact; None if it cannot hold any."""
     if is_listed(artifact):
         return artifact
     client = recognised(artifact)
@@ -116,5 +119,5 @@ def _of_blocks(row: Sequence[Block], content: Any, artifact: Any) -> tuple[Any, 
         return (content, artifact) if row else ("", None)
     structured = mapping_in(artifact).get(_STRUCTURED)
     blocks, own = structured_of(row, content, structured)
-    told = artifact if structured is None else {**mapping_in(artifact), _STRUCTURED: own}
-    return listed_like(blocks, content), told
+    changed = artifact if structured is None else {**mapping_in(artifact), _STRUCTURED: own}
+    return listed_like(blocks, content), changed

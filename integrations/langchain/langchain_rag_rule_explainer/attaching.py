@@ -1,4 +1,4 @@
-"""``explained``: a chain that attaches the rules of its answers to its own output."""
+"""This module defines ``explained``, which makes a chain attach rules to its output."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, cast, overload
@@ -51,16 +51,16 @@ def explained(
 def explained(
     chain: Any, predicate: PredicateLike | None = None, **parameters: Any
 ) -> Runnable[Any, Any]:
-    """Returns the chain, whose outputs carry the rules they obey as ``rag_rules``, JSON-friendly.
+    """Returns the chain with the rules of each output attached as ``rag_rules``, which is JSON-like.
 
-    An AIMessage carries them in its ``response_metadata``; a dict or a graph's state under that key, and
-    on its last AIMessage; a str is a ``str`` with the attribute ``.rag_rules``; anything else comes as an
-    ``Explained``. ``predicate`` and ``parameters``: as for ``RuleExplainer``, which may also be given
-    itself, by itself.
+    An AIMessage has ``rag_rules`` in its ``response_metadata``; a dict or a graph's state has the key
+    ``rag_rules`` and the rules on its last AIMessage; a str has the attribute ``rag_rules``. Any other
+    output is returned as an ``Explained``. ``predicate`` and ``parameters`` are those of
+    ``RuleExplainer``; a RuleExplainer may be given as ``chain``, without any of them.
 
-    The output comes back whatever becomes of its explanation: where there is none, as where nothing was
-    retrieved or a graph has stopped to ask a human, ``rag_rules`` says why in ``error`` and ``message``,
-    anything else comes as an ``Unexplained``, and a warning is logged. What the chain raises is raised.
+    The output is returned even if it cannot be explained, as when nothing was retrieved or a graph
+    stopped to ask a human. Then ``rag_rules`` has ``error`` and ``message``, any other output is returned
+    as an ``Unexplained``, and a warning is logged. Exceptions of the chain are raised.
     """
     if isinstance(chain, RuleExplainer):
         check_alone(predicate, parameters)
@@ -69,23 +69,23 @@ def explained(
 
 
 class ExplainedChain(RunnableSerializable[Input, Output]):
-    """See ``explained``."""
+    """This class is the Runnable that ``explained`` returns."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
-    # Validating a generic model's instance would make it anew.
+    # Without SkipValidation, pydantic would copy the explainer.
     explainer: SkipValidation[RuleExplainer[Any, Any]]
 
     @override
     def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
-        """Returns the output of the chain, with its rules."""
+        """Returns the output of the chain with its rules attached."""
         if participation() is not None:
             return attached(_inside(self.explainer.application.invoke(input, config, **kwargs)))
         return attached(self.explainer.answered(input, config, kwargs))
 
     @override
     async def ainvoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
-        """Returns the same on the caller's loop."""
+        """Returns the output with its rules attached, on the caller's loop."""
         if participation() is not None:
             return attached(_inside(await self.explainer.application.ainvoke(input, config, **kwargs)))
         return attached(await self.explainer.aanswered(input, config, kwargs))
@@ -94,7 +94,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     def stream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Output]:
-        """Yields the chain's chunks, then one that adds the rules."""
+        """Yields the chunks of the chain, then a chunk that adds the rules."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         if participation() is not None:
             for piece in self.explainer.application.stream(input, config, **kwargs):
@@ -110,7 +110,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Output]:
-        """Yields the same on the caller's loop."""
+        """Yields the chunks and the rules as ``stream`` does, on the caller's loop."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         if participation() is not None:
             async for piece in self.explainer.application.astream(input, config, **kwargs):
@@ -125,34 +125,34 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     @property
     @override
     def InputType(self) -> Any:
-        """Returns the chain's."""
+        """Returns the input type of the chain."""
         return self.explainer.application.InputType
 
     @property
     @override
     def OutputType(self) -> Any:
-        """Returns the chain's."""
+        """Returns the output type of the chain."""
         return self.explainer.application.OutputType
 
     @override
     def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
-        """Returns the chain's."""
+        """Returns the input schema of the chain."""
         return self.explainer.application.get_input_schema(config)
 
     @override
     def get_output_schema(self, config: RunnableConfig | None = None) -> Any:
-        """Returns the chain's."""
+        """Returns the output schema of the chain."""
         return self.explainer.application.get_output_schema(config)
 
     @property
     @override
     def config_specs(self) -> list[ConfigurableFieldSpec]:
-        """Returns the chain's: what may be configured in it may be configured here."""
+        """Returns the configurable fields of the chain."""
         return self.explainer.application.config_specs
 
     @override
     def get_graph(self, config: RunnableConfig | None = None) -> Graph:
-        """Returns the chain's."""
+        """Returns the graph of the chain."""
         return self.explainer.application.get_graph(config)
 
 
@@ -169,5 +169,5 @@ def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any) -> Any:
 
 
 def _inside(output: Any) -> Unexplained[Any]:
-    """Of an application that is being explained, the explained chain is a part like any other."""
+    """Returns an output without rules, because an explanation of the whole application is running."""
     return Unexplained(output, InvalidInput(_INSIDE))

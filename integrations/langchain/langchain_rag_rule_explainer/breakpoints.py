@@ -1,4 +1,4 @@
-"""Graphs that stop in the middle to ask a human: their output is no answer yet."""
+"""This module recognises graphs that stopped to ask a human, whose output is no answer yet."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,61 +19,61 @@ _WAY_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """This class represents the output of a graph that has not ended.
+    """A ``Paused`` holds the output of a graph that has stopped before its end.
 
-    ``before``: the nodes it would run next; ``asked``: what it asks a human there.
+    ``before``: the nodes that would run next. ``interrupts``: the questions to a human.
     """
 
     output: Any
     before: tuple[str, ...]
-    asked: tuple[Any, ...]
+    interrupts: tuple[Any, ...]
 
     @classmethod
     def or_ended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
-        """Returns the output of a run, as paused where the thread of the run says so."""
+        """Returns the output of a run; as a ``Paused`` if the state of its thread has next nodes."""
         return cls._of(graph.get_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod
     async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
-        """Returns the same on the caller's loop."""
+        """Returns the result of ``or_ended``, on the caller's loop."""
         return cls._of(await graph.aget_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod
     def _of(cls, state: Any, output: Any) -> Any:
         if state is None or not state.next:
             return output
-        return cls(output, state.next, tuple(asked for task in state.tasks for asked in task.interrupts))
+        return cls(output, state.next, tuple(each for task in state.tasks for each in task.interrupts))
 
 
 def _latest(config: RunnableConfig) -> RunnableConfig:
-    """Returns the end of a thread, also of a run that went on from an earlier checkpoint of it."""
+    """Returns the config without ``checkpoint_id``, which refers to the newest checkpoint of a thread."""
     place = {k: v for k, v in config.get("configurable", {}).items() if k != "checkpoint_id"}
     return {**config, "configurable": place}
 
 
 def _keeps_threads(graph: Any) -> bool:
-    """Returns False for a graph that nobody can go on with once it has stopped, and for what is none."""
+    """Returns whether the object is a graph with a checkpointer, so that a stopped run can be resumed."""
     return hasattr(getattr(graph, "checkpointer", None), "get_tuple")
 
 
 def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) -> str:
-    """Returns that a graph stopped to ask a human, and what to do; nothing where it did not.
+    """Returns a message with advice if a graph stopped to ask a human; empty if it did not.
 
-    ``unreadable``: the output holds no answer. A graph that keeps no threads and is made with breakpoints
-    is known to have stopped at one only then, as its output does not tell.
+    ``unreadable``: no answer could be read from the output. The output of a graph without a checkpointer
+    does not show whether the graph stopped at a breakpoint, so a breakpoint is reported only then.
     """
     paused = output if isinstance(output, Paused) else None
     output = output if paused is None else paused.output
-    asked: Any = () if paused is None else paused.asked
-    if not asked and isinstance(output, Mapping):
-        asked = cast("Mapping[str, Any]", output).get(_INTERRUPT)
-    elif not asked and is_graph_output(output):
-        asked = output.interrupts
-    if asked:
-        listed = cast("list[Any]", asked if isinstance(asked, (list, tuple)) else [asked])
-        said = shortened(repr(getattr(listed[0], "value", listed[0])), 200)
+    interrupts: Any = () if paused is None else paused.interrupts
+    if not interrupts and isinstance(output, Mapping):
+        interrupts = cast("Mapping[str, Any]", output).get(_INTERRUPT)
+    elif not interrupts and is_graph_output(output):
+        interrupts = output.interrupts
+    if interrupts:
+        listed = cast("list[Any]", interrupts if isinstance(interrupts, (list, tuple)) else [interrupts])
+        question = shortened(repr(getattr(listed[0], "value", listed[0])), 200)
         resume = _WAY_OUT.format(resume="Command(resume=...)")
-        return f"the application stopped to ask a human ({said}), so there is no answer yet. {resume}"
+        return f"the application stopped to ask a human ({question}), so there is no answer yet. {resume}"
     names = ("interrupt_before_nodes", "interrupt_after_nodes")
     set_at = [each for name in names for each in _listed(getattr(runnable, name, ()))]
     place = f"before {', '.join(paused.before)}" if paused else ", ".join(set_at) if unreadable else ""

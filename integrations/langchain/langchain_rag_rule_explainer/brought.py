@@ -1,4 +1,4 @@
-"""Documents that the caller brings, as LangChain's."""
+"""This module converts documents that the caller passes to LangChain's documents."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -12,20 +12,20 @@ from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 from .documents import document_of, retrieved_of
 
 DocumentLike: TypeAlias = "Document | Source | Mapping[str, Any] | str"
-"""A document, a source, a JSON object as documents are logged, or just the text."""
+"""A document, a source, a JSON object with the fields of a document, or a text."""
 
 
 def as_documents(given: Iterable[DocumentLike]) -> list[Document]:
-    """As documents. Raises InvalidInput for anything else, for none, and for the same one twice."""
+    """Returns LangChain documents. Raises InvalidInput for other objects, no objects and duplicates."""
     return as_items(
         given, _lifted, lambda batches: sources_of([*map(_all_retrieved, batches)]), "Document"
     )
 
 
-def _lifted(told: object) -> Document | None:
-    if isinstance(told, Retrieved):
-        return document_of(told)
-    return told if isinstance(told, Document) else None
+def _lifted(given: object) -> Document | None:
+    if isinstance(given, Retrieved):
+        return document_of(given)
+    return given if isinstance(given, Document) else None
 
 
 def _all_retrieved(batch: Iterable[Document]) -> list[Retrieved]:

@@ -1,4 +1,7 @@
-"""Caches of model replies: every run reads what was there before and what it has cached itself."""
+"""This module isolates caches of model replies.
+
+Each run sees the cache as it was before the baseline, with the replies that the run itself has added.
+"""
 
 import re
 from collections.abc import Generator, Hashable
@@ -8,13 +11,13 @@ from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, untouched
 
 from .keyvalues import athrough, through
-from .ordinary import current_state
+from .ordinary import state_of_current_run
 
-Steps = Generator[tuple[str, tuple[Any, ...], dict[str, Any]], Any, Any]
+_Steps = Generator[tuple[str, tuple[Any, ...], dict[str, Any]], Any, Any]
 
 
 class CacheOverlay:
-    """Starts from what another cache holds, and leaves that as it is. A live one writes to that, too."""
+    """This overlay starts from the entries of a real cache, to which only the user's own run writes."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
@@ -24,60 +27,60 @@ class CacheOverlay:
         self._cleared = False
 
     def attribute(self, name: str) -> Any:
-        """See ``Overlay``."""
+        """Returns the overlay's own method."""
         return getattr(self, name)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """See ``Overlay``: methods are not set."""
+        """Sets the attribute of the real cache."""
         with untouched():
             setattr(self._real, name, value)
 
     def lookup(self, prompt: str, llm_string: str) -> Any:
-        """Returns what this run sees in the cache."""
-        return through(self._look_up(prompt, llm_string), self._asked)
+        """Returns the cached reply that this run sees; None if there is none."""
+        return through(self._look_up(prompt, llm_string), self._call_real)
 
     async def alookup(self, prompt: str, llm_string: str) -> Any:
-        """Returns what this run sees in the cache, in the caller's loop."""
-        return await athrough(self._look_up(prompt, llm_string), self._asked)
+        """Returns the result of ``lookup``, on the caller's loop."""
+        return await athrough(self._look_up(prompt, llm_string), self._call_real)
 
     def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Keeps a reply for this run; a live run keeps it for all."""
-        through(self._update(prompt, llm_string, return_val), self._asked)
+        """Adds a reply for this run; the user's own run also adds it to the real cache."""
+        through(self._update(prompt, llm_string, return_val), self._call_real)
 
     async def aupdate(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Keeps a reply for this run, in the caller's loop; a live run keeps it for all."""
-        await athrough(self._update(prompt, llm_string, return_val), self._asked)
+        """Adds a reply as ``update`` does, on the caller's loop."""
+        await athrough(self._update(prompt, llm_string, return_val), self._call_real)
 
     def clear(self, **kwargs: Any) -> None:
-        """Forgets all replies for this run; a live run does for all."""
-        through(self._clear(kwargs), self._asked)
+        """Removes all replies for this run; the user's own run also clears the real cache."""
+        through(self._clear(kwargs), self._call_real)
 
     async def aclear(self, **kwargs: Any) -> None:
-        """Forgets all replies for this run, in the caller's loop; a live run does for all."""
-        await athrough(self._clear(kwargs), self._asked)
+        """Removes all replies as ``clear`` does, on the caller's loop."""
+        await athrough(self._clear(kwargs), self._call_real)
 
-    def _asked(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:
+    def _call_real(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:
         name, args, kwargs = request
         return getattr(self._real, prefix + name)(*args, **kwargs)
 
-    def _look_up(self, prompt: str, model: str) -> Steps:
-        asked = prompt, model
-        if asked in self._own:
-            return self._own[asked]
+    def _look_up(self, prompt: str, model: str) -> _Steps:
+        request = prompt, model
+        if request in self._own:
+            return self._own[request]
         if self._cleared:
             return None
-        if asked not in self._before:
-            self._before.setdefault(asked, (yield "lookup", asked, {}))
-        return self._before[asked]
+        if request not in self._before:
+            self._before.setdefault(request, (yield "lookup", request, {}))
+        return self._before[request]
 
-    def _update(self, prompt: str, model: str, reply: Any) -> Steps:
-        asked = prompt, model
+    def _update(self, prompt: str, model: str, reply: Any) -> _Steps:
+        request = prompt, model
         if self._live:
-            yield from self._look_up(*asked)
-            yield "update", (*asked, reply), {}
-        self._own[asked] = reply
+            yield from self._look_up(*request)
+            yield "update", (*request, reply), {}
+        self._own[request] = reply
 
-    def _clear(self, kwargs: dict[str, Any]) -> Steps:
+    def _clear(self, kwargs: dict[str, Any]) -> _Steps:
         self._own.clear()
         self._cleared = True
         if self._live:
@@ -88,7 +91,7 @@ INTERCEPTIONS = (
     Isolation(
         module="langchain_core.caches",
         owner="BaseCache",
-        state=current_state,
+        state=state_of_current_run,
         twins=None,
         overlay=CacheOverlay,
         overlaid=re.compile("a?(lookup|update|clear)"),

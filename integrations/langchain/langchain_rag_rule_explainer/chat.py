@@ -1,4 +1,4 @@
-"""A chat model as something to explain: question and sources in one prompt, the answer back."""
+"""This module makes a chat model a replay: it sends question and sources in one prompt."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,13 +21,16 @@ from .watching import Watch, watched_by
 
 @dataclass(frozen=True, slots=True)
 class ChatReplay:
-    """A ChatReplay asks a chat model. ``accept_finish_reasons``: of what counts beside whole replies."""
+    """A ``ChatReplay`` is a replay that calls a chat model.
+
+    ``accept_finish_reasons``: the finish reasons that count as those of whole replies, beside the usual.
+    """
 
     model: BaseChatModel
     accept_finish_reasons: tuple[str, ...] = ()
 
     def __call__(self, question: str, sources: Sequence[Source]) -> Answer:
-        """Returns the model's answer. Raises UnusableReply for a reply that is none."""
+        """Returns the model's answer. Raises UnusableReply for a reply that is no whole answer."""
         watch = Watch(accepts=self.accept_finish_reasons)
         with failing(watch), watched_by(watch):
             reply = self.model.invoke(qa_prompt(question, [source.passage for source in sources]))
@@ -43,12 +46,11 @@ class ChatReplay:
 def chat_replay(
     model: BaseChatModel, *, allow_length: bool = False, accept_finish_reasons: tuple[str, ...] = ()
 ) -> Callable[[str, Sequence[Source]], Answer]:
-    """Returns a replay for ``rag_rule_explainer.Explainer`` that asks the model with the package's own
-    prompt.
+    """Returns a replay for ``rag_rule_explainer.Explainer`` that sends the package's own prompt.
 
-    The prompt asks for the final answer alone, inferred from the sources, and "N/A" where it cannot be.
-    A reply that is empty, half, refused, filtered or cut off at its length limit is none;
-    ``allow_length`` takes the last. ``accept_finish_reasons``: see ``Settings``.
+    The prompt asks for the final answer alone, inferred from the sources, or else "N/A". A reply that is
+    empty, incomplete, refused, filtered or cut off at its length limit is no answer;
+    ``allow_length=True`` accepts a reply that was cut off. ``accept_finish_reasons``: see ``Settings``.
     """
     accepted = Settings(accept_finish_reasons=accept_finish_reasons).accepting(length=allow_length)
     return ChatReplay(model, accepted.accept_finish_reasons)

@@ -1,4 +1,4 @@
-"""LangGraph's checkpointers: runs on copies keep their checkpoints in savers of their own, in memory."""
+"""This module isolates LangGraph's checkpointers: each replay has its own checkpointer in memory."""
 
 import re
 from collections.abc import Generator, Hashable, Mapping
@@ -12,16 +12,17 @@ from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import births, known_as, shared_state
 from rag_rule_explainer.instrumentation.run_context import participation
 
-from .ordinary import current_state
+from .ordinary import state_of_current_run
 
 _METHODS = re.compile(
     "list|a?(get_tuple|put|put_writes|delete_thread|delete_for_runs|get_delta_channel_history|"
     "copy_thread|prune)"
 )
 _WHOLE = re.compile("list|delete_thread|delete_for_runs|get_delta_channel_history")
-"""This room answers calls about all checkpoints of a thread, or of all threads."""
+"""The methods that concern all checkpoints of a thread, or of all threads."""
 
 _SEVERAL = re.compile("a?(copy_thread|prune)")
+"""The methods that concern several threads, which a copy does not support."""
 _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=False)
 
 
@@ -35,7 +36,7 @@ def _saving(name: str, method: Any) -> Any:
             return method(self, *args, **kwargs)
         _read(self, state, plain, _config(plain, args, kwargs))
         if state.live:
-            return _told(self, state, plain, method(self, *args, **kwargs))
+            return _noted(self, state, plain, method(self, *args, **kwargs))
         return _call(self, state, name, args, kwargs)
 
     @wraps(method)
@@ -45,14 +46,14 @@ def _saving(name: str, method: Any) -> Any:
             return await method(self, *args, **kwargs)
         await _aread(self, state, plain, _config(plain, args, kwargs))
         if state.live:
-            return _told(self, state, plain, await method(self, *args, **kwargs))
+            return _noted(self, state, plain, await method(self, *args, **kwargs))
         return await _call(self, state, name, args, kwargs)
 
     return ause if name.startswith("a") else use
 
 
 def _read(saver: Any, state: State, name: str, config: Any) -> None:
-    """Reads what a call is about as it was before, and puts it into the run's own saver."""
+    """Copies the checkpoints that a call concerns from the real saver to the run's own."""
     if _WHOLE.fullmatch(name):
         found = state.read(_whole_key(state, saver, config), lambda: _all(saver, config))
         _seed_all(saver, state, config, found)
@@ -85,7 +86,7 @@ def _listing(name: str, method: Any) -> Any:
 
 
 def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns which place, or which thread, a call is about; None for all of them."""
+    """Returns the config that names the checkpoint or the thread of a call; None for all threads."""
     if name == "delete_thread":
         thread = args[0] if args else kwargs.get("thread_id")
         return {"configurable": {"thread_id": str(thread)}}
@@ -95,7 +96,7 @@ def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
-    """Returns how one place in one checkpointer is recognised by every run."""
+    """Returns a key for one checkpoint of one checkpointer that is the same in every run."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
     place = tuple(str(configurable.get(name) or "") for name in names)
@@ -113,13 +114,13 @@ def _thread(config: Any) -> str | None:
 
 
 def _is_whole(saver: object, state: State, config: Any) -> bool:
-    """True once the run's own saver has all checkpoints of the thread."""
+    """Returns whether the run's own saver has all checkpoints of the thread already."""
     keys = (_whole_key(state, saver, each) for each in (config, None))
     return any(state.owned(key) is not None for key in keys)
 
 
 def real_checkpoint(saver: Any, config: Mapping[str, Any]) -> Any:
-    """Returns what the real saver holds at a place."""
+    """Returns the checkpoint that the real saver holds for a config; None if there is none."""
     with _real():
         return saver.get_tuple(config)
 
@@ -159,7 +160,9 @@ def _state(saver: object) -> State | None:
 
 
 def _own(saver: Any, state: State) -> Any:
-    from langgraph.checkpoint.memory import InMemorySaver  # there, as one of its kind was called
+    from langgraph.checkpoint.memory import (
+        InMemorySaver,  # importable, because one of its checkpointers was called
+    )
 
     return state.own(("saver", known_as(state, saver)), lambda: InMemorySaver(serde=saver.serde))
 
@@ -172,8 +175,8 @@ def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: di
     return getattr(_own(saver, state), name)(*args, **kwargs)
 
 
-def _told(saver: Any, state: State, name: str, result: Any) -> Any:
-    """Notes what a live baseline puts into the real saver, which no replay is to find there."""
+def _noted(saver: Any, state: State, name: str, result: Any) -> Any:
+    """Returns the result of a call in the user's own run; no replay may see a checkpoint from it."""
     if name == "put" and result:
         _put_live(saver, state).add(result["configurable"]["checkpoint_id"])
     return result
@@ -184,7 +187,7 @@ def _put_live(saver: Any, state: State) -> set[str]:
 
 
 def _seed(saver: Any, state: State, config: Mapping[str, Any], found: Any) -> None:
-    """Puts what was there before into the run's own saver, once."""
+    """Copies a checkpoint from before the baseline to the run's own saver, once."""
     if found is not None and not state.live:
         own = _own(saver, state)
         state.own(("seeded", checkpoint_key(state, saver, config)), lambda: _put(own, found))
@@ -194,9 +197,9 @@ def _seed_all(saver: Any, state: State, config: Any, found: list[Any]) -> None:
     if state.live:
         return
     own, new = _own(saver, state), _put_live(saver, state)
-    # Nothing is put twice: it may have been deleted since.
-    held = [] if _is_whole(saver, state, None) else found
-    old = [each for each in reversed(held) if each.config["configurable"]["checkpoint_id"] not in new]
+    # No checkpoint is copied twice, because the run may have deleted the first copy.
+    missing = [] if _is_whole(saver, state, None) else found
+    old = [each for each in reversed(missing) if each.config["configurable"]["checkpoint_id"] not in new]
     state.own(_whole_key(state, saver, config), lambda: [_put(own, each) for each in old])
 
 
@@ -214,9 +217,9 @@ def _put(saver: Any, found: Any) -> bool:
 
 
 def _birth(_name: str, method: Any) -> Any:
-    # One in memory is known by itself.
+    # Savers in memory are compared by identity; others by the arguments they were made with.
     in_memory = method.__module__ == "langgraph.checkpoint.memory"
-    return method if in_memory else births(current_state)(method)
+    return method if in_memory else births(state_of_current_run)(method)
 
 
 _SAVER = ("langgraph.checkpoint.base", "BaseCheckpointSaver")

@@ -1,4 +1,4 @@
-"""The docstores of langchain_community: every run starts from what is there, and adds to its own."""
+"""This module isolates the docstores of langchain_community: each run adds documents to its own copy."""
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
@@ -8,12 +8,12 @@ from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, in_memory, untouched
 
-from .ordinary import current_state
+from .ordinary import state_of_current_run
 from .remembered import TWINS
 
 
 class DocstoreOverlay:
-    """Starts from what another docstore holds, and leaves that as it is. A live one is that docstore."""
+    """This overlay starts from a real docstore's documents, which only the user's own run changes."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
@@ -22,16 +22,16 @@ class DocstoreOverlay:
         self._own: dict[str, Any] = {}
 
     def attribute(self, name: str) -> Any:
-        """See ``Overlay``."""
+        """Returns the overlay's own method."""
         return getattr(self, name)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """See ``Overlay``: methods are not set."""
+        """Sets the attribute of the real docstore."""
         with untouched():
             setattr(self._real, name, value)
 
     def search(self, search: str) -> Any:
-        """Returns a document, or that there is none, as this run sees the docstore."""
+        """Returns the document with this id that the run sees; a message if there is none."""
         if self._live:
             return self._really_found(search)
         if search not in self._own:
@@ -39,7 +39,7 @@ class DocstoreOverlay:
         return self._own[search]
 
     def add(self, texts: Mapping[str, Any]) -> None:
-        """For this run; a live one, for all."""
+        """Adds documents for this run; the user's own run adds them to the real docstore."""
         if self._live:
             self._keep(texts)
             with untouched():
@@ -48,14 +48,14 @@ class DocstoreOverlay:
             self._own.update(texts)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """For this run; a live one, for all."""
-        gone = list(ids)
+        """Removes documents for this run; the user's own run removes them from the real docstore."""
+        removed = list(ids)
         if self._live:
-            self._keep(gone)
+            self._keep(removed)
             with untouched():
-                self._real.delete(gone)
+                self._real.delete(removed)
         else:
-            self._own.update({each: f"ID {each} not found." for each in gone})
+            self._own.update({each: f"ID {each} not found." for each in removed})
 
     def _keep(self, ids: Iterable[str]) -> None:
         for each in ids:
@@ -75,7 +75,7 @@ INTERCEPTIONS = (
     Isolation(
         module="langchain_community.docstore.base",
         owner="Docstore",
-        state=current_state,
+        state=state_of_current_run,
         twins=TWINS,
         overlay=DocstoreOverlay,
         overlaid=re.compile("search|add|delete"),

@@ -1,4 +1,4 @@
-"""LangChain documents, and the core's retrieved texts."""
+"""This module converts between LangChain's documents and the kit's retrieved texts."""
 
 from collections.abc import Iterable
 
@@ -9,16 +9,15 @@ from rag_rule_explainer.instrumentation.searches.identity import Retrieved
 
 
 def retrieved_of(document: Document) -> Retrieved:
-    """Returns what the core is to know of a document."""
+    """Returns the text, the id and the metadata of a document."""
     return Retrieved(document.page_content, document.id, document.metadata)
 
 
 def document_of(text: Retrieved) -> Document:
-    """Returns a document of its own for a text."""
+    """Returns a new document with a text, its id and its metadata."""
     return Document(page_content=text.text, id=text.id, metadata=dict(text.metadata))
 
 
 def copies(documents: Iterable[Document]) -> list[Document]:
-    """Returns the documents in their present state: what the application does to its own does not reach
-    them."""
+    """Returns copies, which later changes to the documents or their metadata do not affect."""
     return [document.model_copy(update={"metadata": copied(document.metadata)}) for document in documents]

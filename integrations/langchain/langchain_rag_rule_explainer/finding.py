@@ -1,4 +1,4 @@
-"""What a search found, item by item, whatever shape it returns."""
+"""This module reads the items of a search result, and makes results of items."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -25,9 +25,10 @@ ItemOf = Callable[[Document], Any]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One item: the document it is, and what the search gave for it, where that was anything else.
+    """A ``Found`` is one item of a search result, as a document.
 
-    ``scores``: what stood beside the document in a pair.
+    ``given``: the item as the search returned it, if it was no document. ``scores``: the values beside
+    the document in a tuple.
     """
 
     document: Document
@@ -36,21 +37,22 @@ class Found:
 
 
 def documents_found(documents: Iterable[Document]) -> list[Found]:
-    """Documents in their present state, as items."""
+    """Returns copies of the documents as items of a search result."""
     return [Found(document) for document in copies(documents)]
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """Returns the source of each item of each retrieval."""
+    """Returns the source of each item of each retrieval, in the same order."""
     return sources_of([[retrieved_of(found.document) for found in batch] for batch in batches])
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """How a search returns what it found. ``scored``: (document, score) pairs; ``as_found``: pairs
-    where it found pairs.
+class DocumentShape:
+    """A ``DocumentShape`` is the ``Shape`` of searches that return documents or other items.
 
-    ``reading``: how what holds no documents is read; ``item_of``: from a document to an item of it.
+    ``scored``: results are (document, score) pairs. ``as_found``: an item that was found as a pair is
+    returned as a pair. ``reading``: reads items that are no documents. ``item_of``: makes an item of a
+    document.
     """
 
     scored: bool = False
@@ -59,8 +61,7 @@ class Shape:
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the items of a result. Raises InvalidInput, naming what to pass, where they cannot be
-        read."""
+        """Returns the items of a result. Raises InvalidInput with advice if they cannot be read."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(document_of(text), given=part) for text, part in parts]
@@ -68,20 +69,19 @@ class Shape:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns how a result came (its form), whatever was in it."""
+        """Returns the form of a result, without its items."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given that of another one."""
+        """Returns the form for the result of a new request, given the form of another result."""
         return self.reading.of_another(form)
 
     def result(self, found: Iterable[Found], form: object = ()) -> Any:
-        """Returns the items in the form of a result: a client's response, a list, or one string for
-        all."""
+        """Returns the items in a form: a client's response, a list, or one string for all items."""
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns True iff scores would have to be made up."""
+        """Returns whether an item has no score although results need scores."""
         return self.scored and any(not each.scores and _score(each.document) is None for each in found)
 
     def _item(self, item: Any, *, whole: bool) -> Found:

@@ -1,9 +1,7 @@
-"""``gate``: for searches that interception cannot see, by hand."""
+"""This module defines ``gate``, which makes searches visible that interception cannot see."""
 
-import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from typing import Any, TypeVar, cast, overload
 
 from langchain_core.callbacks import (
@@ -21,15 +19,14 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
-from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
 from rag_rule_explainer.instrumentation.recording.current import going_on
 from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 
 from .artifacts import ToolResult
-from .asking import asked_part
-from .finding import ItemOf, Shape
-from .stores import SEARCHES, is_async_search, searching
+from .current_part import current_part
+from .finding import DocumentShape, ItemOf
+from .gated_stores import gated_store, has_searches
 
 Search = TypeVar("Search", bound=Callable[..., Any])
 
@@ -66,29 +63,29 @@ def gate(
 ) -> Any:
     """Returns the same search, visible to explanations: a retriever, a store, a tool or a function.
 
-    For what cannot be intercepted: an HTTP search, a tool that searches elsewhere, a thread of your own.
-    Outside of an explanation it is the search itself. A gate that is made inside a run belongs to that
-    run wherever it is then called: ``executor.submit(gate(retriever.invoke), query)`` is seen although
-    the thread knows nothing of the run.
+    Gate a search that cannot be intercepted: an HTTP search, a tool that searches outside LangChain, or a
+    search in a thread of your own. Outside of an explanation, a gated search behaves as before. A gate
+    made inside a run belongs to that run in every thread, as in
+    ``executor.submit(gate(retriever.invoke), query)``.
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text; ``text_of`` reads the text of an item of any other kind, and ``item_of`` makes such an
-    item of a document (for ``documents=``). A function that returns one string found one source. An item
-    is named by its ``id``, else by what its metadata names it.
+    item of a document (for ``documents=``). One string is one source. The id of a source is the item's
+    ``id``, else a name in the item's metadata.
 
-    It may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` says how its responses are taken apart
-    and put together; those of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are
-    recognised without it.
+    A function may also be a method of a raw client, such as ``collection.query``: see
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` takes the client's responses apart and
+    puts them together; responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP need none.
 
-    A tool may have an artifact: its documents are then the sources, if its content joins their texts.
+    If a tool has an artifact, the artifact's documents are the sources; the tool's content must join
+    their texts.
 
-    Raises InvalidInput for what is no search, and for a keyword that is misspelt.
+    Raises InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
-    shape = Shape(as_found=True, reading=ItemReading(items_of, text_of), item_of=item_of)
+    shape = DocumentShape(as_found=True, reading=ItemReading(items_of, text_of), item_of=item_of)
     if isinstance(search, GatedRetriever):
         return search
     if isinstance(search, BaseTool):
@@ -103,10 +100,10 @@ def gate(
             f"a {type(search).__name__} has more searches than can be told by their names; gate the "
             f"method that is called, such as gate(client.{unseen})"
         )
-    if isinstance(search, VectorStore) or _searches(search):
-        return _gated_store(search, shape)
+    if isinstance(search, VectorStore) or has_searches(search):
+        return gated_store(search, shape)
     if callable(search):
-        return gated_function(search, shape, asked_part)
+        return gated_function(search, shape, current_part)
     raise InvalidInput(
         f"a {type(search).__name__} cannot be gated; pass a retriever, a vector store, or a function "
         "from a query to documents"
@@ -114,8 +111,7 @@ def gate(
 
 
 class GatedRetriever(BaseRetriever):
-    """This class represents a retriever whose documents explanations see and may leave out; see
-    ``gate``."""
+    """This class is a retriever that ``gate`` returns: explanations see and may omit its documents."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -145,17 +141,17 @@ class GatedRetriever(BaseRetriever):
             return await super().ainvoke(input, config, **kwargs)
 
 
-_UNSAID = ("run_manager", "callbacks", "config", "runtime")
-"""Arguments that a tool is handed by whoever runs it."""
+_FRAMEWORK_ARGUMENTS = ("run_manager", "callbacks", "config", "runtime")
+"""Arguments of a tool that LangChain adds, and that are no part of the query."""
 
 
-def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
-    """Returns the tool with gated functions; a tool of a class of its own with gated methods."""
+def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
+    """Returns a copy of the tool whose functions, or else whose methods, are gated."""
     if tool.response_format == "content_and_artifact" and shape.reading.items_of is None:
         shape = replace(shape, reading=replace(shape.reading, items_of=ToolResult(tool.name)))
 
     def gated(function: Callable[..., Any]) -> Callable[..., Any]:
-        return gated_function(function, shape, asked_part, unsaid=_UNSAID)
+        return gated_function(function, shape, current_part, unsaid=_FRAMEWORK_ARGUMENTS)
 
     functions = {name: getattr(tool, name, None) for name in ("func", "coroutine")}
     if any(functions.values()):
@@ -163,77 +159,16 @@ def _gated_tool(tool: BaseTool, shape: Shape) -> BaseTool:
     own = tool.model_copy()
     for name in ("_run", "_arun"):
         if getattr(type(tool), name) is not getattr(BaseTool, name):
-            # Pydantic keeps no methods of instances.
+            # Pydantic does not allow methods as attributes of an instance.
             object.__setattr__(own, name, gated(getattr(tool, name)))
     return own
 
 
-def _gated_store(store: Any, shape: Shape) -> Any:
-    """Returns an object of a class of its own, whose searches are gated; everything else is the
-    store's."""
-    joined, kind = going_on(), cast("type[Any]", type(store))
-
-    def delegate(name: str) -> Any:
-        real = getattr(kind, name)
-
-        @wraps(real)
-        def call(_self: object, *args: Any, **kwargs: Any) -> Any:
-            return getattr(store, name)(*args, **kwargs)
-
-        @wraps(real)
-        async def acall(_self: object, *args: Any, **kwargs: Any) -> Any:
-            return await getattr(store, name)(*args, **kwargs)
-
-        if not SEARCHES.fullmatch(name):
-            return call
-        is_async = is_async_search(name) or inspect.iscoroutinefunction(inspect.unwrap(real))
-        scored = replace(shape, scored=_scored(name))
-        search = searching(name, acall if is_async else call, scored)
-
-        @wraps(real)
-        def join(self: object, *args: Any, **kwargs: Any) -> Any:
-            with joining(joined):
-                return search(self, *args, **kwargs)
-
-        @wraps(real)
-        async def ajoin(self: object, *args: Any, **kwargs: Any) -> Any:
-            with joining(joined):
-                return await search(self, *args, **kwargs)
-
-        return ajoin if is_async else join
-
-    own = {
-        name: delegate(name)
-        for name in dir(kind)
-        if not name.startswith("_")
-        and name != "as_retriever"
-        and inspect.isfunction(inspect.getattr_static(kind, name))
-    }
-
-    def __getattr__(_self: object, name: str) -> Any:  # noqa: N807 -- of the class that is made here
-        return getattr(store, name)
-
-    made: dict[str, Any] = {**own, TRANSPARENT: True, "__getattr__": __getattr__, "__doc__": kind.__doc__}
-    if isinstance(store, VectorStore):
-        made["from_texts"] = classmethod(lambda _cls, *args, **kwargs: kind.from_texts(*args, **kwargs))
-        made["embeddings"] = property(lambda _self: store.embeddings)
-    return type(
-        f"Gated{kind.__name__}", (VectorStore if isinstance(store, VectorStore) else object,), made
-    )()
-
-
 _RAW = {"query": "peek", "query_points": "scroll", "call_tool": "list_tools"}
-"""Searches of Chroma, Qdrant and MCP, which ``SEARCHES`` does not know, and what tells these clients."""
+"""Search methods of Chroma, Qdrant and MCP that ``SEARCHES`` does not match, each with another method by
+which the client is recognised."""
 
 
 def _unseen_search(store: object) -> str:
     has = set(dir(type(store)))
     return next((search for search, beside in _RAW.items() if {search, beside} <= has), "")
-
-
-def _searches(store: object) -> bool:
-    return any(map(SEARCHES.fullmatch, dir(type(store))))
-
-
-def _scored(name: str) -> bool:
-    return "_score" in name

@@ -1,7 +1,7 @@
-"""Message histories: every run starts from the messages that the baseline found, and adds to its own.
+"""This module isolates message histories: each run starts from the messages that the baseline found.
 
-A history in memory has a twin in each run. Of one that is kept elsewhere, such as in a file or in a
-database, the messages are read once; what a run adds stands after them.
+A history in memory is copied for each run. The messages of any other history, as in a file or a database,
+are read once; each run adds its messages to a list of its own.
 """
 
 import re
@@ -18,7 +18,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, untouched
 
-from .ordinary import current_state
+from .ordinary import state_of_current_run
 from .remembered import TWINS
 
 _NAMES = re.compile(
@@ -27,7 +27,7 @@ _NAMES = re.compile(
 
 
 class HistoryOverlay(BaseChatMessageHistory):
-    """Starts from another history's messages, and leaves that as it is. A live one is that history."""
+    """This overlay starts from the messages of a real history, which only the user's own run changes."""
 
     def __init__(self, real: BaseChatMessageHistory, state: State, key: Hashable) -> None:
         self._real: Any = real
@@ -37,7 +37,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """See ``Overlay``."""
+        """Returns the overlay's own attribute; in the user's own run, that of the real history."""
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
@@ -46,17 +46,17 @@ class HistoryOverlay(BaseChatMessageHistory):
         return self._awaiting(self._really(name))
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """See ``Overlay``."""
+        """Replaces the messages of this run; the user's own run changes the real history."""
         self.keep()
         with untouched():
             entry = getattr(self._kind, name, None)
             if self._state.live or (isinstance(entry, property) and entry.fset is None):
-                setattr(self._real, name, value)  # which may be refused
+                setattr(self._real, name, value)  # raises if the property has no setter
             else:
                 self._held = list(value) if isinstance(entry, property) else value
 
     def keep(self) -> None:
-        """Keeps the messages that are there now as those before the run."""
+        """Keeps the present messages as those before the run."""
         self._state.read(self._key, self._reading)
 
     def _reading(self) -> list[BaseMessage]:
@@ -92,9 +92,9 @@ class HistoryOverlay(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride] -- a property, as in LangChain's own
-        """Returns what was there before, and what this run has made of it."""
+        """Returns the messages before the run, with the changes of this run."""
         own = self._own()
-        # What is done to the list of a property is done to nothing else.
+        # A real history with a property returns a new list, whose changes do not affect the history.
         return list(own) if isinstance(getattr(self._kind, "messages", None), property) else own
 
     @override
@@ -122,7 +122,7 @@ class HistoryOverlay(BaseChatMessageHistory):
 ISOLATION = Isolation(
     module="langchain_core.chat_history",
     owner="BaseChatMessageHistory",
-    state=current_state,
+    state=state_of_current_run,
     twins=TWINS,
     overlay=HistoryOverlay,
     overlaid=_NAMES,
@@ -130,10 +130,13 @@ ISOLATION = Isolation(
 )
 
 
-def keep(state: State, history: Any, told: Hashable = None) -> None:
-    """Keeps what the history holds now as what it held before the run. Raises what the history raises."""
-    if told is not None:
-        state.tell(history, told)
+def keep_history(state: State, history: Any, key: Hashable = None) -> None:
+    """Keeps the present messages as those before the run. Raises the errors of the history.
+
+    ``key``: recognises the history in other runs, which may make another object for it.
+    """
+    if key is not None:
+        state.tell(history, key)
     overlay = ISOLATION.keep(state, history)
     if isinstance(overlay, HistoryOverlay):
         overlay.keep()
@@ -142,20 +145,20 @@ def keep(state: State, history: Any, told: Hashable = None) -> None:
 def _merging(_name: str, method: Any) -> Any:
     @wraps(method)
     def merged(self: Any, *configs: Any) -> Any:
-        config, state = method(self, *configs), current_state()
+        config, state = method(self, *configs), state_of_current_run()
         if state is not None:
             configurable = dict(config["configurable"])
             history = configurable.pop("message_history")
-            # It may be made anew for every run.
+            # The factory may make another history object in each run.
             state.tell(history, history_key(self, configurable))
         return config
 
     return merged
 
 
-def history_key(runnable: Any, asked: object) -> Hashable:
-    """Returns how the history of one session is recognised by every run."""
-    return "history", id(runnable.get_session_history), described(asked)
+def history_key(runnable: Any, configurable: object) -> Hashable:
+    """Returns a key for the history of one session that is the same in every run."""
+    return "history", id(runnable.get_session_history), described(configurable)
 
 
 INTERCEPTIONS = (

@@ -1,4 +1,4 @@
-"""All that is intercepted while somebody explains, from the rooms that know how."""
+"""This module collects the methods that are replaced during explanations."""
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing

@@ -1,4 +1,4 @@
-"""A LangChain chat model as a judge of answers."""
+"""This module makes a LangChain chat model a judge of answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from rag_rule_explainer.predicates.judge import judge_name_of
 from .reading import tokens
 from .watching import Watch, watching
 
-# Given as a schema and not as a class, so that what does not fit it still comes back, to be read here.
+# With a schema instead of a class, LangChain returns replies that do not fit it, which are read here.
 _SCHEMA: dict[str, Any] = {
     "title": "opinions",
     "description": "One opinion for each candidate.",
@@ -43,23 +43,30 @@ _SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChatModelJudge:
-    """Asks the model for structured output, in the thread it is called in. Equal for the same model."""
+    """This class is a judge that asks a chat model for structured output, in the calling thread.
+
+    Two judges are equal if they have the same model and the same name.
+    """
 
     model: BaseChatModel
     judge_name: str | None
     model_name: str | None
-    """What it is called in a table of prices."""
-    _asked: Runnable[Any, Any] = field(repr=False)
+    """The name of the model in a table of prices; None if it is unknown."""
+    _structured: Runnable[Any, Any] = field(repr=False)
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """Returns what the model said, as it said it. Raises what the model raises, and UnusableReply for
-        a reply that is not whole."""
+        """Returns the reply of the model, unparsed.
+
+        Raises the errors of the model, and UnusableReply for a reply that is not whole.
+        """
         watch = Watch(accepts=(ANY,))
-        # Its own watch, so that what the judge spends is counted once, whoever else is watching.
+        # A watch of its own keeps the tokens of the judge out of the counts of the run.
         token = watching.set(watch)
         try:
             raw = _raw(
-                self._asked.invoke([SystemMessage(request.instructions), HumanMessage(request.content)])
+                self._structured.invoke(
+                    [SystemMessage(request.instructions), HumanMessage(request.content)]
+                )
             )
         finally:
             watching.reset(token)
@@ -81,47 +88,49 @@ class ChatModelJudge:
 def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -> ChatModelJudge:
     """Returns the model as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
 
-    ``name``: says which judge it is, and what it says is stored under it: change it with the judge. By
-    default it is made of the model's own name, the host that is asked, the temperature, the seed and
-    what else decides what it says, and never of a key; a model without a name has none. ``structured``:
-    what else ``with_structured_output`` is to be told, such as ``method="function_calling"`` or
-    ``strict=True``; a model that knows no structured output is asked for JSON in words. It is asked
-    through ``invoke`` in worker threads, so any event loop will do. Raises InvalidInput for what is no
-    chat model.
+    ``name``: identifies the judge in stored judgements, so change it whenever the judge changes. By
+    default it is made of the model's name, host, temperature, seed and other settings, never of a key; a
+    model without a name has none. ``structured``: further arguments of ``with_structured_output``, such
+    as ``method="function_calling"`` or ``strict=True``; a model without structured output is asked in
+    words for JSON. The model is called by ``invoke`` in worker threads, so it works with any event loop.
+    Raises InvalidInput for an object that is no chat model.
     """
     if not hasattr(model, "with_structured_output"):
         raise InvalidInput(f"the judge is {type(model).__name__}; give a LangChain chat model")
     named = (getattr(model, each, None) for each in ("model_name", "model", "model_id"))
-    told = next((each for each in named if isinstance(each, str) and each), None)
+    model_name = next((each for each in named if isinstance(each, str) and each), None)
     try:
-        asked: Runnable[Any, Any] = model.with_structured_output(_SCHEMA, include_raw=True, **structured)
+        runnable: Runnable[Any, Any] = model.with_structured_output(
+            _SCHEMA, include_raw=True, **structured
+        )
     except NotImplementedError:
-        asked = model
+        runnable = model
     plain = (each for each in sorted(structured.items()) if isinstance(each[1], (str, int)))
-    said = [f"{option} {value}" for option, value in plain]
-    return ChatModelJudge(model, name or judge_name_of(model, told, *said), told, _unparsed(asked))
+    options = [f"{option} {value}" for option, value in plain]
+    judge_name = name or judge_name_of(model, model_name, *options)
+    return ChatModelJudge(model, judge_name, model_name, _unparsed(runnable))
 
 
-def _unparsed(asked: Runnable[Any, Any]) -> Runnable[Any, Any]:
-    """Returns the model without the parser behind it, as what it said is read here.
+def _unparsed(runnable: Runnable[Any, Any]) -> Runnable[Any, Any]:
+    """Returns the model without its output parser, because this module reads the reply.
 
-    The parser wants the model in a thread of a pool, and Python waits for such threads when it ends: for
-    ever where an endpoint hangs.
+    With a parser, LangChain runs the model in a thread pool. Python waits for such threads when it exits:
+    for ever, if an endpoint hangs.
     """
-    first = asked.first if isinstance(asked, RunnableSequence) else None
+    first = runnable.first if isinstance(runnable, RunnableSequence) else None
     if isinstance(first, RunnableParallel) and list(first.steps__) == ["raw"]:
         return first.steps__["raw"]
-    return asked
+    return runnable
 
 
-def _raw(said: Any) -> Any:
-    return cast("Mapping[str, Any]", said).get("raw") if isinstance(said, Mapping) else said
+def _raw(reply: Any) -> Any:
+    return cast("Mapping[str, Any]", reply).get("raw") if isinstance(reply, Mapping) else reply
 
 
 def _content(raw: Any) -> object:
     if not isinstance(raw, AIMessage):
         return raw
-    # Where structured output is a call of a tool; of several nobody knows which one counts.
+    # Structured output may be a tool call; with several calls, the right one is unknown.
     if raw.tool_calls or raw.invalid_tool_calls:
         single = len(raw.tool_calls) == 1 and not raw.invalid_tool_calls
         return raw.tool_calls[0]["args"] if single else None

@@ -1,7 +1,7 @@
-"""LangChain's key-value stores: every run starts from what the baseline found, and writes to its own.
+"""This module isolates LangChain's key-value stores: each run starts from the values at the baseline.
 
-A store in memory has a twin in each run. Of one that is kept elsewhere, each key is read once; what a run
-writes or deletes stands before that.
+A store in memory is copied for each run. For any other store, each key is read once; values that a run
+writes or deletes take precedence over the values read.
 """
 
 import re
@@ -12,17 +12,18 @@ from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, in_memory, untouched
 
-from .ordinary import current_state
+from .ordinary import state_of_current_run
 from .remembered import TWINS
 
 T = TypeVar("T")
-Request = tuple[str, Any]
-Steps = Generator[Request, Any, T]
-"""Yields what the real store is to be asked, and is sent what it said."""
+StoreCall = tuple[str, Any]
+"""The name of a store's method, and its arguments."""
+Steps = Generator[StoreCall, Any, T]
+"""A generator that yields calls of the real store, and receives their results."""
 
 
 class KeyValueOverlay:
-    """Starts from what another store holds, and leaves that as it is. A live one is that store."""
+    """This overlay starts from the values of a real store; only the user's own run changes that store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
@@ -31,46 +32,46 @@ class KeyValueOverlay:
         self._own: dict[Any, Any] = {}
 
     def attribute(self, name: str) -> Any:
-        """See ``Overlay``."""
+        """Returns the overlay's own method."""
         return getattr(self, name)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """See ``Overlay``: methods are not set."""
+        """Sets the attribute of the real store."""
         with untouched():
             setattr(self._real, name, value)
 
     def mget(self, keys: Sequence[Any]) -> list[Any]:
-        """Returns the values of these keys, as this run sees the store."""
+        """Returns the values of the keys that this run sees; None for a missing key."""
         return self._through(self._get(keys))
 
     async def amget(self, keys: Sequence[Any]) -> list[Any]:
-        """Returns the values of these keys in the caller's loop, as this run sees the store."""
+        """Returns the result of ``mget``, on the caller's loop."""
         return await self._athrough(self._get(keys))
 
     def mset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Keeps these values in the store as this run sees it."""
+        """Sets the values for this run; the user's own run sets them in the real store."""
         self._through(self._set(key_value_pairs))
 
     async def amset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Keeps these values in the caller's loop, in the store as this run sees it."""
+        """Sets the values as ``mset`` does, on the caller's loop."""
         await self._athrough(self._set(key_value_pairs))
 
     def mdelete(self, keys: Sequence[Any]) -> None:
-        """Removes these keys from the store as this run sees it."""
+        """Removes the keys for this run; the user's own run removes them from the real store."""
         self._through(self._delete(keys))
 
     async def amdelete(self, keys: Sequence[Any]) -> None:
-        """Removes these keys in the caller's loop, from the store as this run sees it."""
+        """Removes the keys as ``mdelete`` does, on the caller's loop."""
         await self._athrough(self._delete(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[Any]:
-        """Returns the values of these keys, as this run sees the store."""
+        """Yields the keys with this prefix that the run sees."""
         with untouched():
             found = list(self._real.yield_keys(prefix=prefix))
         yield from self._keys(found, prefix)
 
     async def ayield_keys(self, *, prefix: str | None = None) -> AsyncIterator[Any]:
-        """Yields the keys in the caller's loop, as this run sees the store."""
+        """Yields the keys as ``yield_keys`` does, on the caller's loop."""
         with untouched():
             found = [each async for each in self._real.ayield_keys(prefix=prefix)]
         for each in self._keys(found, prefix):
@@ -82,7 +83,7 @@ class KeyValueOverlay:
             return (yield "mget", (keys,))
         missing = [key for key in keys if key not in self._own]
         yield from self._keep(missing)
-        # What a run does to a value that it read is done in that run.
+        # Each run has its own copy, because the application may change a value that it read.
         self._own.update({key: copied(self._before[key]) for key in missing})
         return [self._own[key] for key in keys]
 
@@ -113,22 +114,22 @@ class KeyValueOverlay:
         if self._live:
             return found
         known = {**self._before, **self._own}
-        there = [key for key, value in known.items() if value is not None]
+        present = [key for key, value in known.items() if value is not None]
         others = [key for key in found if key not in known]
-        return [*others, *(key for key in there if prefix is None or str(key).startswith(prefix))]
+        return [*others, *(key for key in present if prefix is None or str(key).startswith(prefix))]
 
     def _through(self, steps: Steps[T]) -> T:
-        return through(steps, self._asked)
+        return through(steps, self._call_real)
 
     async def _athrough(self, steps: Steps[T]) -> T:
-        return await athrough(steps, self._asked)
+        return await athrough(steps, self._call_real)
 
-    def _asked(self, request: Request, prefix: str) -> Any:
+    def _call_real(self, request: StoreCall, prefix: str) -> Any:
         return getattr(self._real, prefix + request[0])(*request[1])
 
 
 def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """Returns what the steps return, each asked of the real thing's sync entry."""
+    """Returns the result of a generator after running each call that it yields, synchronously."""
     try:
         request = next(steps)
         while True:
@@ -140,7 +141,7 @@ def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
 
 
 async def athrough(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """Returns the same of its async entry, whose names begin with "a"."""
+    """Returns the result of a generator after awaiting each call; async methods have the prefix "a"."""
     try:
         request = next(steps)
         while True:
@@ -155,7 +156,7 @@ INTERCEPTIONS = (
     Isolation(
         module="langchain_core.stores",
         owner="BaseStore",
-        state=current_state,
+        state=state_of_current_run,
         twins=TWINS,
         overlay=KeyValueOverlay,
         overlaid=re.compile("a?(mget|mset|mdelete|yield_keys)"),

@@ -1,4 +1,4 @@
-"""Checks what a question is asked with: a config, and keywords that the application takes."""
+"""This module checks the config and the keywords with which an explainer is called."""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
@@ -24,23 +24,23 @@ from rag_rule_explainer.allowed import brief
 from .graphs import graph_in
 
 _TAKING_NONE = (RunnableParallel, RunnableAssign, RunnablePick, BasePromptTemplate)
-"""These are given keywords, and hand none of them on."""
+"""Runnables that accept any keyword and ignore it."""
 _HANDING_ON: dict[type, tuple[str, ...]] = {
     RunnableLambda: ("func", "afunc"),
     RunnablePassthrough: ("func", "afunc"),
     BaseRetriever: ("_get_relevant_documents", "_aget_relevant_documents"),
 }
-"""These hand their keywords on to functions of theirs."""
+"""Runnables that pass keywords on, with the attributes that hold the functions that receive them."""
 _NEAR = 0.8
-"""Two names are one, misspelt, from this similarity on (0 to 1): "stop" and "store" stay below it."""
+"""The similarity (0 to 1) from which a name counts as misspelt: "stop" and "store" are below it."""
 
 
 _ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin": "pinned"}
-"""Maps names that users try to the keywords of ``explain`` that they mean."""
+"""Wrong names that users try, each with the right keyword of ``explain``."""
 
 
 def check_config(given: Any) -> None:
-    """Raises InvalidInput for what is no config, such as a condition that is given by place."""
+    """Raises InvalidInput for a config that is no dict, such as a condition."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidInput(
             f"the second argument is LangChain's config, a dict, and this is {brief(given)}; a "
@@ -54,8 +54,8 @@ def check_keywords(
     of_questions: Iterable[str],
     of_explainers: Iterable[str],
 ) -> None:
-    """Raises InvalidInput for a keyword that the application does not take and that looks like one of
-    ``explain``, or like a setting. Any other is left to the application.
+    """Raises InvalidInput for a keyword that the application does not take and that is similar to a
+    keyword of ``explain`` or to a setting. All others are left to the application.
     """
     taken, settings = None, set(of_explainers)
     for name in given:
@@ -66,27 +66,27 @@ def check_keywords(
         if taken(name):
             continue
         meant = near[0]
-        asked = "" if meant == name else f"did you mean {meant!r}? "
+        hint = "" if meant == name else f"did you mean {meant!r}? "
         whose = (
             f"{meant} is a setting of the explainer: RuleExplainer(application, {meant}=...)"
             if meant in settings
             else f"{meant} is a keyword of explain, aexplain, verify and averify"
         )
-        raise InvalidInput(f"the application takes no keyword {name!r}; {asked}{whose}")
+        raise InvalidInput(f"the application takes no keyword {name!r}; {hint}{whose}")
 
 
 def _taken_by(application: Runnable[Any, Any]) -> Callable[[str], bool]:
-    """Returns whether an application takes a keyword, as far as that can be seen."""
+    """Returns a function that says whether the application may take a keyword."""
     taken = _names(application)
     return (lambda _: True) if taken is None else taken.__contains__
 
 
 def _names(application: Any) -> set[str] | None:
-    """Returns the keywords that an application takes; None where it may take any."""
+    """Returns the keywords that an application takes; None if it may take any keyword."""
     application = _first(application)
     graph = graph_in(application)
     if graph is not None:
-        # It collects others as well, and does nothing with them.
+        # A graph accepts further keywords and ignores them.
         return {name for entry in (graph.invoke, graph.stream) for name in _parameters(entry)}
     for kind, functions in _HANDING_ON.items():
         if isinstance(application, kind):
@@ -95,7 +95,7 @@ def _names(application: Any) -> set[str] | None:
 
 
 def _first(application: Any) -> Any:
-    """Returns the part of an application that is given its keywords."""
+    """Returns the part of an application that receives the keywords of a call."""
     while True:
         if isinstance(application, RunnableBindingBase):
             application = cast("RunnableBindingBase[Any, Any]", application).bound
@@ -112,7 +112,7 @@ def _of_functions(owner: object, names: Iterable[str]) -> set[str] | None:
     for function in filter(None, (getattr(owner, name, None) for name in names)):
         try:
             parameters = _parameters(function)
-        except (TypeError, ValueError):  # some built-in one, which does not say
+        except (TypeError, ValueError):  # a built-in function without a signature
             return None
         if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
             return None

@@ -1,4 +1,4 @@
-"""Refuses what is no application, such as a retriever or a prompt, and says what to pass instead."""
+"""This module refuses objects that are no applications, such as retrievers, with advice."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -21,10 +21,10 @@ _PARTS: tuple[tuple[type, str], ...] = (
 
 
 def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
-    """Returns what LangChain makes of an application. ``reads_answers``: the caller says how its outputs
-    are read, so that a part of a chain may answer as well.
+    """Returns the application as a Runnable.
 
-    Raises InvalidInput for what answers no questions, with what to pass in its place.
+    ``reads_answers``: the caller reads the answer from the output, so that a part of a chain is allowed.
+    Raises InvalidInput with advice for an object that answers no questions.
     """
     name = type(cast("object", given)).__name__
     if isinstance(given, type):
@@ -37,9 +37,9 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
         raise InvalidInput(f"this {name} is not compiled; pass what its compile() returns")
     if type(cast("object", given)).__module__.startswith("llama_index."):
         raise InvalidInput(f"this {name} is LlamaIndex's; explain it with llama_index_rag_rule_explainer")
-    for kind, told in () if reads_answers else _PARTS:
+    for kind, description in () if reads_answers else _PARTS:
         if isinstance(given, kind):
-            raise InvalidInput(f"this {name} is {told}")
+            raise InvalidInput(f"this {name} is {description}")
     if given == {}:
         raise InvalidInput("this dict is empty, so it answers no questions; pass a chain")
     function = cast("Any", given) if inspect.isfunction(cast("object", given)) else None
@@ -55,7 +55,7 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
 
 
 def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
-    """Returns a chain that a function makes anew for every run."""
+    """Returns a Runnable that calls ``make`` in every run, and runs the chain that it returns."""
 
     def made(_given: Any) -> Runnable[Any, Any]:
         chain = make()
@@ -67,14 +67,14 @@ def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
                 f"{make.__name__}() takes no input, and returned a {kind}; pass a "
                 "function of one input that answers, or one of none that returns a chain"
             )
-        # LangChain invokes, or streams, what a function of a chain returns.
+        # LangChain runs the Runnable that a function in a chain returns.
         return as_application(chain, reads_answers=True)
 
     return RunnableLambda(made, name=make.__name__)
 
 
 def in_place_of_an_answer(output: Any) -> str:
-    """Returns what is wrong with an output that is no answer but could give one; empty for any other."""
+    """Returns advice for an output, such as a coroutine, that is not yet an answer; else ""."""
     name = type(cast("object", output)).__name__
     if isinstance(output, Coroutine):
         output.close()

@@ -1,4 +1,4 @@
-"""A whole RAG application without a key: BM25 retrieval, a prompt, the offline reader."""
+"""This module makes a RAG application that needs no key: BM25 retrieval and the offline reader."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,9 @@ _PROMPT = ChatPromptTemplate.from_template(
 
 
 class BM25Retriever(BaseRetriever):
-    """This class represents the ``k`` documents that match a query best by BM25, or as many as a call
-    asks for with ``k=``.
+    """This class is a retriever of the ``k`` documents that match a query best by BM25.
 
-    Needs the extra ``bm25``.
+    ``k=`` of a call takes precedence. The retriever needs the extra ``bm25``.
     """
 
     documents: list[Document]
@@ -39,8 +38,7 @@ class BM25Retriever(BaseRetriever):
 
 
 def lexical_chain(documents: Sequence[Document], k: int) -> Runnable[str, str]:
-    """Returns an LCEL chain from a question to the offline reader's answer from the ``k`` best
-    documents."""
+    """Returns a chain that answers a question from the ``k`` best documents by the offline reader."""
     retriever = BM25Retriever(documents=list(documents), k=k)
     context = retriever | RunnableLambda(_context)
     question = {"context": context, "question": RunnablePassthrough[str]()}

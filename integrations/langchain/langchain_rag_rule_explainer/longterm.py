@@ -1,7 +1,8 @@
-"""LangGraph's long-term stores: every run starts from what the baseline found, and writes to its own.
+"""This module isolates LangGraph's long-term stores: each run starts from the items at the baseline.
 
-A store in memory has a twin in each run. Of one that is kept elsewhere, what is used is read once; what a
-run writes stands before that. Only what a search by meaning would find then, nobody can tell.
+A store in memory is copied for each run. For any other store, each item is read once; items that a run
+writes take precedence over the items read. Then a search by meaning is refused, because its result cannot
+be known.
 """
 
 import re
@@ -20,11 +21,12 @@ from rag_rule_explainer.instrumentation.isolation.redirecting import (
 )
 
 from .keyvalues import athrough, through
-from .ordinary import current_state
+from .ordinary import state_of_current_run
 from .remembered import TWINS
 
 _PAGE = 1000
-Place = tuple[tuple[str, ...], str]
+_ItemKey = tuple[tuple[str, ...], str]
+"""The namespace of an item, and its key there."""
 
 
 def _overlay(real: Any, state: State, key: Hashable) -> Overlay:
@@ -33,27 +35,27 @@ def _overlay(real: Any, state: State, key: Hashable) -> Overlay:
 
 @cache
 def _overlay_class() -> Any:
-    from langgraph.store.base import BaseStore  # there, as one of its kind is used
+    from langgraph.store.base import BaseStore  # importable, because one of its stores is used
 
     class StoreOverlay(_Operations, BaseStore):
-        """This class represents all methods of a store, made of its operations."""
+        """This overlay has all methods of a store; LangGraph's ``BaseStore`` builds them on ``batch``."""
 
     return StoreOverlay
 
 
 class _Operations:
-    """What the operations of a store do in one run. A live one does them to the real store."""
+    """This class carries out a store's operations for one run; the user's own run uses the real store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
         self._live = state.live
-        # By place: the item that was there before, or None.
-        self._before: dict[Place, Any] = state.before.setdefault(key, {})
-        # What a live baseline wrote: it is in the real store from then on.
-        self._written: set[Place] = state.aside.setdefault(("written", key), set())
-        self._own: dict[Place, Any] = {}
-        # What is done to an item that was read is done in this run.
-        self._read: dict[Place, Any] = {}
+        # The items before the baseline; None for a key without an item.
+        self._before: dict[_ItemKey, Any] = state.before.setdefault(key, {})
+        # The real store has the user's own run's writes, which no other run may see.
+        self._written: set[_ItemKey] = state.aside.setdefault(("written", key), set())
+        self._own: dict[_ItemKey, Any] = {}
+        # Each run has copies of the items, because the application may change an item that it read.
+        self._read: dict[_ItemKey, Any] = {}
 
     @cached_property
     def _kinds(self) -> Any:
@@ -62,23 +64,23 @@ class _Operations:
         return base
 
     def attribute(self, name: str) -> Any:
-        """See ``Overlay``."""
+        """Returns the overlay's own method."""
         return getattr(self, name)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """See ``Overlay``: methods are not set."""
+        """Sets the attribute of the real store."""
         with untouched():
             setattr(self._real, name, value)
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
-        """Does the operations, as this run sees the store."""
-        return through(self._all(list(ops)), self._asked)
+        """Returns the results of the operations on the store as this run sees it."""
+        return through(self._all(list(ops)), self._call_real)
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
-        """Does the operations in the caller's loop, as this run sees the store."""
-        return await athrough(self._all(list(ops)), self._asked)
+        """Returns the results of ``batch``, on the caller's loop."""
+        return await athrough(self._all(list(ops)), self._call_real)
 
-    def _asked(self, ops: list[Any], prefix: str) -> Any:
+    def _call_real(self, ops: list[Any], prefix: str) -> Any:
         return getattr(self._real, prefix + "batch")(ops)
 
     def _all(self, ops: list[Any]) -> Generator[list[Any], Any, list[Any]]:
@@ -102,7 +104,7 @@ class _Operations:
             yield from self._put(op)
         return found
 
-    def _item(self, place: Place) -> Any:
+    def _item(self, place: _ItemKey) -> Any:
         if place in self._own:
             return self._own[place]
         if place not in self._read:
@@ -115,13 +117,13 @@ class _Operations:
         place = op.namespace, op.key
         yield from self._keep([place])
         holder = InMemoryStore()
-        there = self._item(place)
-        if there is not None:
-            _data(holder)[op.namespace][op.key] = there
+        item = self._item(place)
+        if item is not None:
+            _data(holder)[op.namespace][op.key] = item
         holder.batch([op])
         self._own[place] = _data(holder)[op.namespace].get(op.key)
 
-    def _keep(self, places: Iterable[Place]) -> Generator[list[Any], Any, None]:
+    def _keep(self, places: Iterable[_ItemKey]) -> Generator[list[Any], Any, None]:
         unknown = [place for place in dict.fromkeys(places) if place not in self._before]
         if unknown:
             found = yield [self._kinds.GetOp(*place) for place in unknown]
@@ -129,7 +131,7 @@ class _Operations:
                 self._before.setdefault(place, item)
 
     def _listed(self, op: Any) -> Generator[list[Any], Any, Any]:
-        """Yields a search, or a listing of namespaces."""
+        """Carries out a search or a listing of namespaces on the items that this run sees."""
         if not self._own and not self._written:
             (found,) = yield [op]
             return found
@@ -170,7 +172,7 @@ INTERCEPTIONS = (
     Isolation(
         module="langgraph.store.base",
         owner="BaseStore",
-        state=current_state,
+        state=state_of_current_run,
         twins=TWINS,
         overlay=_overlay,
         overlaid=re.compile("a?(get|search|put|delete|list_namespaces|batch)"),

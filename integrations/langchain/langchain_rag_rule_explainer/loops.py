@@ -1,4 +1,7 @@
-"""LangGraph's loop saves what nodes return from threads that know nothing of the run: it is told them."""
+"""This module makes the threads in which LangGraph saves results of nodes part of the run.
+
+LangGraph saves them in threads that do not have the context of the run.
+"""
 
 import re
 from functools import wraps
@@ -21,7 +24,7 @@ def _in_its_run(name: str, method: Any) -> Any:
         run = getattr(loop, _RUN, None)
         if run is None or participation() is not None:
             return method(loop, *args, **kwargs)
-        # Where nodes run side by side, the thread of the one that has ended calls this.
+        # If several nodes run at once, the thread of the node that ended calls this method.
         with taking_part_again(run):
             return method(loop, *args, **kwargs)
 

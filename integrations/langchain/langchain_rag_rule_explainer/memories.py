@@ -1,6 +1,7 @@
-"""The memories of langchain_classic: what was loaded before is loaded again, and nothing is saved.
+"""This module isolates the memories of langchain_classic.
 
-One that keeps its messages in a history, and nothing else, is used as it is: the history is isolated.
+A replay loads the variables that the baseline loaded, and saves nothing. A memory that keeps its state
+only in a message history needs no more than the isolation of the history.
 """
 
 import re
@@ -46,16 +47,16 @@ def _is_its_history(memory: object) -> bool:
     return (kind.__module__, kind.__qualname__) in _HISTORIES
 
 
-def keep(state: State, memory: Any) -> None:
-    """Keeps what the memory loads now as what it did before the run."""
+def keep_memory(state: State, memory: Any) -> None:
+    """Keeps the variables that the memory loads now as those before the run."""
     if _is_its_history(memory):
-        histories.keep(state, memory.chat_memory)
+        histories.keep_history(state, memory.chat_memory)
     else:
         state.before[memory_key(memory)] = memory.load_memory_variables({})
 
 
 def memory_key(memory: object) -> Hashable:
-    """Returns how one memory is recognised by every run."""
+    """Returns a key for one memory that is the same in every run."""
     return "memory", id(memory)
 
 

@@ -1,7 +1,7 @@
-"""LangGraph's caches of what nodes returned: every run finds in them what it has put there itself.
+"""This module isolates LangGraph's caches of node results: each run sees only its own entries.
 
-What another run's node returned would stand in for a retrieval, or for a model's answer, that is to be
-made anew. The user's own run writes to the real cache as well.
+An entry of another run would replace a retrieval or a request to a model that a replay must make. Only
+the user's own run also writes to the real cache.
 """
 
 import re
@@ -13,32 +13,32 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.copies.state import Same, State
 from rag_rule_explainer.instrumentation.isolation.isolating import current_state
 
-Key: TypeAlias = tuple[Hashable, str]
-"""A namespace, and a key in it."""
-Kept: TypeAlias = dict[Key, Any]
+_Key: TypeAlias = tuple[Hashable, str]
+"""The namespace of an entry, and its key there."""
+_Entries: TypeAlias = dict[_Key, Any]
 
 
-def _kept(state: State, cache: object) -> Kept:
-    """Holds what this run has put into the cache."""
+def _entries(state: State, cache: object) -> _Entries:
+    """Returns the entries that this run has put into the cache."""
     return state.own(("node cache", Same(cache)), dict)
 
 
-def _got(kept: Kept, keys: Iterable[Key]) -> Kept:
-    return {key: kept[key] for key in keys if key in kept}
+def _get(entries: _Entries, keys: Iterable[_Key]) -> _Entries:
+    return {key: entries[key] for key in keys if key in entries}
 
 
-def _set(kept: Kept, pairs: Mapping[Key, tuple[Any, Any]]) -> None:
-    kept.update({key: value for key, (value, _seconds) in pairs.items()})
+def _set(entries: _Entries, pairs: Mapping[_Key, tuple[Any, Any]]) -> None:
+    entries.update({key: value for key, (value, _seconds) in pairs.items()})
 
 
-def _clear(kept: Kept, namespaces: Any = None) -> None:
-    gone = None if namespaces is None else set(namespaces)
-    for namespace, key in list(kept):
-        if gone is None or namespace in gone:
-            del kept[namespace, key]
+def _clear(entries: _Entries, namespaces: Any = None) -> None:
+    cleared = None if namespaces is None else set(namespaces)
+    for namespace, key in list(entries):
+        if cleared is None or namespace in cleared:
+            del entries[namespace, key]
 
 
-_USES: Mapping[str, Callable[..., Any]] = {"get": _got, "set": _set, "clear": _clear}
+_USES: Mapping[str, Callable[..., Any]] = {"get": _get, "set": _set, "clear": _clear}
 
 
 def _using(name: str, method: Any) -> Any:
@@ -50,7 +50,7 @@ def _using(name: str, method: Any) -> Any:
         state = current_state()
         if state is None:
             return method(self, *args, **kwargs)
-        found = use(_kept(state, self), *args, **kwargs)
+        found = use(_entries(state, self), *args, **kwargs)
         return method(self, *args, **kwargs) if state.live and plain != "get" else found
 
     @wraps(method)
@@ -58,7 +58,7 @@ def _using(name: str, method: Any) -> Any:
         state = current_state()
         if state is None:
             return await method(self, *args, **kwargs)
-        found = use(_kept(state, self), *args, **kwargs)
+        found = use(_entries(state, self), *args, **kwargs)
         return await method(self, *args, **kwargs) if state.live and plain != "get" else found
 
     return sync if name == plain else asynchronous

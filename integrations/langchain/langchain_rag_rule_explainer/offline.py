@@ -1,4 +1,4 @@
-"""The offline reader as a LangChain chat model, for demos and tests without a key."""
+"""This module makes the offline reader a LangChain chat model, for demos and tests without a key."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from rag_rule_explainer.testing.reader import read_answer as read
 
 
 class OfflineChatModel(BaseChatModel):
-    """Answers a question-answering prompt with a stretch of the passages in it, or "N/A".
+    """This chat model answers a question with a part of the passages in the prompt, or "N/A".
 
-    It looks for a question and for delimited passages in the messages, as ``parse_prompt`` of
-    ``rag_rule_explainer.testing.prompts`` describes. The same messages always get the same answer. Raises
+    It finds the question and the passages in the messages by ``parse_prompt`` of
+    ``rag_rule_explainer.testing.prompts``. The same messages always get the same answer. Raises
     ValueError for a prompt without a question.
     """
 

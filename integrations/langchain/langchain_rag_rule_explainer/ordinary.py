@@ -1,4 +1,4 @@
-"""The recording of an ordinary run that carries our callback handler, if this is one."""
+"""This module finds the recording of an ordinary run with a ``RuleExplanationHandler``."""
 
 from typing import Any, Protocol, TypeGuard
 
@@ -11,25 +11,25 @@ from rag_rule_explainer.instrumentation.run_context import participation
 
 
 class RecordsRuns(Protocol):
-    """A callback handler that records what is retrieved in the runs it is told of."""
+    """A ``RecordsRuns`` is a callback handler that records the retrievals of the runs it observes."""
 
     def recording_of(self, run_id: Any) -> "Recording[Any] | None":
-        """Returns the recording of the root run that this run belongs to, while it goes on."""
+        """Returns the recording of a run's root run; None if the root run is unknown or has ended."""
         ...
 
     def state_of(self, run_id: Any) -> State | None:
-        """Returns what was remembered before that root run, while it goes on."""
+        """Returns the state before a run's root run; None if the root run is unknown or has ended."""
         ...
 
 
 def ordinary_recording() -> Recording[Any] | None:
-    """Found by LangChain's own notion of the current run, so nothing need be set in any context."""
+    """Returns the recording of the current run, which LangChain's config variable determines."""
     found = _recorder()
     return None if found is None else found[0].recording_of(found[1])
 
 
-def current_state() -> State | None:
-    """Of the replay, the baseline or the ordinary run with our handler that this context is part of."""
+def state_of_current_run() -> State | None:
+    """Returns the state of the current replay, baseline or recorded ordinary run; None elsewhere."""
     run = participation()
     if run is not None:
         return run.state

@@ -1,4 +1,4 @@
-"""What comes back: an application's output beside its explanation, or with the rules attached to it."""
+"""This module joins the chunks of an output, and attaches rules to outputs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -13,10 +13,9 @@ from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplain
 
 
 class AnswerChunk(Explained[Output]):
-    """This class represents a piece of an output that is still being streamed; pieces add up, the
-    explanation comes last.
+    """An ``AnswerChunk`` is a chunk of an output that is being streamed; chunks can be added.
 
-    Asking it for its ``explanation`` raises InvalidInput.
+    Its ``explanation`` raises InvalidInput, because the explanation comes with the last item.
     """
 
     __slots__ = ()
@@ -37,12 +36,12 @@ class AnswerChunk(Explained[Output]):
     def __add__(self, other: Explained[Output]) -> Explained[Output]:
         if isinstance(other, AnswerChunk):
             return AnswerChunk(added(self.output, other.output))
-        # The last chunk of a stream holds the whole output.
+        # The last item of a stream holds the whole output.
         return other
 
 
 def added(total: Any, chunk: Any) -> Any:
-    """Two chunks of an output as one; the later one where they cannot be added."""
+    """Returns the sum of two chunks; the later chunk if they cannot be added."""
     if isinstance(total, dict) and isinstance(chunk, dict) and not isinstance(total, AddableDict):
         total = AddableDict(cast("dict[str, Any]", total))
     try:
@@ -52,7 +51,7 @@ def added(total: Any, chunk: Any) -> Any:
 
 
 def whole(chunks: Iterable[Any]) -> Any:
-    """Returns all chunks as one; None where there are none."""
+    """Returns the sum of all chunks; None if there are none."""
     total: Any = None
     for place, chunk in enumerate(chunks):
         total = added(total, chunk) if place else chunk
@@ -60,19 +59,18 @@ def whole(chunks: Iterable[Any]) -> Any:
 
 
 class ExplainedStr(str):
-    """This class represents an answer with the explanation of its rules, JSON-friendly, as
-    ``rag_rules``."""
+    """An ``ExplainedStr`` is an answer with its rules, JSON-like, as the attribute ``rag_rules``."""
 
     rag_rules: dict[str, Any]
 
     def __new__(cls, text: str, rag_rules: dict[str, Any]) -> "ExplainedStr":
-        """Returns the text with its rules."""
+        """Returns a str of the text, with the rules as its attribute."""
         made = super().__new__(cls, text)
         made.rag_rules = rag_rules
         return made
 
     def __radd__(self, before: str) -> "ExplainedStr":
-        """Text before it, as the earlier chunks of a stream are, keeps the rules."""
+        """Returns the sum of an earlier text and this one, with the rules of this one."""
         return ExplainedStr(str.__add__(before, self), self.rag_rules)
 
     @override
@@ -81,11 +79,11 @@ class ExplainedStr(str):
 
 
 def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
-    """Returns the output with ``rag_rules``, as JSON-like data, on a copy of it; see ``rules_in``.
+    """Returns a copy of the output with its rules as ``rag_rules``, which is JSON-like.
 
-    An AIMessage has it in its ``response_metadata``; a dict, or a graph's state, under the key
-    ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``; anything else comes as it
-    was given.
+    An AIMessage has the rules in its ``response_metadata``; a dict or a graph's state has them under the
+    key ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``. For any other output,
+    ``done`` is returned.
     """
     output, rules = done.output, rules_in(done)
     if isinstance(output, AIMessage):
@@ -101,8 +99,10 @@ def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
 
 
 def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any]) -> Any:
-    """Returns what completes a stream, of which this is the last chunk of the output, to
-    ``attached(done)``."""
+    """Returns the chunk with the rules that follows the last chunk of the output.
+
+    The sum of all chunks is ``attached(done)``.
+    """
     rules = rules_in(done)
     if isinstance(output, AIMessageChunk):
         return AIMessageChunk(content="", id=output.id, response_metadata={KEY: rules})
@@ -116,7 +116,7 @@ def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any]) -> Any:
 
 
 def _last_part(part: tuple[Any, ...], rules: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns the rules in the shape of what a graph streams: by mode, by subgraph or by message."""
+    """Returns the rules in the shape of a graph's chunk: with its namespace, mode or message."""
     place: tuple[Any, ...] = ((),) if isinstance(part[0], tuple) else ()
     if isinstance(part[len(place)], BaseMessage):
         return (*place, AIMessageChunk(content="", response_metadata={KEY: rules}), {})

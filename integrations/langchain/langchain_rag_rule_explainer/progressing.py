@@ -1,4 +1,4 @@
-"""Progress as custom events, for ``astream_events`` and for callback handlers."""
+"""This module reports progress as custom events, for ``astream_events`` and callback handlers."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,14 +15,14 @@ EVENT = "rag_rule_progress"
 
 @dataclass(frozen=True, slots=True)
 class ProgressEvents:
-    """Tells handlers in a run's config how far its explanation is; nobody, where it is no run."""
+    """This class sends progress reports to the handlers in a run's config, if there are any."""
 
     config: RunnableConfig | None = None
 
     @property
     def sync(self) -> Progress | None:
-        """For an explanation that blocks."""
-        if not self._anybody():
+        """Returns a function that sends a report as an event; None without handlers."""
+        if not self._has_handlers():
             return None
 
         def tell(report: ProgressReport) -> None:
@@ -32,8 +32,8 @@ class ProgressEvents:
 
     @asynccontextmanager
     async def told(self) -> AsyncGenerator[Progress | None, None]:
-        """For an explanation on the running loop: events are sent by a task beside it."""
-        if not self._anybody():
+        """Yields a function that queues a report for a task that sends events; None without handlers."""
+        if not self._has_handlers():
             yield None
             return
         reports: asyncio.Queue[ProgressReport | None] = asyncio.Queue()
@@ -48,7 +48,7 @@ class ProgressEvents:
         while (report := await reports.get()) is not None:
             await adispatch_custom_event(EVENT, asdict(report), config=self.config)
 
-    def _anybody(self) -> bool:
+    def _has_handlers(self) -> bool:
         callbacks = (self.config or {}).get("callbacks")
         return isinstance(callbacks, BaseCallbackManager) and bool(
             callbacks.handlers and callbacks.parent_run_id

@@ -1,4 +1,4 @@
-"""How to read the question out of an application's input, and the answer out of its output."""
+"""This module reads the question of an application's input and the answer of its output."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -18,10 +18,10 @@ _STRUCTURED_KEYS = ("structured_response", "parsed")
 
 
 def question_in(given: Any) -> str:
-    """Returns a str, a message, the last of several messages, or the entry of a dict, or of a graph's
-    state in another form, that is one of these.
+    """Returns the question in an input: a str, a message, or the last of a list of messages.
 
-    Raises InvalidInput, naming ``question_of``, for anything else.
+    The input may also be a dict or a graph's state with an entry for the question. Raises
+    InvalidInput, naming ``question_of``, for anything else.
     """
     found = reading.look_up(_fields(given), _QUESTION_KEYS, _said)
     if found is None:
@@ -33,19 +33,18 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns a str, a message, the last of several messages, or the entry of a dict that is one of
-    these.
+    """Returns the answer in an output: a str, a message, or the last of a list of messages.
 
-    Structured output (a pydantic object, alone or beside the message it was parsed from, or an agent's
-    ``structured_response``) is the answer's ``value``. Raises InvalidInput, naming ``answer_of``, for
-    anything else.
+    The output may also be a dict with an entry for the answer. Structured output is the answer's
+    ``value``: a pydantic object, alone or beside the message that it was parsed from, or an agent's
+    ``structured_response``. Raises InvalidInput, naming ``answer_of``, for anything else.
     """
     if is_graph_output(output):
         output = output.value
     found, structured = reading.look_up(output, _ANSWER_KEYS, _said), _structured(output)
     if structured is not None:
         answer = Answer("") if found is None else answer_in(found)
-        # A model that calls a tool for it says nothing else.
+        # A model that returns structured output as a tool call has no text.
         text = answer.text.strip() and answer.text
         return replace(
             answer, text=text or structured.model_dump_json(), value=structured.model_dump(mode="json")
@@ -66,7 +65,7 @@ def answer_in(output: Any) -> Answer:
 
 
 def _of_a_stopped_graph(given: Any) -> str:
-    """Returns what to do for an input of None or a ``Command``: with these a stopped graph goes on."""
+    """Returns advice for an input of None or a ``Command``, which resume a stopped graph; else empty."""
     kind = type(cast("object", given))
     if given is not None and (kind.__module__, kind.__name__) != ("langgraph.types", "Command"):
         return ""
@@ -78,27 +77,26 @@ def _of_a_stopped_graph(given: Any) -> str:
 
 
 def is_graph_output(output: Any) -> bool:
-    """Returns True for what a graph returns that is asked for ``version="v2"``: a value, beside what it
-    asks."""
+    """Returns whether a graph returned the output for ``version="v2"``: a value, and interrupts."""
     return type(output).__module__ == "langgraph.types" and hasattr(output, "interrupts")
 
 
 def texts_in(given: Any) -> Iterator[str]:
-    """Returns every string in an input, however deep, and the text of every message."""
+    """Returns every string and the text of every message in an input, at any depth."""
     return reading.nested_texts(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
-    """Returns the input as JSON-like data, for the record: each message as its type and content."""
+    """Returns the input as JSON-like data; each message becomes its type and content."""
     return reading.plain_data(_fields(given), _plain)
 
 
 def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
-    """Input, output, total and cached tokens, summed; None where nothing was reported."""
+    """Returns the sums of input, output, total and cached tokens; None if all are 0."""
     spent: dict[str, int] = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), 0)
     cached = 0
     for usage in usages:
-        # A reply out of a cache has no counts, and some clients put null there.
+        # Some clients report None, and replies from a cache have no counts.
         for kind in spent:
             spent[kind] += cast("dict[str, int | None]", usage).get(kind) or 0
         cached += (usage.get("input_token_details") or {}).get("cache_read") or 0
@@ -108,7 +106,7 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
 
 
 def _fields(given: Any) -> Any:
-    """Returns a state that is a dataclass or a model of pydantic as a dict; anything else as it is."""
+    """Returns the fields of a dataclass or a pydantic model as a dict; any other object unchanged."""
     if is_dataclass(given) and not isinstance(given, type):
         return {each.name: getattr(given, each.name) for each in fields(given)}
     if isinstance(given, BaseModel) and not isinstance(given, Serializable):
@@ -117,8 +115,7 @@ def _fields(given: Any) -> Any:
 
 
 def _structured(output: Any) -> BaseModel | None:
-    """Returns the pydantic object that the output is or has, where a model or an agent was asked for
-    one."""
+    """Returns the pydantic object that the output is, or that its entries hold; None if there is none."""
     if isinstance(output, Mapping):
         entries = cast("Mapping[str, Any]", output)
         return next((_structured(entries[key]) for key in _STRUCTURED_KEYS if key in entries), None)
@@ -136,7 +133,7 @@ def _text(given: Any) -> str | None:
 
 
 def _text_of(message: BaseMessage) -> str:
-    """As a str and nothing more: what LangChain's own kind of str adds, no store could tell."""
+    """Returns the text as a plain str, because LangChain's subclass of str cannot be stored."""
     return str(message.text)
 
 

@@ -1,4 +1,4 @@
-"""What LangChain's and LangGraph's own classes keep to themselves, and what their copies share."""
+"""This module names the classes of LangChain and LangGraph that runs copy, and those they share."""
 
 import sys
 
@@ -29,7 +29,7 @@ _LOADED_LATER = (
 
 
 def _shared() -> tuple[type, ...]:
-    """Models and the like have no part in what is remembered; other things have copies of their own."""
+    """Returns the classes whose instances a copy shares: without state, or isolated by themselves."""
     later = (getattr(sys.modules.get(module), name, None) for module, name in _LOADED_LATER)
     return (*_SHARED, *(each for each in later if isinstance(each, type)))
 

@@ -1,4 +1,4 @@
-"""What an application remembered just before an ordinary run, as far as can be told from outside."""
+"""This module keeps the state of an application just before an ordinary run."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,15 +15,15 @@ from .histories import history_key
 
 
 def configured_by(application: Runnable[Any, Any], metadata: Mapping[str, Any]) -> RunnableConfig:
-    """Returns the config of a run, from what LangChain puts of it into the metadata of its events."""
+    """Returns the config of a run that LangChain puts into the metadata of the run's events."""
     names = {"thread_id", *(spec.id for spec in application.config_specs)}
     return {"configurable": {name: metadata[name] for name in sorted(names) if name in metadata}}
 
 
-def keep(state: State, application: Runnable[Any, Any], config: RunnableConfig) -> None:
-    """Keeps what the application remembers now as what it did before a run, which has not begun yet.
+def keep_state(state: State, application: Runnable[Any, Any], config: RunnableConfig) -> None:
+    """Keeps the present checkpoint and memory of the application as those before the run.
 
-    Raises what the checkpointer or the memory raises, such as one that can only be read asynchronously.
+    Raises the errors of the checkpointer or the memory, as when one has only async methods.
     """
     configurable = dict(config.get("configurable", {}))
     checkpointer = getattr(_inner(application), "checkpointer", None)
@@ -32,14 +32,14 @@ def keep(state: State, application: Runnable[Any, Any], config: RunnableConfig) 
         place = {"configurable": {"checkpoint_ns": "", **configurable}}
         state.before[checkpoint_key(state, checkpointer, place)] = real_checkpoint(checkpointer, place)
     if memory is not None:
-        memories.keep(state, memory)
+        memories.keep_memory(state, memory)
 
 
 def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
-    """Keeps the messages of a ``RunnableWithMessageHistory``; returns the config it was asked with.
+    """Keeps the messages of a ``RunnableWithMessageHistory``, and returns the config of its call.
 
-    To be called in the context of one of its inner runs, before the history is written to. Raises what
-    the history raises, and LookupError where it is not known whose history it is.
+    Call it in the context of an inner run, before the history is written. Raises the errors of the
+    history, and LookupError if the history belongs to a part of the application.
     """
     configurable = dict((var_child_runnable_config.get() or {}).get("configurable") or {})
     history, runnable = configurable.pop("message_history", None), _with_history(application)
@@ -47,7 +47,7 @@ def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
         return {}
     if runnable is None:
         raise LookupError("the message history belongs to a part of the application")
-    histories.keep(state, history, history_key(runnable, configurable))
+    histories.keep_history(state, history, history_key(runnable, configurable))
     return {"configurable": configurable}
 
 

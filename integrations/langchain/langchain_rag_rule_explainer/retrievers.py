@@ -1,7 +1,7 @@
-"""Lets recordings and replays into ``BaseRetriever``.
+"""This module intercepts calls of retrievers, to record them and to serve replays.
 
-Its entries (``invoke``, ``ainvoke``) are replaced, and as a second line its implementations, for a bound
-``retriever.invoke`` that somebody took off before.
+It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``. It also replaces the methods that these call,
+because an application may have kept a bound ``retriever.invoke`` from before.
 """
 
 import re
@@ -26,22 +26,24 @@ from rag_rule_explainer.instrumentation.recording.retrievals import Keys
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
 
-from .asking import asked_part
-from .finding import Found, Shape
+from .current_part import current_part
+from .finding import DocumentShape, Found
 from .watching import is_heard
 
 
 def _entry(name: str, method: Any) -> Any:
-    """``BaseRetriever.invoke`` and ``ainvoke``: replays are served with the events of a retriever, where
-    anybody hears them."""
+    """Returns the replacement of ``invoke`` or ``ainvoke``.
+
+    If callback handlers observe a replay, documents are served with the events of a retriever.
+    """
 
     @wraps(method)
     def invoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002
         called = _call(self, input, kwargs)
         if called is None:
             return method(self, input, config, **kwargs)
-        part, asked = called
-        found = driven(asked.retrieval(part), lambda: method(self, input, config, **kwargs))
+        part, request = called
+        found = driven(request.retrieval(part), lambda: method(self, input, config, **kwargs))
         if isinstance(part, Recording) or not is_heard(config):
             return found
         return ServedRetriever.standing_in_for(self, found).invoke(input, config)
@@ -51,8 +53,8 @@ def _entry(name: str, method: Any) -> Any:
         called = _call(self, input, kwargs)
         if called is None:
             return await method(self, input, config, **kwargs)
-        part, asked = called
-        found = await adriven(asked.retrieval(part), lambda: method(self, input, config, **kwargs))
+        part, request = called
+        found = await adriven(request.retrieval(part), lambda: method(self, input, config, **kwargs))
         if isinstance(part, Recording) or not is_heard(config):
             return found
         return await ServedRetriever.standing_in_for(self, found).ainvoke(input, config)
@@ -63,18 +65,20 @@ def _entry(name: str, method: Any) -> Any:
 def _call(
     retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]
 ) -> tuple[GoingOn, Asked[Found]] | None:
-    """Returns a call that takes part in something, and in what."""
-    part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
+    """Returns the run that a call belongs to, and the search request; None outside of runs."""
+    part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:
         return None
     given = {key: value for key, value in kwargs.items() if key != "run_manager"}
     events = (named_key(retriever.get_name(), query),)
     searched = (retriever,)
-    return part, Asked(retriever, _keys(retriever, query, given), str(query), Shape(), events, searched)
+    return part, Asked(
+        retriever, _keys(retriever, query, given), str(query), DocumentShape(), events, searched
+    )
 
 
 def _implementation(name: str, method: Any) -> Any:
-    """``_get_relevant_documents``, where an entry was taken off before it was replaced."""
+    """Returns the replacement of ``_get_relevant_documents`` or its async form."""
 
     @wraps(method)
     def get(self: BaseRetriever, query: Any, *args: Any, **kwargs: Any) -> Any:
@@ -95,29 +99,32 @@ def _implementation(name: str, method: Any) -> Any:
 
 
 def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Keys:
-    """By instance; one made anew for every run is known by its class, its store and its settings."""
-    asked = described((query, arguments))
+    """Returns the keys of a request: one by the instance, one by its class, its store and its settings.
+
+    The second key recognises a retriever that the application makes anew in each run.
+    """
+    request = described((query, arguments))
     store = getattr(retriever, "vectorstore", None)
     settings = described(
         [getattr(retriever, name, None) for name in ("search_type", "search_kwargs", "k")]
     )
-    made_alike = (type(retriever).__qualname__, id(store) if store is not None else 0, settings, asked)
-    return (id(retriever), asked), made_alike
+    made_alike = (type(retriever).__qualname__, id(store) if store is not None else 0, settings, request)
+    return (id(retriever), request), made_alike
 
 
 def named_key(name: str, query: object) -> Hashable:
-    """Returns how a retrieval is recognised of which only the events are known."""
+    """Returns the key of a retrieval that is known by its events only."""
     return "named", name, str(query)
 
 
 class ServedRetriever(BaseRetriever):
-    """Returns the documents it was made with, with the events of an ordinary retriever."""
+    """This retriever returns given documents, with the events of an ordinary retriever."""
 
     documents: list[Document]
 
     @classmethod
     def standing_in_for(cls, retriever: BaseRetriever, documents: list[Document]) -> "ServedRetriever":
-        """Keeps the name, tags and metadata of the retriever it stands in for, for the traces."""
+        """Returns a retriever of the documents, with the name, tags and metadata of another retriever."""
         return cls(
             name=retriever.get_name(),
             tags=retriever.tags,

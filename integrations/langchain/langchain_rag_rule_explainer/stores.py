@@ -1,4 +1,4 @@
-"""Lets recordings and replays into every search of a ``VectorStore``."""
+"""This module intercepts the searches of vector stores, to record them and to serve replays."""
 
 import inspect
 import re
@@ -10,39 +10,39 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
 
-from .asking import asked_part
-from .finding import Found, Shape
+from .current_part import current_part
+from .finding import DocumentShape, Found
 
 SEARCHES = re.compile(r"a?(similarity_search|max_marginal_relevance_search|search)(_\w+)?|a?\w+_search")
 _SCORED = re.compile(r"_with_(relevance_)?scores?|_and_score")
 
 
-def searching(name: str, method: Any, shape: Shape | None = None) -> Any:
-    """Returns a search method of a store. Its twin with an "a" before its name returns an awaitable."""
+def searching(name: str, method: Any, shape: DocumentShape | None = None) -> Any:
+    """Returns the replacement of a store's search method, sync or async as the method itself."""
     is_async = is_async_search(name) or inspect.iscoroutinefunction(method)
     plain = name.removeprefix("a") if is_async else name
-    shape = shape or Shape(scored=_SCORED.search(plain) is not None)
+    shape = shape or DocumentShape(scored=_SCORED.search(plain) is not None)
 
-    def asked(self: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Found]:
-        said = described((plain, args, kwargs))
+    def request_of(self: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Found]:
+        request = described((plain, args, kwargs))
         query = str(args[0] if args else kwargs.get("query", ""))
-        keys = (id(self), said), (type(self).__qualname__, _collection(self), said)
+        keys = (id(self), request), (type(self).__qualname__, _collection(self), request)
         return Asked(self, keys, query, shape, hangs_on=(self,))
 
     @wraps(method)
     def search(self: object, *args: Any, **kwargs: Any) -> Any:
-        part = asked_part(self)
+        part = current_part(self)
         if part is None:
             return method(self, *args, **kwargs)
-        retrieval = asked(self, args, kwargs).retrieval(part)
+        retrieval = request_of(self, args, kwargs).retrieval(part)
         return driven(retrieval, lambda: method(self, *args, **kwargs))
 
     @wraps(method)
     async def asearch(self: object, *args: Any, **kwargs: Any) -> Any:
-        part = asked_part(self)
+        part = current_part(self)
         if part is None:
             return await method(self, *args, **kwargs)
-        retrieval = asked(self, args, kwargs).retrieval(part)
+        retrieval = request_of(self, args, kwargs).retrieval(part)
         return await adriven(retrieval, lambda: method(self, *args, **kwargs))
 
     return asearch if is_async else search
@@ -54,7 +54,7 @@ def is_async_search(name: str) -> bool:
 
 
 def _collection(store: object) -> str:
-    """Returns what a store that is made anew for every run is still known by."""
+    """Returns a description of a store's collection, by which two objects for it are recognised."""
     names = ("_collection_name", "collection_name", "index_name", "_index_name", "table_name")
     return described([name for name in (getattr(store, each, None) for each in names) if name])
 

@@ -1,4 +1,4 @@
-"""An application's output as it is streamed, and then its explanation."""
+"""This module streams the output of an application, and then its explanation."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
@@ -12,10 +12,10 @@ from .graphs import Whole, graph_in
 from .outputs import AnswerChunk, added
 
 
-def streamed(
+def output_then_rules(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Any]
 ) -> Iterator[Any]:
-    """Yields the output's chunks as they come, then what ``finish`` makes of all of it."""
+    """Yields the output's chunks as they arrive, then the result of ``finish`` on the whole output."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
         with call.explainer.limiter.slot():
@@ -29,10 +29,10 @@ def streamed(
         yield finish(output)
 
 
-async def astreamed(
+async def aoutput_then_rules(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Awaitable[Any]]
 ) -> AsyncIterator[Any]:
-    """Yields the same on the caller's loop."""
+    """Yields the items of ``output_then_rules``, on the caller's loop."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
         async with call.explainer.limiter.aslot():
@@ -55,14 +55,13 @@ async def _awhole(call: Call[Found]) -> AsyncIterator[Any]:
 
 
 def _is_streamed(application: Runnable[Any, Any]) -> bool:
-    """Returns False where the chunks are those of a graph inside a chain, which do not add up to its
-    output."""
+    """Returns whether the output can be streamed: not for a graph inside a chain, whose chunks do not
+    add up to the output."""
     return graph_in(application) is not None or streams_its_output(application)
 
 
 def streams_its_output(application: Runnable[Any, Any]) -> bool:
-    """Returns False for graphs, whose streams tell what its nodes do: they do not add up to the
-    output."""
+    """Returns whether the chunks add up to the output; those of graphs, which are updates, do not."""
     while isinstance(application, (RunnableBinding, RunnableSequence)):
         application = (
             application.last if isinstance(application, RunnableSequence) else application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

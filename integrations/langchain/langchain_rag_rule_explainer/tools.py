@@ -1,4 +1,4 @@
-"""Notes which tools run, and lets stubs stand in for them."""
+"""This module notes which tools a run uses, and replaces tools by stubs."""
 
 import re
 from functools import wraps
@@ -15,13 +15,13 @@ from .reading import texts_in
 
 
 class StubTool(BaseTool):
-    """Returns what it was told to, with the events and the message of an ordinary tool."""
+    """This tool returns a given result, with the events and the message of an ordinary tool."""
 
     result: Any
 
     @classmethod
     def standing_in_for(cls, tool: BaseTool, result: Any) -> "StubTool":
-        """Has the name, the description and the parameters of the tool it stands in for."""
+        """Returns a stub with the name, the description and the parameters of a tool."""
         return cls(
             name=tool.name, description=tool.description, args_schema=tool.args_schema, result=result
         )
@@ -44,20 +44,20 @@ def _running(name: str, method: Any) -> Any:
         stub = stand_in(self)
         with using_tool(self.name):
             result = method(self, *args, **kwargs) if stub is None else stub.run(*args, **kwargs)
-        return _made(result)
+        return _noted(result)
 
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
         stub = stand_in(self)
         with using_tool(self.name):
             result = await (method(self, *args, **kwargs) if stub is None else stub.arun(*args, **kwargs))
-        return _made(result)
+        return _noted(result)
 
     return arun if name == "arun" else run
 
 
-def _made(result: Any) -> Any:
-    """Returns the result, once its texts are noted as made by the run."""
+def _noted(result: Any) -> Any:
+    """Returns the result; notes its texts as made by the run, so that they are not taken for sources."""
     run = participation()
     if run is not None:
         run.made.extend(texts_in(result))

@@ -1,4 +1,4 @@
-"""Runs of LangChain's callbacks for an explanation and for each replay, whoever traces by them."""
+"""This module makes an explanation and each replay a run for LangChain's callbacks and tracers."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
@@ -46,31 +46,31 @@ from .watching import is_heard
 
 T = TypeVar("T")
 
-_MOST_TOLD = 50
+_MOST_RULES = 50
+"""The maximum number of rules in the output of a traced explanation."""
 
 
 def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> RunnableConfig:
-    """Returns the config of the run that holds all others of an explanation, which has a name of its
-    own."""
+    """Returns the config of the root run of an explanation, with its name and its metadata."""
     check_config(config)
     marks: RunnableConfig = {"metadata": dict(trace.marks)}
     return {"run_name": EXPLANATION, **merge_configs(config or {}, marks)}
 
 
-def asked(config: RunnableConfig) -> Unheard:
-    """Returns why nobody would receive what is traced of this config's runs. Blocks, if not for long."""
-    # Not with a tracer made only for this, whose client would hold the process.
+def why_unheard(config: RunnableConfig) -> Unheard:
+    """Returns why no tracer would receive the runs of this config. The call blocks for a short time."""
+    # LangSmith is off here: a client of a new tracer would keep the process from exiting.
     with langsmith.silenced():
         handlers = get_callback_manager_for_config(ensure_config(config)).handlers
     clients = [each.client for each in handlers if isinstance(each, LangChainTracer)]
-    # Such as OpenInference's, which puts itself into every manager.
+    # Some tracers, such as OpenInference's, add themselves to every manager.
     tracers = [getattr(each, "_tracer", None) for each in handlers if hasattr(each, "get_span")]
     return unheard(tracers, clients)
 
 
 @contextmanager
 def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
-    """Inside the run of an explanation, of which this is the config for what it calls."""
+    """Enters the root run of an explanation, given the config for inner calls; marks it at the end."""
     handlers, run_id = _handlers(config), _run_id(config)
     known = _span_of(handlers, run_id)
     with ExitStack() as inside:
@@ -85,7 +85,7 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 
 @contextmanager
 def beside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
-    """The same for a stream, of which the consumer's context is to know nothing."""
+    """Marks the root run of a stream at the end, without changing the context of the consumer."""
     handlers, run_id = _handlers(config), _run_id(config)
     trace.is_open = _span_of(handlers, run_id) is not None
     try:
@@ -100,17 +100,16 @@ def as_one_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Runs ``work`` inside a single root run for LangChain's callbacks, so that all runs made while
-    explaining are its children; returns what ``work`` returns."""
+    """Returns the result of ``work``, called inside a root run, so that all its runs are children."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     def explaining(_given: Any, config: RunnableConfig) -> Any:
         with inside_root(config, trace):
             found.append(work(config, trace))
-        return _told(found[0])
+        return _summary(found[0])
 
     config = root_config(config, trace)
-    with heard(trace, asked(config)):
+    with heard(trace, why_unheard(config)):
         RunnableLambda(explaining).invoke(given, config)
     return found[0]
 
@@ -121,29 +120,29 @@ async def as_one_async_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Returns the same on the caller's loop."""
+    """Returns the result of async ``work`` as ``as_one_run`` does, on the caller's loop."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     async def explaining(_given: Any, config: RunnableConfig) -> Any:
         with inside_root(config, trace):
             found.append(await work(config, trace))
-        return _told(found[0])
+        return _summary(found[0])
 
     config = root_config(config, trace)
-    with heard(trace, await threads.shared().run(asked, config)):
+    with heard(trace, await threads.shared().run(why_unheard, config)):
         await RunnableLambda(explaining).ainvoke(given, config)
     return found[0]
 
 
-def _told(found: Any) -> dict[str, Any]:
-    """Returns what the run of an explanation says came of it: little, as traces go far."""
+def _summary(found: Any) -> dict[str, Any]:
+    """Returns the output of an explanation's run: rules and counts only, as traces leave the machine."""
     explanation = found.explanation if isinstance(found, Verification) else found
-    rules = [str(each) for each in explanation.rules[:_MOST_TOLD]]
+    rules = [str(each) for each in explanation.rules[:_MOST_RULES]]
     return {"rules": rules, "complete": explanation.complete, "replays": explanation.counts.replays}
 
 
 def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], T]) -> T:
-    """Returns what a replay gives, as a run of its own that ends when it was judged."""
+    """Returns the output of a replay, made in a run of its own that ends when the answer was judged."""
     replay = current_replay()
     if replay is None or not is_heard(config):
         return invoke(config)
@@ -158,7 +157,7 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
 async def areplayed(
     config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
 ) -> T:
-    """Returns the same on the caller's loop."""
+    """Returns the output of a replay as ``replayed`` does, on the caller's loop."""
     replay = current_replay()
     if replay is None or not is_heard(config):
         return await invoke(config)
@@ -209,7 +208,7 @@ def _aending(
 
 
 def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: TraceMarks) -> None:
-    """Adds to the metadata of a run that goes on, in every tracer that knows it."""
+    """Adds metadata to a run that has not ended, in every tracer that has the run."""
     for handler in handlers:
         run: Any = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None
         if run is not None:
@@ -221,7 +220,7 @@ def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: TraceMarks) -> No
 
 @contextmanager
 def _current(handlers: Iterable[Any], run_id: UUID) -> Generator[None, None, None]:
-    """Inside, what else makes spans makes them inside that of a run, where it has one."""
+    """Makes the span of a run the current one, if a tracer has made a span for it."""
     span = _span_of(handlers, run_id)
     if span is None:
         yield
@@ -232,10 +231,9 @@ def _current(handlers: Iterable[Any], run_id: UUID) -> Generator[None, None, Non
 
 @contextmanager
 def _without_ambient_config() -> Generator[None, None, None]:
-    """Inside, the config that is given is all there is.
+    """Hides the config of the explanation's run from the replay.
 
-    LangGraph joins it with the one that goes on around: that of the explanation, whose tracers would hear
-    of everything in the replay a second time.
+    LangGraph would merge it with the replay's config, so that tracers would record the replay twice.
     """
     token = var_child_runnable_config.set(None)
     try:
@@ -245,8 +243,7 @@ def _without_ambient_config() -> Generator[None, None, None]:
 
 
 def _span_of(handlers: Iterable[Any], run_id: UUID | None) -> Any:
-    """Returns the span of a run, from a tracer that makes spans of runs, such as OpenInference's; or
-    None."""
+    """Returns the span that a tracer, such as OpenInference's, made for a run; None if there is none."""
     for handler in handlers if run_id is not None else ():
         span_of: Any = getattr(handler, "get_span", None)
         span = span_of(run_id) if callable(span_of) else None

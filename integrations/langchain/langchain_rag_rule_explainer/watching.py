@@ -1,4 +1,4 @@
-"""What models are sent and reply during one run, from their own events."""
+"""This module records the requests and replies of models in one run, from LangChain's events."""
 
 import logging
 import sys
@@ -28,25 +28,23 @@ from rag_rule_explainer.instrumentation.stopping import Enough
 from .reading import tokens
 
 _NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
-"""Types of content that are text, or say nothing to the user; "refusal" is looked at by itself."""
+"""Types of content blocks that are text or not shown to the user; "refusal" is checked separately."""
 _CALLING = ("tool_call", "tool_use", "function_call", "tool_call_chunk", "input_json_delta")
 
 
-_SAID_ELSEWHERE = frozenset({"tool_calls", "function_call"})
-"""Extra arguments of a message that repeat what it says."""
+_REPEATED = frozenset({"tool_calls", "function_call"})
+"""Extra arguments of a message that repeat its tool calls."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
-"""Parameters of a call that say how it is made, and nothing to the model."""
+"""Parameters of a call that concern its transport and do not reach the model."""
 
 
 class Watch(UsageMetadataCallbackHandler):
-    """This class represents the requests of one run, the tokens it spent, and what is wrong with its
-    replies, if anything.
+    """A ``Watch`` records the requests of one run, the tokens spent, and faults of the replies.
 
-    Added to every run of its context by LangChain itself, so that also models that are called without
-    a config are seen.
+    LangChain adds it to every run in its context, so that models called without a config are seen too.
     """
 
-    run_inline = True  # in the context of the model's caller, which says where the call comes from
+    run_inline = True  # in the context of the model's caller, which shows whether a retriever called it
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         super().__init__()
@@ -64,23 +62,23 @@ class Watch(UsageMetadataCallbackHandler):
     @property
     @override
     def ignore_chain(self) -> bool:
-        """Of chains, only the steps of graphs matter; to be told of all others takes its time."""
+        """Returns whether chain events can be ignored, because only the steps of graphs matter."""
         return "langgraph" not in sys.modules
 
     @property
     @override
     def ignore_retriever(self) -> bool:
-        """The gate sees what is retrieved."""
+        """Returns True, because retrievals are recorded by interception."""
         return True
 
     @property
     def requests(self) -> list[Request]:
-        """Everything that models were sent, in order."""
+        """Returns all requests to models, in order."""
         return self.exchanges.requests
 
     @property
     def models(self) -> dict[str, dict[str, int]]:
-        """Returns the tokens spent, by model."""
+        """Returns the numbers of tokens spent, by model."""
         spent = {model: tokens([usage]) for model, usage in list(self.usage_metadata.items())}
         return {model: counts for model, counts in spent.items() if counts}
 
@@ -99,8 +97,8 @@ class Watch(UsageMetadataCallbackHandler):
         if type(step) is int and step > self.steps:
             self.steps = step
             self.raise_error = bool(self.before_step)
-            for told in self.before_step:
-                told(step)
+            for check in self.before_step:
+                check(step)
 
     @override
     def on_llm_start(self, serialized: dict[str, Any], prompts: list[str], **kwargs: Any) -> None:
@@ -120,7 +118,7 @@ class Watch(UsageMetadataCallbackHandler):
         super().on_llm_end(response, **kwargs)
         streamed = kwargs.get("run_id") in self._streamed
         for batch in response.generations:
-            if not batch:  # which LangChain itself takes for granted
+            if not batch:  # LangChain allows a reply without generations
                 self.fault = self.fault or EMPTY
             for generation in batch:
                 self._replied(cast("Generation", generation), response.llm_output, streamed=streamed)
@@ -138,8 +136,8 @@ class Watch(UsageMetadataCallbackHandler):
 
     def _asked(self, run_id: UUID | None, text: str, sent: str) -> None:
         if inside_retrieval.get():
-            return  # a reranker is shown everything; the answering model is not
-        # LangChain would log what is raised here, and go on.
+            return  # a reranker sees all documents, which says nothing of what the answering model sees
+        # Without raise_error, LangChain would only log an exception of this handler.
         self.raise_error = bool(self.exchanges.before_sending)
         self.exchanges.ask(run_id, text, sent)
 
@@ -151,7 +149,7 @@ class Watch(UsageMetadataCallbackHandler):
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    # LangChain warns of an error in a callback, which here ends an estimate or a replay as it should.
+    # LangChain warns of errors in callbacks, but these two end an estimate or a replay on purpose.
     message = record.getMessage()
     return repr(Enough()) not in message and BeyondBaseline.__name__ not in message
 
@@ -164,26 +162,25 @@ register_configure_hook(watching, inheritable=True)
 
 @contextmanager
 def watched_by(watch: Watch) -> Generator[None, None, None]:
-    """Inside, it sees the models of this context."""
+    """Makes ``watch`` record the models that are called in this context."""
     token = watching.set(watch)
     try:
         yield
     finally:
-        # A stream that is given up may end in the garbage collector's context, where nothing was set.
+        # The garbage collector may end an abandoned stream in another context, which has no such token.
         with suppress(ValueError):
             watching.reset(token)
 
 
 def is_heard(config: RunnableConfig | None) -> bool:
-    """Returns True iff somebody else is told of a run of this config, such as a tracer."""
+    """Returns whether a handler other than a ``Watch``, such as a tracer, observes these runs."""
     handlers = CallbackManager.configure(ensure_config(config).get("callbacks")).handlers
     return not all(isinstance(each, Watch) for each in handlers)
 
 
-def _parameters(told: Mapping[str, Any]) -> str:
-    """Returns the parameters of a model's call, such as its tools, or the conversation that its server
-    keeps."""
-    given: Any = told.get("invocation_params") or {}
+def _parameters(event: Mapping[str, Any]) -> str:
+    """Returns the parameters of a model's call, such as its tools or the id of a conversation."""
+    given: Any = event.get("invocation_params") or {}
     if not isinstance(given, Mapping):
         return ""
     parameters = cast("Mapping[str, Any]", given)
@@ -191,32 +188,33 @@ def _parameters(told: Mapping[str, Any]) -> str:
 
 
 def _spoken(message: BaseMessage) -> str:
-    """Returns the message with its role and its tool calls, without their ids."""
+    """Returns the text of a message with its role and its tool calls, without the ids of calls."""
     calls = message.tool_calls if isinstance(message, AIMessage) else []
-    told = [described((call["name"], call["args"])) for call in calls]
-    extra = {key: each for key, each in message.additional_kwargs.items() if key not in _SAID_ELSEWHERE}
+    called = [described((call["name"], call["args"])) for call in calls]
+    extra = {key: each for key, each in message.additional_kwargs.items() if key not in _REPEATED}
     named = [described(each) for each in (message.name, extra) if each]
-    return "\n".join([f"{message.type}:", *named, *_texts(message.content), *told])
+    return "\n".join([f"{message.type}:", *named, *_texts(message.content), *called])
 
 
 def said_in(generation: Generation, output: object = None, *, streamed: bool = False) -> Said:
-    """Returns the reply in a generation. ``output``: what else is said, as of blocked prompts."""
+    """Returns the reply in a generation. ``output``: the metadata of all generations, as of blocked
+    prompts."""
     message = generation.message if isinstance(generation, ChatGeneration) else None
-    told = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
-    # The metadata of a message repeat what is known of its generation, unless they know better.
+    known = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
+    # The metadata of the message come first, as they may be more exact than those of the generation.
     reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
     extra = message.additional_kwargs if message else {}
     kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
     calls = message.tool_calls or message.invalid_tool_calls if isinstance(message, AIMessage) else []
     return Said(
-        # Of LangChain's own kind of str, nothing more than the text is wanted.
+        # LangChain's subclass of str cannot be stored.
         str(generation.text if message is None else message.text),
         reason,
         calls=bool(calls or extra.get("function_call") or kinds.intersection(_CALLING)),
         refuses=bool(extra.get("refusal")) or "refusal" in kinds,
         more=bool(extra.get("audio")) or not kinds <= {*_NO_ANSWER, *_CALLING, "None"},
-        # Providers' own integrations say who they are, and always report a reason.
-        reports="model_provider" in told and (streamed or "finish_reason" in told),
+        # The integrations of providers set "model_provider", and always report a finish reason.
+        reports="model_provider" in known and (streamed or "finish_reason" in known),
     )
 
 
@@ -226,7 +224,7 @@ def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:
 
 
 def _texts(content: Any) -> Iterable[str]:
-    """Every string in a message's content, however its blocks are nested."""
+    """Yields every string in a message's content, at any depth."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, Mapping):

@@ -1,7 +1,7 @@
-"""What is written to a vector store: each run writes to its own, and the store itself stays as it is.
+"""This module isolates writes to vector stores, so that no replay changes a store.
 
-A store in memory has a twin in each run that writes to it. What is written to any other is held back,
-and what a search of it would then find, nobody can tell.
+A store in memory is copied for each run that writes to it. Writes to any other store are held back; a
+search of that store after such a write is refused, because its result cannot be known.
 """
 
 import re
@@ -17,7 +17,7 @@ from rag_rule_explainer.instrumentation.isolation.redirecting import (
     untouched,
 )
 
-from .ordinary import current_state
+from .ordinary import state_of_current_run
 from .remembered import TWINS
 from .stores import SEARCHES
 
@@ -27,18 +27,18 @@ _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 
 
 class HeldBack:
-    """Takes what is written to a store in one run, and keeps it from the store. A live one does not."""
+    """This overlay holds back a run's writes to a store; the user's own run writes to the real store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         self._real = real
         self._live = state.live
         self._after_live = state.first is not None and state.first.live
-        # Whether a live baseline searched the store after it had written to it.
+        # Not empty once the user's own run has searched the store after writing to it.
         self._searched: list[bool] = state.aside.setdefault(("searched", key), [])
         self._wrote = False
 
     def attribute(self, name: str) -> Any:
-        """See ``Overlay``."""
+        """Returns the store's attribute; methods that write are replaced, those that read are checked."""
         with untouched():
             found = getattr(self._real, name)
         if not callable(found):
@@ -48,7 +48,7 @@ class HeldBack:
         return found if self._live and self._written() else self._holding(name)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """See ``Overlay``: methods are not set."""
+        """Sets the attribute of the real store."""
         with untouched():
             setattr(self._real, name, value)
 
@@ -57,7 +57,7 @@ class HeldBack:
             self._searched.append(True)
         elif self._wrote:
             raise self._refusal()
-        elif self._after_live and not SEARCHES.fullmatch(name):  # searches are served
+        elif self._after_live and not SEARCHES.fullmatch(name):  # searches are served from the recording
             raise shared_state(
                 f"a {type(self._real).__name__} holds what the first run wrote, and cannot be copied"
             )
@@ -94,14 +94,14 @@ def _is_async(name: str) -> bool:
 
 
 def _result(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns what a store says of what it was told to do: the ids, or that it is done."""
+    """Returns the result that a store would return for a write: the ids of added items, or True."""
     if not re.match("a?(add|upsert|insert)", name):
         return True
     items: Any = args[0] if args else next(iter(kwargs.values()), ())
-    one = isinstance(items, (str, bytes)) or not isinstance(items, Iterable)
-    each = [cast("Any", items)] if one else list(cast("Iterable[Any]", items))
+    is_single = isinstance(items, (str, bytes)) or not isinstance(items, Iterable)
+    added = [cast("Any", items)] if is_single else list(cast("Iterable[Any]", items))
     given = cast("Sequence[str] | None", kwargs.get("ids"))
-    ids = list(given) if given else [getattr(item, "id", None) or str(uuid4()) for item in each]
+    ids = list(given) if given else [getattr(item, "id", None) or str(uuid4()) for item in added]
     return {"succeeded": ids, "failed": []} if "upsert" in name else ids
 
 
@@ -109,7 +109,7 @@ INTERCEPTIONS = (
     Isolation(
         module="langchain_core.vectorstores.base",
         owner="VectorStore",
-        state=current_state,
+        state=state_of_current_run,
         twins=TWINS,
         overlay=HeldBack,
         overlaid=re.compile(f"{_WRITES.pattern}|{_READS.pattern}"),

@@ -1,24 +1,16 @@
-"""RuleExplainer: explains an existing LlamaIndex application."""
+"""This module defines the ``RuleExplainer`` of LlamaIndex applications."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import Unpack, override
 
-from rag_rule_explainer import Answer, Explainer, Limiter, Progress, Settings, SettingsFields
-from rag_rule_explainer.allowed import checked_flag, checked_function
-from rag_rule_explainer.instrumentation.bounds import FACTOR
+from rag_rule_explainer import Answer
+from rag_rule_explainer.allowed import showing
 from rag_rule_explainer.instrumentation.call import Call
-from rag_rule_explainer.instrumentation.engine import WantedScope
-from rag_rule_explainer.instrumentation.options import (
-    AnswerOf,
-    Case,
-    Manner,
-    QuestionOf,
-)
-from rag_rule_explainer.instrumentation.recording.captured import OnNewQuery
-from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
+from rag_rule_explainer.instrumentation.explainer_options import ExplainerOptions, FrameworkFields
+from rag_rule_explainer.instrumentation.options import AnswerOf, Case, Manner, QuestionOf
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.showing import showing_settings
@@ -32,117 +24,83 @@ from .progressing import ProgressEvents
 from .reading import answer_in, question_in
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options(ExplainerOptions):
+    question_of: QuestionOf = question_in
+    answer_of: AnswerOf = answer_in
+    retrievers: Sequence[object] = ()
+
+
 class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
-    """Explains the answers of a LlamaIndex application, which it leaves as it is.
+    """This class explains the answers of a LlamaIndex application, which it does not change.
 
     ``application``: a query engine, a chat engine, an agent or another workflow, or a function of one
-    input. Its retrieval is seen wherever it calls a query engine's or a retriever's ``retrieve`` or
-    queries a vector store, however deep inside; for anything else there is ``gate``. A function without
-    parameters makes one of these, anew for every run: for engines that cannot be run twice or at once.
-    ``retrievers``: only these instances (query engines, retrievers, stores) are recorded and served; all
-    others retrieve as ever.
+    input. For an application that cannot be run twice or at once, pass a function without parameters that
+    makes the application for each run. Retrievals are seen wherever the application calls ``retrieve`` of
+    a query engine or a retriever, or queries a vector store, at any depth; wrap any other search in
+    ``gate``. ``retrievers``: the only instances (query engines, retrievers, stores) that are recorded and
+    served; all others retrieve as usual.
 
-    Its input is a question; for a chat engine also a dict of ``message`` and ``chat_history``; for a
+    The input is a question; for a chat engine also a dict of ``message`` and ``chat_history``; for a
     workflow also a dict of the arguments of its ``run``. ``documents=`` may be nodes, too.
 
-    ``question_of`` and ``answer_of`` read the question out of its input and the answer out of its
-    output; by default str, query bundles, messages, responses, and dicts with the usual keys are
-    understood.
+    ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
+    default they understand str, query bundles, messages, responses, and dicts with the usual keys.
 
-    ``scope``: "seen" explains by the nodes whose text was recognised in what the model was sent, and
-    serves no others; "retrieved" by all that retrieval returned. ``on_new_query``: what a replay is
-    served that asks what the baseline never asked: everything "kept" (the default for engines), what is
-    kept of a live retrieval ("filter", the default where tools are called), or "error".
-    ``on_no_retrieval``: whether the answer of a replay that retrieves nothing is an "error" or is to be
-    accepted. ``stub_tools``: results of tools, by name, that are not to run. ``allow_length``: replies
-    cut off at their length limit count. ``trace_replays=False`` keeps replays from the dispatcher's event
-    and span handlers, and from LangSmith and OpenTelemetry. Where they are traced, an explanation is one
-    span, "rag_rule_explanation", with a "rag_rule_replay" for each replay, which ends once it was judged
-    and has the verdict; all that happens in it has the tag "rag-rule-replay", ``Explanation.id`` and the
-    id of the explained run's span.
-    ``ignore``: regular expressions of what may differ between the baseline's model requests and those of
-    a replay on all sources, such as a request number. ``replay_bound``: a replay may make so many times
-    the baseline's model requests, tool calls, retrievals and steps; past that its answer is
-    unknown. ``print_replays=True`` shows what replays print and warn of, too; else only the first run is
-    heard, and what goes to stderr or to a log.
+    ``scope``: "seen" explains by the nodes whose text was recognised in requests to models, and serves
+    only these; "retrieved" explains by all retrieved nodes. ``on_new_query``: the result of a replay's
+    query that the baseline did not make: all retained nodes ("kept", the default for engines), the
+    retained ones among the results of a live retrieval ("filter", the default if models call tools), or
+    an error ("error"). ``on_no_retrieval``: whether the answer of a replay without a retrieval is an
+    "error" or is accepted. ``stub_tools``: results of tools, by name, which are used instead of a call.
+    ``allow_length``: replies cut off at their length limit count. ``ignore``: regular expressions of
+    texts, such as a request number, that may differ between the baseline's requests to models and those
+    of a replay on all sources. ``replay_bound``: a replay may make this many times the baseline's
+    requests to models, tool calls, retrievals and steps; beyond that its answer is unknown.
+    ``print_replays=True`` also shows the output and the warnings of replays. By default only those of
+    the first run are shown, and whatever is written to stderr or to a log.
 
-    The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too.
+    ``trace_replays=False`` keeps replays out of the dispatcher's event and span handlers, LangSmith and
+    OpenTelemetry. Traced, an explanation is one span, "rag_rule_explanation". Inside it is a
+    "rag_rule_replay" for each replay, which ends after its answer was judged and has the verdict. All
+    spans in a replay have the tag "rag-rule-replay", ``Explanation.id`` and the id of the explained run's
+    span. The other settings are those of ``rag_rule_explainer.Explainer``.
 
-    The application runs once on the input, and what it retrieves is recorded. Then it is replayed, with
-    subsets of the recorded nodes served instead of retrieving: through its sync entry under ``explain``
-    (unless it has none), its async entry under ``aexplain``. A query engine that has a ``retrieve`` of
-    its own is served after its postprocessors, so the sources are what its model sees; notes of the
-    explanation say which of the two it was.
+    The application runs once on the input, and its retrievals are recorded. Then it is replayed on
+    subsets of the recorded nodes, which are served in place of retrievals. ``explain`` uses its sync
+    methods if it has any, ``aexplain`` its async methods. A query engine with its own ``retrieve`` is
+    served after its postprocessors, so that the sources are the nodes that its model sees; a note of the
+    explanation says so.
 
-    Every run starts from what the application remembered when the first run came to it, and keeps to
-    itself what it writes; ``explain`` and ``verify`` leave the real things as they were, while the
-    forms that attach rules write to them what one ordinary run writes. This holds, wherever in the
-    application they are used: for memories, chat stores, a workflow's ``ctx``, and key-value stores,
-    with the document stores, index stores and caches that are built on them, wherever they keep what
-    they hold; and for indices, simple vector stores, simple graph stores and blocks of memory of
-    LlamaIndex's own, with their attributes. What a run makes itself belongs to it. Runs on copies
-    persist nothing.
+    Every run starts from the state of the application before the first run, and its changes stay in that
+    run. After ``explain`` and ``verify`` the state is unchanged; after the forms that attach rules it is
+    as after one ordinary run. This holds for memories, chat stores, a workflow's ``ctx``, and key-value
+    stores, with the document stores, index stores and caches built on them. It also holds for
+    LlamaIndex's own indices, simple vector stores, simple graph stores and memory blocks, with their
+    attributes. An object that a run makes belongs to that run. Replays persist nothing.
 
-    Writes to other vector, graph and document stores, and to memory blocks of your own, are held back,
-    and StateShared is raised where a run reads there after it has written; so it is where a
-    conversation that one run began is used by another. A vector or graph store that is opened inside a
-    run is taken for the run's own, and written to. Plain attributes of workflows and other objects of
-    yours, globals and files are not kept apart: for these, pass a function that makes the application
-    anew.
+    Writes to other vector, graph and document stores, and to memory blocks of your own, are held back;
+    StateShared is raised if a run reads such a store after writing to it, or if a conversation that one
+    run began is used by another. A vector or graph store that is opened inside a run belongs to that
+    run, and is written to. Attributes of your own objects, globals and files are not isolated: then pass
+    a function that makes the application.
 
-    Raises InvalidInput for what is no application.
+    Raises InvalidInput for an object that is no application.
     """
 
     @showing_settings
-    def __init__(  # noqa: PLR0913 -- each a setting of its own
+    @showing(_Options, FrameworkFields)
+    def __init__(
         self,
         application: Engine,
         predicate: PredicateLike | None = None,
-        *,
-        omission_predicate: PredicateLike | None = None,
-        question_of: QuestionOf = question_in,
-        answer_of: AnswerOf = answer_in,
-        retrievers: Sequence[object] = (),
-        scope: WantedScope = "seen",
-        on_new_query: OnNewQuery | None = None,
-        on_no_retrieval: OnNoRetrieval = "error",
-        stub_tools: Mapping[str, Any] | None = None,
-        allow_length: bool = False,
-        trace_replays: bool = True,
-        ignore: Sequence[str | re.Pattern[str]] = (),
-        replay_bound: float | None = FACTOR,
-        print_replays: bool = False,
-        settings: Settings | None = None,
-        progress: Progress | bool | None = None,
-        limiter: Limiter | None = None,
-        **fields: Unpack[SettingsFields],
+        **fields: Unpack[FrameworkFields],
     ) -> None:
-        checked_function("question_of", question_of, "a function from an input to its question")
-        checked_flag("allow_length", allow_length)
+        options, settings = _Options.of(fields, type(self).__init__)
         self.entry = entry_of(application)
-        chosen = Settings.of(settings, fields, type(self).__init__)
-        chosen = chosen.accepting(length=allow_length)
-        manner = Manner(
-            answer_of,
-            Manner.instances(retrievers),
-            scope,
-            on_new_query,
-            on_no_retrieval,
-            Manner.stubs(stub_tools),
-            chosen.accept_finish_reasons,
-            trace_replays,
-            ignore,
-            replay_bound,
-            print_replays,
-        )
-        explainer = Explainer(
-            predicate=predicate,
-            omission_predicate=omission_predicate,
-            settings=chosen,
-            progress=progress,
-            limiter=limiter,
-        )
-        super().__init__(application, question_of, manner, explainer)
+        manner = options.manner(settings, Manner.instances(options.retrievers))
+        explainer = options.explainer(predicate, settings)
+        super().__init__(application, options.question_of, manner, explainer)
 
     @property
     def retrievers(self) -> tuple[object, ...]:

@@ -1,6 +1,7 @@
-"""Explains the answers of a RAG application without a framework by rules, without rewriting it.
+"""This package explains the answers of RAG applications that use no framework, by rules.
 
-Searches are put into a ``gate``; what the model is sent is read from the official OpenAI client.
+The application wraps its searches in a ``gate``. Requests to models are read from the official OpenAI
+client.
 """
 
 from rag_rule_explainer.instrumentation.outputs import Explained

@@ -1,4 +1,4 @@
-"""A function that asks models through the official OpenAI client, as the kit wants to know it."""
+"""This module implements the kit's ``Application`` for functions that use the official OpenAI client."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,13 +17,13 @@ from .wire import plain
 
 
 class PlainApplication(FunctionApplication):
-    """See ``rag_rule_explainer.instrumentation.function_application``."""
+    """This class is the ``Application`` of functions whose models are called by the OpenAI client."""
 
     @property
     @override
     def interception(self) -> Patches:
         with suppress(ImportError):
-            # A client that is imported in the middle of a run would not be seen in it.
+            # Requests of a client that is imported during a run would not be seen.
             import openai  # noqa: F401  # pyright: ignore[reportUnusedImport]
         return interception
 

@@ -1,21 +1,17 @@
-"""RuleExplainer: explains an existing application that is a plain function."""
+"""This module defines the ``RuleExplainer`` of applications that are plain functions."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from typing_extensions import Unpack, override
 
-from rag_rule_explainer import Explainer, Limiter, Progress, Settings, SettingsFields, Source
-from rag_rule_explainer.allowed import checked_flag, checked_function
-from rag_rule_explainer.instrumentation.bounds import FACTOR
+from rag_rule_explainer import Progress, Source
+from rag_rule_explainer.allowed import showing
 from rag_rule_explainer.instrumentation.call import Call
-from rag_rule_explainer.instrumentation.engine import WantedScope
-from rag_rule_explainer.instrumentation.options import AnswerOf, Case, Manner, QuestionOf
-from rag_rule_explainer.instrumentation.recording.captured import OnNewQuery
-from rag_rule_explainer.instrumentation.recording.exposure_checks import OnNoRetrieval
+from rag_rule_explainer.instrumentation.explainer_options import ExplainerFields, ExplainerOptions
+from rag_rule_explainer.instrumentation.options import AnswerOf, Case, QuestionOf
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.searches.of_functions import Found
@@ -27,8 +23,8 @@ from .reading import answer_in, question_in
 
 
 @dataclass(frozen=True, slots=True)
-class _Untold:
-    """Nobody but ``progress=`` is told how far an explanation is."""
+class _NoEvents:
+    """This class reports no progress, because a plain application has no events of its own."""
 
     @property
     def sync(self) -> Progress | None:
@@ -38,91 +34,60 @@ class _Untold:
         return nullcontext()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Options(ExplainerOptions):
+    question_of: QuestionOf = question_in
+    answer_of: AnswerOf = answer_in
+
+
 class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str]):
-    """Explains the answers of an application without a framework, which it leaves as it is.
+    """This class explains the answers of an application without a framework, which it does not change.
 
-    ``application``: a function of one input, sync or async, which may stream its answer; what it calls is
-    its own affair. A function without parameters makes one of these, anew for every run: for an
-    application that remembers. Its searches are those in a ``gate``. What models are sent and reply is
-    read from the official OpenAI client, sync and async, streamed or not, wherever the run uses it: chat
-    completions, responses and completions. What is asked in another way is not seen, which is then said.
+    ``application``: a function of one input, sync or async, which may stream its answer. For an
+    application that keeps state, pass a function without parameters that makes such a function for each
+    run. Searches are seen if they are in a ``gate``. Requests and replies of models are read from the
+    official OpenAI client, sync and async, streamed or not: chat completions, responses and completions.
+    Requests by other means are not seen; the explanation says so.
 
-    ``question_of`` and ``answer_of`` read the question out of its input and the answer out of its output;
-    by default str, messages, replies of the client, and dicts with the usual keys are understood.
+    ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
+    default they understand str, messages, replies of the client, and dicts with the usual keys.
 
-    ``scope``: "seen" explains by the sources whose text was recognised in what the model was sent, and
-    serves no others; "retrieved" by all that was found. ``on_new_query``: what a replay is served that
-    asks what the baseline never asked: everything "kept" (the default), what is kept of a live search
-    ("filter", the default where models call tools), or "error". ``on_no_retrieval``: whether the answer
-    of a replay that searches nothing is an "error" or is to be accepted. ``stub_tools``: results of
-    functions marked as ``tool``, by name, that are not to run. ``allow_length``: replies cut off at their
-    length limit count. ``trace_replays=False`` keeps replays from LangSmith and OpenTelemetry.
-    ``ignore``: regular expressions of what may differ between the baseline's model requests and those of
-    a replay on all sources, such as a request number. ``replay_bound``: a replay may make so many times
-    the baseline's model requests, tool calls and searches; past that its answer is unknown.
-    ``print_replays=True`` shows what replays print and warn of, too.
+    ``scope``: "seen" explains by the sources whose text was recognised in requests to models, and serves
+    only these; "retrieved" explains by all sources found. ``on_new_query``: the result of a replay's
+    query that the baseline did not make: all retained sources ("kept", the default), the retained ones
+    among the results of a live search ("filter", the default if models call tools), or an error
+    ("error"). ``on_no_retrieval``: whether the answer of a replay without a search is an "error" or is
+    accepted. ``stub_tools``: results of functions marked as ``tool``, by name, which are used instead of
+    a call. ``allow_length``: replies cut off at their length limit count. ``trace_replays=False`` keeps
+    replays out of LangSmith and OpenTelemetry. ``ignore``: regular expressions of texts, such as a
+    request number, that may differ between the baseline's requests to models and those of a replay on
+    all sources. ``replay_bound``: a replay may make this many times the baseline's requests to models,
+    tool calls and searches; beyond that its answer is unknown. ``print_replays=True`` also shows the
+    output and the warnings of replays. The other settings are those of ``rag_rule_explainer.Explainer``.
 
-    The rest is as for ``rag_rule_explainer.Explainer``, ``limiter`` too.
+    The application runs once on the input, and the results of its gated searches are recorded. Then it is
+    replayed on subsets of these results, which are served in place of searches: ``explain`` runs an async
+    application on a loop of its own, ``aexplain`` runs a sync one in a thread. State that the application
+    keeps between runs is not isolated; StateShared is raised if a replay is seen to depend on it. Then
+    pass a function that makes the application. ``documents=`` are served as they are given, so they must
+    have the form that the search returns, or that ``item_of`` of the gate makes.
 
-    The application runs once on the input, and what its gated searches find is recorded. Then it is
-    replayed, with subsets of that served instead of searching: an async one on a loop of its own under
-    ``explain``, a sync one in a thread under ``aexplain``. What it keeps from run to run is not kept
-    apart: where a replay is seen to go by it, StateShared is raised; pass a function that makes the
-    application anew. ``documents=`` are given to it as they are brought, which is to be as its search
-    returns them, or as ``item_of`` of the gate makes them.
-
-    Raises InvalidInput for what is no application.
+    Raises InvalidInput for an object that is no application.
     """
 
     @showing_settings
-    def __init__(  # noqa: PLR0913 -- each a setting of its own
+    @showing(_Options, ExplainerFields)
+    def __init__(
         self,
         application: Callable[..., Any],
         predicate: PredicateLike | None = None,
-        *,
-        omission_predicate: PredicateLike | None = None,
-        question_of: QuestionOf = question_in,
-        answer_of: AnswerOf = answer_in,
-        scope: WantedScope = "seen",
-        on_new_query: OnNewQuery | None = None,
-        on_no_retrieval: OnNoRetrieval = "error",
-        stub_tools: Mapping[str, Any] | None = None,
-        allow_length: bool = False,
-        trace_replays: bool = True,
-        ignore: Sequence[str | re.Pattern[str]] = (),
-        replay_bound: float | None = FACTOR,
-        print_replays: bool = False,
-        settings: Settings | None = None,
-        progress: Progress | bool | None = None,
-        limiter: Limiter | None = None,
-        **fields: Unpack[SettingsFields],
+        **fields: Unpack[ExplainerFields],
     ) -> None:
-        checked_function("question_of", question_of, "a function from an input to its question")
-        checked_flag("allow_length", allow_length)
         self._known = PlainApplication(application)
-        chosen = Settings.of(settings, fields, type(self).__init__).accepting(length=allow_length)
-        manner = Manner(
-            answer_of,
-            (),
-            scope,
-            on_new_query,
-            on_no_retrieval,
-            Manner.stubs(stub_tools),
-            chosen.accept_finish_reasons,
-            trace_replays,
-            ignore,
-            replay_bound,
-            print_replays,
-        )
-        explainer = Explainer(
-            predicate=predicate,
-            omission_predicate=omission_predicate,
-            settings=chosen,
-            progress=progress,
-            limiter=limiter,
-        )
-        super().__init__(application, question_of, manner, explainer)
+        options, settings = _Options.of(fields, type(self).__init__)
+        explainer = options.explainer(predicate, settings)
+        super().__init__(application, options.question_of, options.manner(settings), explainer)
 
     @override
     def _call(self, case: Case) -> Call[Found]:
-        return Call(ApplicationRun(self._known, case, self._manner), self._explainer, _Untold())
+        return Call(ApplicationRun(self._known, case, self._manner), self._explainer, _NoEvents())

@@ -1,4 +1,4 @@
-"""The offline reader behind the official OpenAI client, for demos and tests without a key."""
+"""This module puts the offline reader behind the OpenAI client, for demos and tests without a key."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _STREAMED = {"content-type": "text/event-stream"}
 
 
 def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
-    """Yields what a server sends of a message that is streamed, word by word."""
+    """Yields the server-sent events of a message that is streamed word by word."""
     text, calls = str(message.get("content") or ""), message.get("tool_calls") or ()
     deltas: list[dict[str, Any]] = [
         {"role": "assistant"},
@@ -41,23 +41,23 @@ def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
 
 
 def offline_client(says: Callable[[Mapping[str, Any]], str | Mapping[str, Any]] = _read) -> "OpenAI":
-    """Returns an OpenAI client whose chat completions, whole or streamed, come from this process,
-    and never leave it.
+    """Returns an OpenAI client whose chat completions, whole or streamed, are made in this process.
 
-    ``says``: the text of a reply, or its message with its tool calls, given the body of the request; by
-    default a stretch of the passages in it, or "N/A", as ``parse_prompt`` of
-    ``rag_rule_explainer.testing.prompts`` finds them. Raises MissingExtra without the client.
+    ``says``: a function from the body of a request to the text of the reply, or to its message with tool
+    calls. By default the reply is a part of the passages that ``parse_prompt`` of
+    ``rag_rule_explainer.testing.prompts`` finds in the request, or "N/A". Raises MissingExtra if the
+    ``openai`` package is not installed.
     """
     try:
-        import httpx  # late, as whoever explains needs neither
+        import httpx  # late, because explaining itself needs neither package
         from openai import OpenAI
     except ImportError as error:
         raise MissingExtra.naming("plain", "offline_client") from error
 
     def completion(request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content)
-        said = says(body)
-        message = {"role": "assistant", **({"content": said} if isinstance(said, str) else said)}
+        reply = says(body)
+        message = {"role": "assistant", **({"content": reply} if isinstance(reply, str) else reply)}
         end = "tool_calls" if message.get("tool_calls") else "stop"
         if body.get("stream"):
             return httpx.Response(200, headers=_STREAMED, text="".join(_events(message, end)))

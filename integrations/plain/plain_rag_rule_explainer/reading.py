@@ -1,4 +1,4 @@
-"""How to read the question out of an application's input, and the answer out of its output."""
+"""This module reads the question of an application's input and the answer of its output."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
@@ -17,7 +17,7 @@ _OF_OPENAI = "openai."
 
 
 def question_in(given: Any) -> str:
-    """Returns a str, the last of several messages, or the entry of a dict that is one of these.
+    """Returns the question in an input: a str, the last of a list of messages, or a dict with either.
 
     Raises InvalidInput, naming ``question_of``, for anything else.
     """
@@ -31,13 +31,16 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns a str, an Answer, a reply of the OpenAI client, the first of a tuple, or the entry of a
-    dict or of a dataclass that is one of these; a pydantic model is the answer's ``value`` as well.
+    """Returns the answer in an output.
+
+    The output may be a str, an Answer or a reply of the OpenAI client; a tuple, whose first item is read;
+    or a dict or a dataclass with an entry for the answer. A pydantic model becomes the answer's ``value``
+    as well.
 
     Raises InvalidInput, naming ``answer_of``, for anything else.
     """
     while isinstance(output, tuple) and output:
-        # Applications return what they found beside the answer.
+        # Many applications return (answer, sources).
         output = cast("tuple[Any, ...]", output)[0]
     if isinstance(output, Answer):
         return output
@@ -45,9 +48,9 @@ def answer_in(output: Any) -> Answer:
 
 
 def _answer_in(output: Any) -> Answer:
-    said = getattr(output, "content", None)
-    if type(output).__module__.startswith(_OF_OPENAI) and isinstance(said, str):
-        return Answer(said)  # the message of a reply
+    content = getattr(output, "content", None)
+    if type(output).__module__.startswith(_OF_OPENAI) and isinstance(content, str):
+        return Answer(content)  # the output is the message of a reply
     if type(output).__module__.startswith(_OF_OPENAI):
         return Answer(reply_in(plain(output)).said.text)
     if isinstance(output, BaseModel):
@@ -64,7 +67,7 @@ def _answer_in(output: Any) -> Answer:
 
 
 def whole(pieces: Sequence[Any]) -> Any:
-    """Returns what a stream of texts, or of the OpenAI client's chunks, comes to; else its last piece."""
+    """Returns the whole text of streamed texts or OpenAI chunks; for other streams, the last piece."""
     streamed = Streamed()
     texts = [each if isinstance(each, str) else _text_of(streamed, each) for each in pieces]
     return pieces[-1] if None in texts else "".join(filter(None, texts))

@@ -1,7 +1,7 @@
-"""What models are sent and reply during one run, from the official OpenAI client.
+"""This module records the requests and replies of the official OpenAI client in each run.
 
-While somebody explains, and never longer, the one method through which the client sends everything is
-replaced on its class; which run a request belongs to, the context says.
+During explanations only, it replaces the one method through which the client sends every request. A
+context variable determines the run that a request belongs to.
 """
 
 import re
@@ -17,7 +17,7 @@ from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch
 from .wire import Streamed, asked_in, plain, reply_in
 
 _MODELS = ("/completions", "/responses")
-"""How the paths end at which a model is asked; others count tokens, embed or list."""
+"""The ends of the URL paths that call a model; other paths count tokens, embed or list."""
 
 
 def _asks_a_model(options: Any) -> bool:
@@ -30,15 +30,15 @@ def _begun(watch: ClientWatch, options: Any) -> object:
 
 
 def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
-    """Takes in what the client returns, at once or as it is read."""
+    """Records a reply: a whole one at once, a streamed one as the application reads it."""
     chunks = getattr(result, "_iterator", None)
     if chunks is None:
-        told: Any = plain(result)
-        # A raw response that is still to be streamed is read by the application alone.
-        if isinstance(told, Mapping):
-            watch.replied(key, reply_in(cast("Mapping[str, Any]", told)))
+        body: Any = plain(result)
+        # A raw response that the application is going to stream must not be read here.
+        if isinstance(body, Mapping):
+            watch.replied(key, reply_in(cast("Mapping[str, Any]", body)))
     else:
-        # There is no public place where a stream's chunks pass by, whoever reads them and how.
+        # The client has no public hook for the chunks of a stream.
         result._iterator = (_aread if hasattr(chunks, "__anext__") else _read)(watch, key, chunks)
     return result
 
@@ -49,7 +49,7 @@ def _read(watch: ClientWatch, key: object, chunks: Iterator[Any]) -> Iterator[An
         for chunk in chunks:
             streamed.take(chunk)
             yield chunk
-        streamed.is_left = False
+        streamed.is_partial = False
 
 
 async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -58,11 +58,11 @@ async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) ->
         async for chunk in chunks:
             streamed.take(chunk)
             yield chunk
-        streamed.is_left = False
+        streamed.is_partial = False
 
 
 def _bound(request: Any, client: Any) -> Any:
-    # A tracer's wrapper asks whose method it is.
+    # Wrappers of tracers need a bound method.
     return request.__get__(client, type(client))
 
 
@@ -95,7 +95,7 @@ def _asending(_: str, request: Any) -> Any:
 
 
 _ADDED_ALONE = re.compile("(?!)")
-"""No method is replaced on subclasses: all of them send through the one of the client."""
+"""A pattern that matches nothing: no method is replaced on subclasses, which all use the client's."""
 interception = Patches(
     [
         Interception("openai", "OpenAI", _ADDED_ALONE, _sending, added=("request",)),

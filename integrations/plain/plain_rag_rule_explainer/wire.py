@@ -1,4 +1,4 @@
-"""What requests of OpenAI's protocols and their replies say: chat completions and responses."""
+"""This module reads requests and replies of OpenAI's protocols: chat completions and responses."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -10,7 +10,7 @@ from rag_rule_explainer.instrumentation.engine import Said, reason_in
 from rag_rule_explainer.instrumentation.requests.client_watch import Asked, Called, Reply
 
 _SHOWN = ("instructions", "prompt", "messages", "input")
-"""What of a request's body a model is shown; all else says how it is to reply."""
+"""The keys of a request's body whose content the model is shown; the others are parameters."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", *_SHOWN})
 _NO_TEXT = frozenset(
     {"role", "type", "id", "call_id", "tool_call_id", "name", "status", "arguments", "tool_calls"}
@@ -24,45 +24,45 @@ Entries = Mapping[str, Any]
 
 
 def asked_in(body: Entries) -> Asked:
-    """Returns what the body of a request asks."""
+    """Returns the texts, the parameters and the tool results in the body of a request."""
     items = [plain(each) for key in _SHOWN for each in _several(body.get(key))]
     parameters = described({key: each for key, each in body.items() if key not in _OF_TRANSPORT})
-    # A reader of conversations finds the parameters after the last blank line.
+    # The kit reads the parameters after the last blank line.
     sent = "\n\n".join([*map(_spoken, items), parameters])
     results = ((_call_id(each), "\n".join(_texts(each))) for each in items if _call_id(each))
     return Asked("\n\n".join(text for each in items for text in _texts(each)), sent, tuple(results))
 
 
-def reply_in(told: Entries, *, is_left: bool = False) -> Reply:
-    """Returns what a reply says. ``is_left``: nobody read its stream to the end."""
-    choices = [_entries(each) for each in _several(told.get("choices"))]
+def reply_in(body: Entries, *, is_partial: bool = False) -> Reply:
+    """Returns the content of a reply. ``is_partial``: its stream was not read to the end."""
+    choices = [_entries(each) for each in _several(body.get("choices"))]
     messages = [_entries(each.get("message") or each) for each in choices] or [
-        _entries(each) for each in _several(told.get("output"))
+        _entries(each) for each in _several(body.get("output"))
     ]
     several = [_answer_of(each) for each in messages]
-    # Of several choices, applications take the first; of several items of a response, all that are text.
+    # Applications use the first of several choices, but all text items of a response.
     text = several[0] if choices else "".join(several)
     calls = tuple(call for each in messages for call in _calls(each))
     said = Said(
         text,
-        reason_in(told),
+        reason_in(body),
         calls=bool(calls),
         refuses=any(map(_refuses, messages)),
         more=any(each.get("audio") or "image" in str(each.get("type")) for each in messages),
-        reports=not is_left,
+        reports=not is_partial,
     )
     named = [described((call.name, call.arguments)) for call in calls]
-    model = told.get("model")
+    model = body.get("model")
     return Reply(
-        said, "\n".join(["assistant:", text, *named]), calls, str(model or ""), _spent(told.get("usage"))
+        said, "\n".join(["assistant:", text, *named]), calls, str(model or ""), _spent(body.get("usage"))
     )
 
 
 def plain(given: Any) -> Any:
-    """Returns an object of the client's as JSON-like data: a raw response's body, a model's fields."""
+    """Returns the body of a raw response, or the fields of a client's model, as JSON-like data."""
     http = getattr(given, "http_response", None)
     if http is not None:
-        with suppress(Exception):  # its body may be a stream, which is the application's to read
+        with suppress(Exception):  # a body that is a stream must be left to the application
             return http.json()
     dump = getattr(given, "model_dump", None)
     return given if dump is None else dump(warnings=False)
@@ -70,9 +70,9 @@ def plain(given: Any) -> Any:
 
 @dataclass(slots=True)
 class Streamed:
-    """This class puts the chunks of a streamed reply together. ``is_left``: not read to its end."""
+    """This class joins the chunks of a reply. ``is_partial``: the stream was not read to its end."""
 
-    is_left: bool = True
+    is_partial: bool = True
 
     _whole: dict[str, Any] = field(default_factory=dict[str, Any])
     _texts: dict[str, str] = field(default_factory=dict[str, str])
@@ -80,14 +80,14 @@ class Streamed:
     _reason: str | None = None
 
     def take(self, chunk: Any) -> str:
-        """Takes the next chunk, and returns the text that it brings."""
-        told = _entries(plain(chunk))
-        if "type" in told:
-            # Events of the Responses API: the first one and the last ones bring all that is known.
-            self._whole.update(_entries(told.get("response")))
-            return str(told["delta"]) if told["type"] == "response.output_text.delta" else ""
-        self._whole.update({key: told[key] for key in ("model", "usage") if told.get(key)})
-        choices = map(_entries, _several(told.get("choices")))
+        """Adds the next chunk, and returns the text in it."""
+        body = _entries(plain(chunk))
+        if "type" in body:
+            # Of the events of the Responses API, the first and the last carry the whole response so far.
+            self._whole.update(_entries(body.get("response")))
+            return str(body["delta"]) if body["type"] == "response.output_text.delta" else ""
+        self._whole.update({key: body[key] for key in ("model", "usage") if body.get(key)})
+        choices = map(_entries, _several(body.get("choices")))
         first = next((each for each in choices if not each.get("index")), _entries(None))
         self._reason = first.get("finish_reason") or self._reason
         delta = _entries(first.get("delta") or {"content": first.get("text")})
@@ -97,15 +97,15 @@ class Streamed:
             known = self._calls.setdefault(
                 call.get("index") or 0, {"id": "", "name": "", "arguments": ""}
             )
-            told = {"id": call.get("id"), **_entries(call.get("function"))}
-            known.update({key: known[key] + (told.get(key) or "") for key in known})
+            parts = {"id": call.get("id"), **_entries(call.get("function"))}
+            known.update({key: known[key] + (parts.get(key) or "") for key in known})
         return delta.get("content") or ""
 
     def reply(self) -> Reply:
-        """Returns all that came by now, as a reply that came at once."""
-        return reply_in(self._as_one(), is_left=self.is_left)
+        """Returns the reply that the chunks so far make."""
+        return reply_in(self._joined(), is_partial=self.is_partial)
 
-    def _as_one(self) -> Entries:
+    def _joined(self) -> Entries:
         if not self._texts:
             return self._whole
         calls = [{"id": each["id"], "function": each} for each in self._calls.values()]
@@ -122,7 +122,7 @@ def _entries(given: Any) -> Entries:
 
 
 def _texts(given: Any) -> Iterator[str]:
-    """Yields every text in a message, however its parts are nested; not what a model wrote in calls."""
+    """Yields every text in a message and its nested parts, without the arguments of tool calls."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):
@@ -135,29 +135,29 @@ def _texts(given: Any) -> Iterator[str]:
 
 
 def _spoken(item: Any) -> str:
-    told = _entries(item)
-    calls = (described((call.name, call.arguments)) for call in _calls(told))
-    head = " ".join(filter(None, (told.get("role") or told.get("type"), told.get("name"))))
+    entries = _entries(item)
+    calls = (described((call.name, call.arguments)) for call in _calls(entries))
+    head = " ".join(filter(None, (entries.get("role") or entries.get("type"), entries.get("name"))))
     return "\n".join([f"{head or 'user'}:", *_texts(item), *calls])
 
 
 def _calls(message: Entries) -> Iterator[Called]:
     is_item = str(message.get("type")).endswith(("function_call", "custom_tool_call"))
     for call in [message] if is_item else _several(message.get("tool_calls")):
-        told = {**call, **_entries(call.get("function") or call.get("custom"))}
-        arguments = told.get("arguments") or told.get("input") or ""
-        yield Called(str(call.get("call_id") or call.get("id")), str(told.get("name")), str(arguments))
+        entries = {**call, **_entries(call.get("function") or call.get("custom"))}
+        arguments = entries.get("arguments") or entries.get("input") or ""
+        yield Called(str(call.get("call_id") or call.get("id")), str(entries.get("name")), str(arguments))
 
 
 def _call_id(item: Any) -> str:
-    """Returns the id of the call whose result an item is; empty for any other item."""
-    told = _entries(item)
-    is_output = str(told.get("type")).endswith("call_output")
-    return str(told.get("tool_call_id") or (told.get("call_id") if is_output else "") or "")
+    """Returns the id of the tool call whose result the item is; empty for other items."""
+    entries = _entries(item)
+    is_output = str(entries.get("type")).endswith("call_output")
+    return str(entries.get("tool_call_id") or (entries.get("call_id") if is_output else "") or "")
 
 
 def _answer_of(message: Entries) -> str:
-    """Returns the text of a reply's message; nothing for reasoning and calls."""
+    """Returns the text of a reply's message; empty for reasoning and tool calls."""
     if message.get("type") not in {None, "message"}:
         return ""
     content = message.get("content") or message.get("text") or ""
@@ -171,11 +171,12 @@ def _refuses(message: Entries) -> bool:
 
 
 def _spent(usage: Any) -> dict[str, int]:
-    told = _entries(usage)
+    counts = _entries(usage)
     spent = {
-        kind: next((told[name] for name in names if told.get(name)), 0) for kind, names in _COUNTS.items()
+        kind: next((counts[name] for name in names if counts.get(name)), 0)
+        for kind, names in _COUNTS.items()
     }
-    details = (_entries(told.get(name)) for name in ("prompt_tokens_details", "input_tokens_details"))
+    details = (_entries(counts.get(name)) for name in ("prompt_tokens_details", "input_tokens_details"))
     cached = next((each["cached_tokens"] for each in details if each.get("cached_tokens")), 0)
     spent |= {"cached_input_tokens": cached} if cached else {}
     return spent if any(spent.values()) else {}

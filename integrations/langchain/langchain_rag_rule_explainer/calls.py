@@ -1,0 +1,127 @@
+"""This module makes the calls of a ``RuleExplainer`` from the arguments of its methods."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from langchain_core.runnables import Runnable, RunnableConfig
+
+from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.instrumentation.call import Call
+from rag_rule_explainer.instrumentation.engine import TracedExplanation
+from rag_rule_explainer.instrumentation.options import Case, Manner, QuestionOf, documents_in, ids_in
+from rag_rule_explainer.instrumentation.run_context import participation, refused
+from rag_rule_explainer.instrumentation.runs import ApplicationRun
+
+from .application import LangChainApplication
+from .bounded_explainers import BoundedExplainers
+from .brought import DocumentLike
+from .finding import Found
+from .graphs import STREAM_ONLY
+from .keywords import check_config, check_keywords
+from .progressing import ProgressEvents
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionOptions:
+    """A ``QuestionOptions`` holds the sources and the answer that a caller gives with an input.
+
+    See ``RuleExplainer.explain``.
+    """
+
+    documents: Sequence[DocumentLike] | None = None
+    add_documents: Sequence[DocumentLike] = ()
+    pinned: Sequence[str] = ()
+    baseline: Any = None
+
+    @classmethod
+    def taken_from(cls, keywords: dict[str, Any]) -> "QuestionOptions":
+        """Returns the options among the keywords of a call, which are removed from ``keywords``."""
+        return cls(**{name: keywords.pop(name) for name in _OF_QUESTIONS if name in keywords})
+
+
+_OF_QUESTIONS = tuple(each.name for each in fields(QuestionOptions))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calls:
+    """This class makes the calls about one application. ``settings``: the names of all settings."""
+
+    application: Runnable[Any, Any]
+    question_of: QuestionOf
+    manner: Manner
+    explainers: BoundedExplainers
+    settings: tuple[str, ...]
+
+    def of(
+        self,
+        given: Any,
+        config: RunnableConfig | None,
+        trace: TracedExplanation | None = None,
+        question: QuestionOptions | None = None,
+        keywords: Mapping[str, Any] | None = None,
+    ) -> Call[Found]:
+        """Returns a call about one input. ``keywords``: the arguments of every run of the application.
+
+        Raises InvalidInput for arguments that cannot be used.
+        """
+        self._check(config, keywords or {})
+        options = question or QuestionOptions()
+        documents = options.documents
+        case = Case(
+            given,
+            self.question_of(given),
+            config or {},
+            None if documents is None else documents_in("documents", documents),
+            documents_in("add_documents", options.add_documents),
+            ids_in(options.pinned),
+            options.baseline,
+            keywords=dict(keywords or {}),
+        )
+        return self._call(case, config, trace)
+
+    def of_the_users_run(
+        self,
+        given: Any,
+        config: RunnableConfig,
+        trace: TracedExplanation,
+        keywords: Mapping[str, Any],
+        *,
+        streams: bool = False,
+        forgiving: bool = False,
+    ) -> Call[Found]:
+        """Returns a call whose baseline is the user's own run, streamed or not.
+
+        ``forgiving``: the run is made even if its question cannot be read.
+        """
+        stream_only = STREAM_ONLY if streams else ()
+        of_streams = {name: value for name, value in keywords.items() if name in stream_only}
+        rest = {name: value for name, value in keywords.items() if name not in stream_only}
+        self._check(config, rest)
+        more: dict[str, Any] = {"config": config, "keywords": rest, "forgiving": forgiving}
+        case = Case.of_the_users_run(given, self.question_of, **more)
+        call = self._call(case, config, trace, of_streams)
+        call.events = ProgressEvents(config)
+        return call
+
+    def _check(self, config: RunnableConfig | None, keywords: Mapping[str, Any]) -> None:
+        if participation() is not None:
+            raise refused(
+                InvalidInput(
+                    "a RuleExplainer was invoked inside an application that is being explained; "
+                    "put the application it wraps (.application) in its place"
+                )
+            )
+        check_config(config)
+        check_keywords(keywords, self.application, _OF_QUESTIONS, self.settings)
+
+    def _call(
+        self,
+        case: Case,
+        config: RunnableConfig | None,
+        trace: TracedExplanation | None,
+        of_streams: Mapping[str, Any] | None = None,
+    ) -> Call[Found]:
+        application = LangChainApplication(self.application, of_streams or {})
+        run = ApplicationRun(application, case, self.manner, trace)
+        return Call(run, self.explainers.for_config(config), ProgressEvents())

@@ -1,0 +1,249 @@
+"""This module defines how an application runs as a Runnable with an explanation of its output."""
+
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any, cast
+
+from langchain_core.callbacks import AsyncCallbackManagerForChainRun, CallbackManagerForChainRun
+from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
+from langchain_core.runnables.graph import Graph
+from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
+from pydantic import ConfigDict
+from typing_extensions import override
+
+from rag_rule_explainer.instrumentation.engine import TracedExplanation, heard, threads
+from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
+
+from .calls import Calls
+from .graphs import unpaused
+from .outputs import whole
+from .streaming import aoutput_then_rules, output_then_rules
+from .tracing import beside_root, inside_root, root_config, why_unheard
+
+
+class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
+    """This class is a Runnable that runs an application and explains its output, as one traced run.
+
+    The methods named after ``answered`` return the output even if it cannot be explained.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    application: Runnable[Any, Any]
+
+    @property
+    @abstractmethod
+    def _calls(self) -> Calls:
+        """Returns what makes the calls about the application."""
+
+    @override
+    def invoke(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Explained[Output]:
+        """Returns the output of the application with its explanation, as one traced run."""
+        return self._invoked(input, config, kwargs, forgiving=False)
+
+    def answered(
+        self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
+    ) -> Explained[Any] | Unexplained[Any]:
+        """Returns the result of ``invoke``; an ``Unexplained`` if only the explanation fails."""
+        return self._invoked(given, config, keywords, forgiving=True)
+
+    def _invoked(
+        self,
+        given: Any,
+        config: RunnableConfig | None,
+        keywords: Mapping[str, Any],
+        *,
+        forgiving: bool,
+    ) -> Any:
+        trace = TracedExplanation()
+
+        def explained(
+            given: Any,
+            run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- LangChain passes it by name
+            config: RunnableConfig,
+            **keywords: Any,
+        ) -> Any:
+            with inside_root(config, trace):
+                call = self._calls.of_the_users_run(given, config, trace, keywords, forgiving=forgiving)
+                return unpaused(call.answered()) if forgiving else call.explained()
+
+        config = root_config(config, trace)
+        with heard(trace, why_unheard(config)):
+            return self._call_with_config(cast("Any", explained), given, config, **keywords)
+
+    @override
+    async def ainvoke(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Explained[Output]:
+        """Returns the result of ``invoke``, on the caller's loop."""
+        return await self._ainvoked(input, config, kwargs, forgiving=False)
+
+    async def aanswered(
+        self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
+    ) -> Explained[Any] | Unexplained[Any]:
+        """Returns the result of ``answered``, on the caller's loop."""
+        return await self._ainvoked(given, config, keywords, forgiving=True)
+
+    async def _ainvoked(
+        self,
+        given: Any,
+        config: RunnableConfig | None,
+        keywords: Mapping[str, Any],
+        *,
+        forgiving: bool,
+    ) -> Any:
+        trace = TracedExplanation()
+
+        async def explained(
+            given: Any,
+            run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- LangChain passes it by name
+            config: RunnableConfig,
+            **keywords: Any,
+        ) -> Any:
+            with inside_root(config, trace):
+                call = self._calls.of_the_users_run(given, config, trace, keywords, forgiving=forgiving)
+                return unpaused(await call.aanswered()) if forgiving else await call.aexplained()
+
+        config = root_config(config, trace)
+        with heard(trace, await threads.shared().run(why_unheard, config)):
+            return await self._acall_with_config(cast("Any", explained), given, config, **keywords)
+
+    @override
+    def stream(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Explained[Output]]:
+        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output, explained."""
+        return self.transform(iter([input]), config, **kwargs)
+
+    def answer_streamed(
+        self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
+    ) -> Iterator[Explained[Any] | Unexplained[Any]]:
+        """Yields the items of ``stream``; the last is ``Unexplained`` if only the explanation fails."""
+        return self._transformed(iter([given]), config, keywords, forgiving=True)
+
+    @override
+    async def astream(
+        self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Explained[Output]]:
+        """Yields the items of ``stream``, on the caller's loop."""
+
+        async def only() -> AsyncIterator[Input]:
+            yield input
+
+        async for chunk in self.atransform(only(), config, **kwargs):
+            yield chunk
+
+    async def aanswer_streamed(
+        self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
+    ) -> AsyncIterator[Explained[Any] | Unexplained[Any]]:
+        """Yields the items of ``answer_streamed``, on the caller's loop."""
+
+        async def only() -> AsyncIterator[Any]:
+            yield given
+
+        async for chunk in self._atransformed(only(), config, keywords, forgiving=True):
+            yield chunk
+
+    @override
+    def transform(
+        self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> Iterator[Explained[Output]]:
+        """Yields the items of ``stream`` for an input whose chunks are the items of an iterator."""
+        return self._transformed(input, config, kwargs, forgiving=False)
+
+    def _transformed(
+        self,
+        given: Iterator[Any],
+        config: RunnableConfig | None,
+        keywords: Mapping[str, Any],
+        *,
+        forgiving: bool,
+    ) -> Iterator[Any]:
+        trace = TracedExplanation()
+
+        def streaming(
+            given: Iterator[Any],
+            run_manager: CallbackManagerForChainRun,  # noqa: ARG001 -- LangChain passes it by name
+            config: RunnableConfig,
+            **keywords: Any,
+        ) -> Iterator[Any]:
+            with beside_root(config, trace):
+                call = self._calls.of_the_users_run(
+                    whole(given), config, trace, keywords, streams=True, forgiving=forgiving
+                )
+                finish = call.answer_streamed if forgiving else call.streamed
+                yield from output_then_rules(call, self.application, finish)
+
+        config = root_config(config, trace)
+        return self._transform_stream_with_config(given, streaming, config, **keywords)
+
+    @override
+    async def atransform(
+        self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
+    ) -> AsyncIterator[Explained[Output]]:
+        """Yields the items of ``transform``, on the caller's loop."""
+        async for chunk in self._atransformed(input, config, kwargs, forgiving=False):
+            yield chunk
+
+    async def _atransformed(
+        self,
+        given: AsyncIterator[Any],
+        config: RunnableConfig | None,
+        keywords: Mapping[str, Any],
+        *,
+        forgiving: bool,
+    ) -> AsyncIterator[Any]:
+        trace = TracedExplanation()
+
+        async def streaming(
+            given: AsyncIterator[Any],
+            run_manager: AsyncCallbackManagerForChainRun,  # noqa: ARG001 -- LangChain passes it by name
+            config: RunnableConfig,
+            **keywords: Any,
+        ) -> AsyncIterator[Any]:
+            everything = whole([each async for each in given])
+            with beside_root(config, trace):
+                call = self._calls.of_the_users_run(
+                    everything, config, trace, keywords, streams=True, forgiving=forgiving
+                )
+                finish = call.aanswer_streamed if forgiving else call.astreamed
+                async for chunk in aoutput_then_rules(call, self.application, finish):
+                    yield chunk
+
+        config = root_config(config, trace)
+        async for chunk in self._atransform_stream_with_config(given, streaming, config, **keywords):
+            yield chunk
+
+    @property
+    @override
+    def InputType(self) -> Any:
+        """Returns the input type of the application."""
+        return self.application.InputType
+
+    @property
+    @override
+    def OutputType(self) -> Any:
+        """Returns ``Explained``."""
+        return Explained
+
+    @override
+    def get_input_schema(self, config: RunnableConfig | None = None) -> Any:
+        """Returns the input schema of the application."""
+        return self.application.get_input_schema(config)
+
+    @property
+    @override
+    def config_specs(self) -> list[ConfigurableFieldSpec]:
+        """Returns the configurable fields of the application."""
+        return self.application.config_specs
+
+    @override
+    def get_graph(self, config: RunnableConfig | None = None) -> Graph:
+        """Returns the graph of the application with a node for the explanation at the end."""
+        graph = self.application.get_graph(config)
+        last, explained = graph.last_node(), graph.add_node(self, id="RuleExplainer")
+        if last is not None:
+            graph.add_edge(last, explained)
+        return graph

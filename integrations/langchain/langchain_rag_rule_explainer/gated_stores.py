@@ -1,0 +1,94 @@
+"""This module gates vector stores and other objects with search methods."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any, cast
+
+from langchain_core.vectorstores import VectorStore
+
+from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
+from rag_rule_explainer.instrumentation.recording.current import GoingOn, going_on
+from rag_rule_explainer.instrumentation.searches.gates import joining
+
+from .finding import DocumentShape
+from .stores import SEARCHES, is_async_search, searching
+
+
+def has_searches(store: object) -> bool:
+    """Returns whether the object's class has methods that are searches by their names."""
+    return any(map(SEARCHES.fullmatch, dir(type(store))))
+
+
+def gated_store(store: Any, shape: DocumentShape) -> Any:
+    """Returns an object with the methods and attributes of the store, whose searches are gated."""
+    kind = cast("type[Any]", type(store))
+    names = (
+        name
+        for name in dir(kind)
+        if not name.startswith("_")
+        and name != "as_retriever"
+        and inspect.isfunction(inspect.getattr_static(kind, name))
+    )
+
+    def __getattr__(_self: object, name: str) -> Any:  # noqa: N807 -- a method of the class made below
+        return getattr(store, name)
+
+    methods = _Methods(store, shape)
+    members: dict[str, Any] = {name: methods.gated(name) for name in names}
+    members |= {TRANSPARENT: True, "__getattr__": __getattr__, "__doc__": kind.__doc__}
+    base = VectorStore if isinstance(store, VectorStore) else object
+    if base is VectorStore:
+        members["from_texts"] = staticmethod(kind.from_texts)
+        members["embeddings"] = property(lambda _self: store.embeddings)
+    return type(f"Gated{kind.__name__}", (base,), members)()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Methods:
+    """This class makes methods that call the store; searches join the run that made the gate."""
+
+    store: Any
+    shape: DocumentShape
+    joined: GoingOn | None = field(default_factory=going_on)
+
+    def gated(self, name: str) -> Callable[..., Any]:
+        real = getattr(cast("type[Any]", type(self.store)), name)
+        if not SEARCHES.fullmatch(name):
+            return self._call(name, real)
+        is_async = is_async_search(name) or inspect.iscoroutinefunction(inspect.unwrap(real))
+        shape = replace(self.shape, scored="_score" in name)
+        if is_async:
+            return self._ajoining(searching(name, self._acall(name, real), shape), real)
+        return self._joining(searching(name, self._call(name, real), shape), real)
+
+    def _call(self, name: str, real: Any) -> Callable[..., Any]:
+        @wraps(real)
+        def call(_self: object, *args: Any, **kwargs: Any) -> Any:
+            return getattr(self.store, name)(*args, **kwargs)
+
+        return call
+
+    def _acall(self, name: str, real: Any) -> Callable[..., Any]:
+        @wraps(real)
+        async def acall(_self: object, *args: Any, **kwargs: Any) -> Any:
+            return await getattr(self.store, name)(*args, **kwargs)
+
+        return acall
+
+    def _joining(self, search: Callable[..., Any], real: Any) -> Callable[..., Any]:
+        @wraps(real)
+        def join(gated: object, *args: Any, **kwargs: Any) -> Any:
+            with joining(self.joined):
+                return search(gated, *args, **kwargs)
+
+        return join
+
+    def _ajoining(self, search: Callable[..., Any], real: Any) -> Callable[..., Any]:
+        @wraps(real)
+        async def ajoin(gated: object, *args: Any, **kwargs: Any) -> Any:
+            with joining(self.joined):
+                return await search(gated, *args, **kwargs)
+
+        return ajoin

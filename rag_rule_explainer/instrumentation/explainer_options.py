@@ -1,0 +1,112 @@
+"""This module holds the settings that the explainers of all integrations take as keywords."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from typing_extensions import Self
+
+from ..allowed import checked_flag, checked_function
+from ..explainer import Explainer
+from ..predicates import PredicateLike
+from ..probing.limiter import Limiter
+from ..probing.replaying import WantedScope
+from ..progress.report import Progress
+from ..settings import Settings, SettingsFields
+from .bounds import FACTOR
+from .options import AnswerOf, Manner, QuestionOf
+from .recording.exposure_checks import OnNoRetrieval
+from .recording.recorder import OnNewQuery
+
+
+class ExplainerFields(SettingsFields, total=False):
+    """The settings of an integration's explainer as keywords, with the fields of ``Settings``."""
+
+    omission_predicate: PredicateLike | None
+    question_of: QuestionOf
+    answer_of: AnswerOf
+    scope: WantedScope
+    on_new_query: OnNewQuery | None
+    on_no_retrieval: OnNoRetrieval
+    stub_tools: Mapping[str, Any] | None
+    allow_length: bool
+    trace_replays: bool
+    ignore: Sequence[str | re.Pattern[str]]
+    replay_bound: float | None
+    print_replays: bool
+    settings: Settings | None
+    progress: Progress | bool | None
+    limiter: Limiter | None
+
+
+class FrameworkFields(ExplainerFields, total=False):
+    """The settings of a framework's explainer, which may also restrict the retrievers."""
+
+    retrievers: Sequence[object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainerOptions:
+    """An ``ExplainerOptions`` holds the settings of an integration's explainer, without ``Settings``.
+
+    An integration derives its options from this class, with its own ``question_of`` and ``answer_of``.
+    Raises InvalidInput for values that cannot be used.
+    """
+
+    omission_predicate: PredicateLike | None = None
+    question_of: QuestionOf
+    answer_of: AnswerOf
+    scope: WantedScope = "seen"
+    on_new_query: OnNewQuery | None = None
+    on_no_retrieval: OnNoRetrieval = "error"
+    stub_tools: Mapping[str, Any] | None = None
+    allow_length: bool = False
+    trace_replays: bool = True
+    ignore: Sequence[str | re.Pattern[str]] = ()
+    replay_bound: float | None = FACTOR
+    print_replays: bool = False
+    settings: Settings | None = None
+    progress: Progress | bool | None = None
+    limiter: Limiter | None = None
+
+    def __post_init__(self) -> None:
+        checked_function("question_of", self.question_of, "a function from an input to its question")
+        checked_flag("allow_length", self.allow_length)
+
+    @classmethod
+    def of(cls, given: ExplainerFields, beside: Callable[..., object]) -> tuple[Self, Settings]:
+        """Returns the options and the settings in the keywords of a call of ``beside``.
+
+        Raises InvalidInput for a name that is no setting.
+        """
+        rest: Any = dict(given)
+        options = cls(**{each.name: rest.pop(each.name) for each in fields(cls) if each.name in rest})
+        settings = Settings.of(options.settings, rest, beside)
+        return options, settings.accepting(length=options.allow_length)
+
+    def manner(self, settings: Settings, retrievers: tuple[object, ...] = ()) -> Manner:
+        """Returns the options for recording and replaying; ``retrievers``: the only ones recorded."""
+        return Manner(
+            self.answer_of,
+            retrievers,
+            self.scope,
+            self.on_new_query,
+            self.on_no_retrieval,
+            Manner.stubs(self.stub_tools),
+            settings.accept_finish_reasons,
+            self.trace_replays,
+            self.ignore,
+            self.replay_bound,
+            self.print_replays,
+        )
+
+    def explainer(self, predicate: PredicateLike | None, settings: Settings) -> Explainer:
+        """Returns an explainer with these options and settings."""
+        return Explainer(
+            predicate=predicate,
+            omission_predicate=self.omission_predicate,
+            settings=settings,
+            progress=self.progress,
+            limiter=self.limiter,
+        )
