@@ -16,8 +16,8 @@ from ..progress.report import Progress
 from ..settings import Settings, SettingsFields
 from .bounds import FACTOR
 from .options import AnswerOf, Manner, QuestionOf
+from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
-from .recording.recorder import OnNewQuery
 
 
 class ExplainerFields(SettingsFields, total=False):
