@@ -34,6 +34,7 @@ from rag_rule_explainer.instrumentation.engine import (
     current_replay,
     heard,
     langsmith,
+    note,
     own_root,
     spans,
     threads,
@@ -84,8 +85,14 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 
 
 @contextmanager
-def beside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
-    """Marks the root run of a stream at the end, without changing the context of the consumer."""
+def beside_root(
+    config: RunnableConfig, trace: TracedExplanation, nobody: Unheard
+) -> Generator[None, None, None]:
+    """Marks the root run of a stream at the end, without changing the context of the consumer.
+
+    ``nobody``: see ``why_unheard``. Only replays are kept from those that do not receive them.
+    """
+    note(trace, nobody)
     handlers, run_id = _handlers(config), _run_id(config)
     trace.is_open = _span_of(handlers, run_id) is not None
     try:

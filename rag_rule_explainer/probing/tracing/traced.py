@@ -157,10 +157,16 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
 @contextmanager
 def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
     """Silences, inside, the tracers whose endpoints do not answer, and notes that on the explanation."""
-    explanation.asked = True
+    note(explanation, nobody)
     with ExitStack() as inside:
         for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
             if why:
-                explanation.take_note(why)
                 inside.enter_context(tracer.silenced())
         yield
+
+
+def note(explanation: TracedExplanation, nobody: Unheard) -> None:
+    """Notes on the explanation which endpoints do not answer; they are not asked again."""
+    explanation.asked = True
+    for why in filter(None, nobody):
+        explanation.take_note(why)
