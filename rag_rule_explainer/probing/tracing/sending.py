@@ -34,21 +34,27 @@ def _wanted() -> Generator[tuple[type, str, MakeReplacement], None, None]:
 _methods = Replacing(_wanted)
 
 
+def _bound(method: Any, instance: Any) -> Any:
+    """Returns a method of an instance. An instrumentation may have replaced the method by an object that
+    has to be bound."""
+    return method.__get__(instance, type(instance))
+
+
 def _of_a_client(send: Any) -> Any:
     @wraps(send)
     def sent(client: Any, *args: Any, **kwargs: Any) -> Any:
-        replay = current_replay()
+        call, replay = _bound(send, client), current_replay()
         if replay is None:
-            return send(client, *args, **kwargs)
+            return call(*args, **kwargs)
         if not replay.is_shown:
             return None
         replicas: Any = kwargs.get("_replica_auths")
         if replicas:
             # LangSmith sends one run to several services, of which some may answer.
             live = [each for each in replicas if not _is_dead_client(replay, client, each.api_url)]
-            return send(client, *args, **{**kwargs, "_replica_auths": live}) if live else None
+            return call(*args, **{**kwargs, "_replica_auths": live}) if live else None
         is_dead = _is_dead_client(replay, client, kwargs.get("api_url"))
-        return None if is_dead else send(client, *args, **kwargs)
+        return None if is_dead else call(*args, **kwargs)
 
     return sent
 
@@ -67,7 +73,7 @@ def _of_a_tracer(start: Any) -> Any:
             not replay.is_shown or any(_is_dead(replay, each) for each in spans.asked_at(tracer))
         ):
             return spans.unrecorded()
-        return start(tracer, *args, **kwargs)
+        return _bound(start, tracer)(*args, **kwargs)
 
     return started
 
