@@ -11,6 +11,7 @@ from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 
 from .nodes import Found
+from .tracing import Beginning
 
 
 class Begun:
@@ -26,6 +27,8 @@ class Begun:
         self._open = ExitStack()
         self._slot = ExitStack()
         self._stream: Any = None
+        # The explanation at the end belongs to the call that began the stream, if that is traced.
+        self._beginning = Beginning()
         self.response: Any = None
 
     def close(self) -> None:
@@ -71,7 +74,8 @@ class Pieces(Begun):
         """Reads the rest of the stream. Returns the whole response, explained."""
         try:
             self._text.extend(map(str, self._stream))
-            return self._call.answer_streamed(self._output())
+            with self._beginning.current():
+                return self._call.answer_streamed(self._output())
         finally:
             self.close()
 
@@ -114,7 +118,8 @@ class AsyncPieces(Begun):
         try:
             async for piece in self._stream:
                 self._text.append(str(piece))
-            return await self._call.aanswer_streamed(self._output())
+            with self._beginning.current():
+                return await self._call.aanswer_streamed(self._output())
         finally:
             self.close()
 

@@ -64,6 +64,23 @@ class OpenSpan:
         self._context.run(end, id_=self._identity, bound_args=self._bound, **told)
 
 
+class Beginning:
+    """A ``Beginning`` remembers the spans of the context that it was made in."""
+
+    def __init__(self) -> None:
+        self._identity = active_span_id.get()
+        self._span = spans.lasting() if spans.in_use() else None
+
+    @contextmanager
+    def current(self) -> Generator[None, None, None]:
+        """Makes these spans the parents of those that begin inside."""
+        with ExitStack() as inside:
+            inside.callback(active_span_id.reset, active_span_id.set(self._identity))
+            if self._span is not None:
+                inside.enter_context(spans.current(self._span))
+            yield
+
+
 def is_traced() -> bool:
     """Returns True iff OpenTelemetry or LangSmith may receive traces."""
     return is_sent() or bool(_tracers())

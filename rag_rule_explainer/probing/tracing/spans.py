@@ -228,6 +228,13 @@ def current_span() -> Any:
     return trace.get_current_span()
 
 
+def lasting() -> Any:
+    """Returns a parent for new spans that stands for the current one, even after that has ended."""
+    from opentelemetry import trace
+
+    return trace.NonRecordingSpan(trace.get_current_span().get_span_context())
+
+
 @contextmanager
 def kept_context() -> Generator[None, None, None]:
     """Restores the current span at the end, whichever was made current inside."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from importlib.metadata import version
 
 import pytest
+from llama_index.core.chat_engine import ContextChatEngine
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index_rag_rule_explainer import RuleExplainer, RuleExplanationHandler, explained
 from openinference.instrumentation.llama_index import LlamaIndexInstrumentor
@@ -12,6 +13,7 @@ from openinference.instrumentation.llama_index import LlamaIndexInstrumentor
 from tests.integrations.exported import Exported, check_marked, metadata
 from tests.integrations.known import BAD
 from tests.integrations.llama_index.engines import engine_of, retriever_of
+from tests.integrations.llama_index.models import Telling
 
 if tuple(map(int, version("llama-index-core").split(".")[:3])) < (0, 14, 19):
     pytest.skip(
@@ -48,6 +50,28 @@ def test_the_rules_that_a_response_carries_belong_to_its_own_trace(exported: Exp
     assert exported.roots == ["ExplainedQueryEngine.query"]
     told = {metadata(each)["rag_rule_explanation"] for each in exported.inside_replays()}
     assert told == {response.metadata["rag_rules"]["id"]}
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_the_rules_of_a_stream_belong_to_the_trace_of_its_beginning(
+    exported: Exported, awaiting: bool
+) -> None:
+    retriever = retriever_of("bd")
+    chat = explained(ContextChatEngine.from_defaults(retriever=retriever, llm=Telling()), predicate=BAD)
+
+    async def ask() -> None:
+        response = await chat.astream_chat("why?")
+        assert [each async for each in response.async_response_gen()]
+
+    if awaiting:
+        asyncio.run(ask())
+    else:
+        assert list(chat.stream_chat("why?").response_gen)
+    (root,) = exported.named(f"ExplainedChatEngine.{'astream_chat' if awaiting else 'stream_chat'}")
+    (explanation,) = exported.named("rag_rule_explanation")
+    assert explanation.parent is not None
+    assert explanation.parent == root.context
+    assert exported.inside_replays()
 
 
 @pytest.mark.parametrize("awaiting", [False, True])
