@@ -129,6 +129,11 @@ def first_run() -> Generator[None, None, None]:
             late.end_first()
 
 
+def is_first_run() -> bool:
+    """Returns True iff this context belongs to the run that is explained."""
+    return _first_run.get()
+
+
 def first_marks(explanation: TracedExplanation) -> TraceMarks:
     """Returns the marks of the run that is explained."""
     return {**explanation.marks, "rag_rule_kind": "baseline"}

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
-from . import endpoints, langsmith, late, spans
+from . import endpoints, langsmith, late, late_runs, spans
 from .marks import TracedReplay, being_traced, current_replay
 from .replacing import MakeReplacement, Replacing
 
@@ -45,7 +45,7 @@ def _of_a_client(send: Any) -> Any:
     def sent(client: Any, *args: Any, **kwargs: Any) -> Any:
         call, replay = _bound(send, client), current_replay()
         if replay is None:
-            return call(*args, **kwargs)
+            return call(*args, **late_runs.as_sent(client, kwargs))
         if not replay.is_shown:
             return None
         replicas: Any = kwargs.get("_replica_auths")
@@ -54,7 +54,7 @@ def _of_a_client(send: Any) -> Any:
             live = [each for each in replicas if not _is_dead_client(replay, client, each.api_url)]
             return call(*args, **{**kwargs, "_replica_auths": live}) if live else None
         is_dead = _is_dead_client(replay, client, kwargs.get("api_url"))
-        return None if is_dead else call(*args, **kwargs)
+        return None if is_dead else call(*args, **late_runs.as_sent(client, kwargs))
 
     return sent
 

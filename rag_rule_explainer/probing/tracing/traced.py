@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 from .. import threads
-from . import langsmith, late, sending, spans
+from . import langsmith, late, late_runs, sending, spans
 from .following import Following
 from .marks import (
     BASELINE_TAG,
@@ -92,9 +92,8 @@ def marked_first(explanation: TracedExplanation) -> Generator[None, None, None]:
 @contextmanager
 def traced_first(explanation: TracedExplanation) -> Generator[None, None, None]:
     """Traces the run that is explained inside, in a span of its own if no framework makes one."""
-    with marked_first(explanation), ExitStack() as inside:
+    with marked_first(explanation), late.first_run(), ExitStack() as inside:
         if not explanation.opens_spans:
-            inside.enter_context(late.first_run())
             yield
             return
         marks = late.first_marks(explanation)
@@ -122,6 +121,7 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     """Traces an explanation inside; makes the root span itself if no framework has made one."""
     async with AsyncExitStack() as inside:
         inside.enter_context(sending.checked())
+        inside.enter_context(late_runs.joining(explanation))
         inside.push_async_callback(explanation.close)
         if not explanation.asked and is_sent():
             inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
@@ -177,7 +177,7 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
 def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
     """Silences, inside, the tracers whose endpoints do not answer, and notes that on the explanation."""
     note(explanation, nobody)
-    with ExitStack() as inside:
+    with late_runs.joining(explanation), ExitStack() as inside:
         for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
             if why:
                 inside.enter_context(tracer.silenced())

@@ -180,6 +180,26 @@ def inside(client: Client, app: Any) -> Any:
     return RunnableLambda(ask)
 
 
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_what_the_application_turns_on_inside_its_own_code_is_one_trace_as_well(awaiting: bool) -> None:
+    with langsmith() as (server, client):
+        app = inside(client, retriever_of("ab") | noting | bad_with("b"))
+        explainer = RuleExplainer(app, predicate=BAD)
+        explanation = asyncio.run(explainer.aexplain("?")) if awaiting else explainer.explain("?")
+        client.flush()
+        assert server.roots == ["rag_rule_explanation"]
+        (root,) = server.named("rag_rule_explanation")
+        assert {run["trace_id"] for run in server.runs.values()} == {root["id"]}
+        for run in server.runs.values():
+            above = server.runs.get(str(run.get("parent_run_id")))
+            assert run["end_time"]
+            assert above is None or run["dotted_order"].startswith(f"{above['dotted_order']}.")
+        explained_run = root["extra"]["metadata"]["rag_rule_explained_run"]
+        check_marked(server, explanation, explained_run)
+        told = [run["extra"]["metadata"]["rag_rule_explanation"] for run in server.named("own")]
+        assert told == explanation.counts.replays * [explanation.id]
+
+
 @pytest.mark.parametrize("holder", ["stream", "bound", "passed", "inside"])
 def test_replays_are_not_sent_where_nobody_answers_whoever_holds_the_tracer(
     holder: str, monkeypatch: pytest.MonkeyPatch
