@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations, permutations
 from typing import Any
 
+from langchain_rag_rule_explainer import RuleExplainer as ChainExplainer
 from typing_extensions import override
 
 from rag_rule_explainer import Answer, Explainer, Explanation
@@ -127,7 +128,11 @@ class OrderExplainer(Explainer):
 
 def mined_by(explainer: Any) -> Mined:
     """What an integration's explainer finds with that in the place of its own."""
-    explainer._explainer = ours = OrderExplainer(predicate=BAD)
+    ours = OrderExplainer(predicate=BAD)
+    if isinstance(explainer, ChainExplainer):
+        explainer._explainers._unbounded = ours
+    else:
+        explainer._explainer = ours
     explanation = explainer.explain("why?")
     assert explanation.ended, explanation.warnings
     return ours.mined
