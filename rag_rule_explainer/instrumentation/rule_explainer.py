@@ -11,7 +11,7 @@ from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
 from .call import Call, RuleKindLike
-from .options import Case, Manner, QuestionOf, documents_in, ids_in
+from .options import CallInput, Manner, QuestionOf, documents_in, ids_in
 from .run_context import participation, refused
 
 Item = TypeVar("Item")
@@ -33,7 +33,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         self._explainer = explainer
 
     @abstractmethod
-    def _call(self, case: Case) -> Call[Item]:
+    def _call(self, case: CallInput) -> Call[Item]:
         """Returns the call that explains this case."""
 
     def explain(
@@ -132,7 +132,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         add_documents: Sequence[Document] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
-    ) -> Case:
+    ) -> CallInput:
         if participation() is not None:
             raise refused(
                 InvalidInput(
@@ -141,7 +141,7 @@ class ApplicationExplainer(Generic[Item, Document]):
                 )
             )
         question = self.question_of(given)
-        return Case(
+        return CallInput(
             given,
             question,
             None,

@@ -18,14 +18,14 @@ from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
 from .isolation.attributes import data_copy
-from .options import Case, Manner
+from .options import CallInput, Manner
 from .recorded_baseline import RecordedBaseline
 from .recording.captured import Captured, OnNewQuery
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.serving import Serving
 from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
-from .run_context import Participation, Watch, failed_reply, fault_in
+from .run_context import ModelWatch, Participation, failed_reply, fault_in
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
@@ -42,7 +42,7 @@ class ApplicationRun(Generic[Item]):
     def __init__(
         self,
         application: Application[Item],
-        case: Case,
+        case: CallInput,
         manner: Manner,
         trace: TracedExplanation | None = None,
     ) -> None:
@@ -97,7 +97,7 @@ class ApplicationRun(Generic[Item]):
         state = self._first.state
         yield from (*state.before, *state.aside)
 
-    def _first_case(self) -> Case:
+    def _first_case(self) -> CallInput:
         """Returns the case of the first run; the user's own run gets the original keywords."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
@@ -246,7 +246,7 @@ class ApplicationRun(Generic[Item]):
         self,
         recording: Recording[Item],
         output: Any,
-        watch: Watch,
+        watch: ModelWatch,
         state: State,
         tools: set[str],
         identity: str,

@@ -14,7 +14,7 @@ from ..clients import Client
 from ..clients.reading import TEXT_KEYS, field_of, read_any
 from ..clients.recognising import is_faiss, recognised
 from ..copies.copying import copied
-from .identity import Retrieved
+from .identity import RetrievedText
 
 TextOf: TypeAlias = Callable[[Any], str]
 """The user's function from an item of an unknown kind to its text."""
@@ -67,7 +67,7 @@ class ItemReading:
         if self.text_of is not None:
             checked_function("text_of", self.text_of, "a function from an item to its text")
 
-    def parts(self, result: Any) -> list[tuple[Retrieved, ResponsePart]] | None:
+    def parts(self, result: Any) -> list[tuple[RetrievedText, ResponsePart]] | None:
         """Returns the items of a client's response; None where the result is not recognised as one.
 
         Raises InvalidInput where the response cannot be split into items, or an item has no text.
@@ -113,7 +113,7 @@ class ItemReading:
             raise InvalidInput(_NO_RESPONSE)
         return result_like([each.item if isinstance(each, MadeItem) else each for each in given], form)
 
-    def read(self, item: Any, *, whole: bool = False) -> Retrieved:
+    def read(self, item: Any, *, whole: bool = False) -> RetrievedText:
         """Returns the text, id and metadata of an item; ``text_of`` reads its text if it is set.
 
         ``whole``: the item is all that the search returned. Raises InvalidInput if no text can be read.
@@ -141,7 +141,7 @@ class ItemReading:
             )
         return rows
 
-    def _read(self, client: Client, item: Any) -> Retrieved:
+    def _read(self, client: Client, item: Any) -> RetrievedText:
         given = client.read(item)
         text = self.text_of(item) if self.text_of else None if given is None else given.text
         if not isinstance(text, str):
@@ -198,10 +198,10 @@ def _response(given: Sequence[Any], form: Response) -> Any:
     return copied(client.response(rows, like))
 
 
-def _retrieved(text: str, given: Given | None) -> Retrieved:
+def _retrieved(text: str, given: Given | None) -> RetrievedText:
     if given is None:
-        return Retrieved(text)
-    return Retrieved(text, _plain_id(given.id), copied(dict(given.metadata)))
+        return RetrievedText(text)
+    return RetrievedText(text, _plain_id(given.id), copied(dict(given.metadata)))
 
 
 def _plain_id(given: object) -> str | None:

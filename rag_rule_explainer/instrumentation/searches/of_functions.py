@@ -12,7 +12,7 @@ from ...sources import Source
 from ..clients import Client
 from ..copies.copying import copied
 from .gates import gated_function
-from .identity import Retrieved, sources_of
+from .identity import RetrievedText, sources_of
 from .intercepted_call import asked_part
 from .items import ItemReading, MadeItem, ResponsePart, TextOf, items_in
 from .users_documents import as_items
@@ -30,7 +30,7 @@ class Found:
     (``is_from_caller``).
     """
 
-    text: Retrieved
+    text: RetrievedText
     given: Any = None
     is_from_caller: bool = False
 
@@ -54,7 +54,7 @@ def as_found(documents: Iterable[Any]) -> list[Found]:
 
 
 def _lifted(given: object) -> Found | None:
-    return Found(given) if isinstance(given, Retrieved) else None
+    return Found(given) if isinstance(given, RetrievedText) else None
 
 
 @dataclass(frozen=True, slots=True)
