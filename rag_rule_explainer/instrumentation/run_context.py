@@ -24,7 +24,7 @@ from .shared_state.temporaries import Shared
 
 
 class ModelWatch(Protocol):
-    """A ``ModelWatch`` records the requests and replies of a run's models, as their framework reports them.
+    """A ``ModelWatch`` records the requests and replies of a run's models.
 
     ``before_step``: called with the number of each step of a graph before the step; may raise.
     """

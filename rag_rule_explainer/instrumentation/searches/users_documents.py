@@ -19,8 +19,8 @@ def as_items(
 
     ``lift``: a function from a framework's own document or a ``RetrievedText`` to an item, and to None
     from anything else. ``kind``: the framework's word for a document. A document may also be a
-    ``Source``, a text, or a JSON object with ``id``, a text (``page_content``, ``text`` or ``content``), ``metadata``
-    and ``title``.
+    ``Source``, a text, or a JSON object with ``id``, a text (``page_content``, ``text`` or ``content``),
+    ``metadata`` and ``title``.
 
     Raises InvalidInput for anything else, for an empty list, and for a document that is given twice.
     """
