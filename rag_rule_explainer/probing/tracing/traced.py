@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import (
-    AbstractContextManager,
     AsyncExitStack,
     ExitStack,
     asynccontextmanager,
@@ -12,7 +11,7 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 from .. import threads
-from . import langsmith, spans
+from . import langsmith, sending, spans
 from .following import Following
 from .marks import (
     BASELINE_TAG,
@@ -43,7 +42,7 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
     with ExitStack() as inside:
         inside.enter_context(being_traced(replay))
         inside.enter_context(marked(replay))
-        if replay.explanation.opens_spans and _is_shown(replay):
+        if replay.explanation.opens_spans and replay.is_shown:
             name = BASELINE_TAG_NAME if replay.is_baseline else REPLAY
             span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
             replay.at_end(span.ended)
@@ -59,7 +58,7 @@ def marked(replay: TracedReplay) -> Generator[None, None, None]:
     with ExitStack() as inside:
         # Marks are set even if traces are silenced: a sampler may ignore that.
         inside.enter_context(_marking(replay.marks, replay.tag))
-        if not _is_shown(replay):
+        if not replay.is_shown:
             for tracer in _in_use():
                 inside.enter_context(tracer.silenced())
         yield
@@ -82,9 +81,11 @@ def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
 _threads = Following(_handed_on)
 
 
-def marked_first(explanation: TracedExplanation) -> AbstractContextManager[None]:
+@contextmanager
+def marked_first(explanation: TracedExplanation) -> Generator[None, None, None]:
     """Marks every trace inside as a part of the run that is explained."""
-    return _marking({**explanation.marks, "rag_rule_kind": "baseline"}, BASELINE_TAG)
+    with sending.checked(), _marking({**explanation.marks, "rag_rule_kind": "baseline"}, BASELINE_TAG):
+        yield
 
 
 @contextmanager
@@ -99,14 +100,11 @@ def _in_use() -> list[Any]:
     return [each for each in (langsmith, spans) if each.in_use()]
 
 
-def _is_shown(replay: TracedReplay) -> bool:
-    return replay.explanation.replays or replay.is_baseline
-
-
 @asynccontextmanager
 async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     """Traces an explanation inside; makes the root span itself if no framework has made one."""
     async with AsyncExitStack() as inside:
+        inside.enter_context(sending.checked())
         inside.push_async_callback(explanation.close)
         if not explanation.asked and is_sent():
             inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
@@ -159,10 +157,16 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
 @contextmanager
 def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
     """Silences, inside, the tracers whose endpoints do not answer, and notes that on the explanation."""
-    explanation.asked = True
+    note(explanation, nobody)
     with ExitStack() as inside:
         for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
             if why:
-                explanation.notes.append(why)
                 inside.enter_context(tracer.silenced())
         yield
+
+
+def note(explanation: TracedExplanation, nobody: Unheard) -> None:
+    """Notes on the explanation which endpoints do not answer; they are not asked again."""
+    explanation.asked = True
+    for why in filter(None, nobody):
+        explanation.take_note(why)
