@@ -72,7 +72,7 @@ class Manner:
             )
         listed = tuple(cast("Sequence[object]", retrievers))
         for each in listed:
-            if isinstance(each, (str, int, float, type(None))):
+            if isinstance(each, (str, int, float, type, type(None))):
                 raise InvalidInput(f"retrievers has {brief(each)}; pass the very objects that are asked")
         return listed
 

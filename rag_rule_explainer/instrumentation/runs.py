@@ -17,6 +17,7 @@ from .application import Application
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
+from .first_run_faults import application_failed, check_stubs, no_answer, nothing_retrieved
 from .isolation.attributes import data_copy
 from .options import CallInput, Manner
 from .recorded_baseline import RecordedBaseline
@@ -161,10 +162,7 @@ class ApplicationRun(Generic[Item]):
         except RagRuleError:
             raise
         except Exception as error:
-            raise BaselineFailed(
-                "the application failed on this input, so there is no answer to explain; "
-                f"make it answer first: {type(error).__name__}: {error}"
-            ) from error
+            raise application_failed(error, self.case, _retrievals_of(self._first.gate)) from error
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
         """Returns the sources that the first run retrieved, and the baseline made from its answer.
@@ -178,8 +176,9 @@ class ApplicationRun(Generic[Item]):
         self._check_not_stopped(output)
         if self.case.unreadable is not None:
             raise self.case.unreadable
+        check_stubs(self._manner, first)
         if first.watch.fault:
-            raise self._no_answer(first.watch.fault)
+            raise no_answer(first.watch.fault)
         captured = self._sources_of(output)
         try:
             answer = whole_answer(self._manner, output, first.watch)
@@ -188,7 +187,7 @@ class ApplicationRun(Generic[Item]):
             raise
         fault = fault_in(answer, first.watch, first.tools) or (EMPTY if said_nothing(answer) else "")
         if fault:
-            raise self._no_answer(fault)
+            raise no_answer(fault)
         given = self.application.texts_in(self.case.given)
         state = self._state
         constants = state.leftovers.before.texts()
@@ -217,15 +216,8 @@ class ApplicationRun(Generic[Item]):
         if stopped:
             raise BaselineFailed(stopped)
 
-    def _no_answer(self, fault: str) -> BaselineFailed:
-        failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
-        # The cause lets the baseline be retried, as a replay with such a reply is.
-        failed.__cause__ = UnusableReply(fault, passing=True)
-        return failed
-
     def _recorded_sources(self) -> Captured[Item]:
-        gate = self._first.gate
-        retrievals = gate.retrievals if isinstance(gate, Recording) else gate.served
+        gate, retrievals = self._first.gate, _retrievals_of(self._first.gate)
         if isinstance(gate, Recording):
             if gate.fault is not None:
                 raise gate.fault
@@ -233,9 +225,7 @@ class ApplicationRun(Generic[Item]):
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
             reason = next(faults, "") or self.application.why_nothing(retrievals)
-            if self._manner.retrievers:
-                reason += ". Only those named in retrievers= count, and none of them was asked"
-            raise NoSourcesCaptured(reason)
+            raise nothing_retrieved(reason, self._manner, self._first.tools)
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
@@ -295,5 +285,9 @@ class ApplicationRun(Generic[Item]):
         return replays_muted(self._manner)
 
 
+def _retrievals_of(gate: Recording[Any] | Serving[Any]) -> int:
+    return gate.retrievals if isinstance(gate, Recording) else gate.served
+
+
 def _has_retrieved(gate: Recording[Any] | Serving[Any]) -> bool:
-    return bool(gate.retrievals if isinstance(gate, Recording) else gate.served)
+    return bool(_retrievals_of(gate))
