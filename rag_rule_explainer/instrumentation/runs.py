@@ -10,7 +10,7 @@ from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleErr
 from ..probing.interrupts import kept as interrupts_kept
 from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
 from ..probing.tracing.marks import TracedExplanation
-from ..probing.tracing.traced import marked_first
+from ..probing.tracing.traced import traced_first
 from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
@@ -155,7 +155,7 @@ class ApplicationRun(Generic[Item]):
     def _running_first(self) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
-            taking_part, marked = inside_run(self.application, self._first), marked_first(self.trace)
+            taking_part, marked = inside_run(self.application, self._first), traced_first(self.trace)
             with self._state.contexts.of_the_baseline(), taking_part, marked:
                 yield
             self._seconds = time.monotonic() - started

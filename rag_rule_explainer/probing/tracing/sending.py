@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
-from . import endpoints, langsmith, spans
+from . import endpoints, langsmith, late, spans
 from .marks import TracedReplay, being_traced, current_replay
 from .replacing import MakeReplacement, Replacing
 
@@ -73,7 +73,13 @@ def _of_a_tracer(start: Any) -> Any:
             not replay.is_shown or any(_is_dead(replay, each) for each in spans.asked_at(tracer))
         ):
             return spans.unrecorded()
-        return _bound(start, tracer)(*args, **kwargs)
+        begin = _bound(start, tracer)
+        has_context = len(args) > 1 or kwargs.get("context") is not None
+        around = None if has_context else late.span_around(tracer)
+        if around is None:
+            return begin(*args, **kwargs)
+        with spans.current(around.span):
+            return begin(*args, **kwargs)
 
     return started
 

@@ -177,15 +177,39 @@ def opened(
     """Makes a new span the current one inside. The caller must end it."""
     from opentelemetry import trace
 
-    attributes = {
+    span = trace.get_tracer(_NAME).start_span(name, attributes=_attributes(marks, tags))
+    with current(span):
+        yield TracingSpan(span)
+
+
+def started(
+    name: str, marks: TraceMarks, tracer: Any, *, tag: str = "", inside: TracingSpan | None = None
+) -> TracingSpan:
+    """Returns a new span of this tracer, whatever span is the current one. The caller must end it."""
+    from opentelemetry import trace
+    from opentelemetry.context import Context
+
+    around = Context() if inside is None else trace.set_span_in_context(inside.span, Context())
+    attributes = _attributes(marks, (tag,) if tag else ())
+    # The context has the marks of a replay, which are not those of the explanation.
+    with _attached(Context()):
+        return TracingSpan(tracer.start_span(name, context=around, attributes=attributes))
+
+
+def _attributes(marks: TraceMarks, tags: tuple[str, ...]) -> dict[str, Any]:
+    return {
         **marks,
         "openinference.span.kind": "CHAIN",
         _METADATA: json.dumps(dict(marks)),
         **({_TAGS: list(tags)} if tags else {}),
     }
-    span = trace.get_tracer(_NAME).start_span(name, attributes=attributes)
-    with current(span):
-        yield TracingSpan(span)
+
+
+def is_root() -> bool:
+    """Returns True iff a span that begins now has no parent."""
+    from opentelemetry import trace
+
+    return not trace.get_current_span().get_span_context().is_valid
 
 
 @contextmanager

@@ -6,12 +6,13 @@ from contextlib import (
     ExitStack,
     asynccontextmanager,
     contextmanager,
+    nullcontext,
 )
 from functools import wraps
 from typing import Any, NamedTuple
 
 from .. import threads
-from . import langsmith, sending, spans
+from . import langsmith, late, sending, spans
 from .following import Following
 from .marks import (
     BASELINE_TAG,
@@ -84,8 +85,24 @@ _threads = Following(_handed_on)
 @contextmanager
 def marked_first(explanation: TracedExplanation) -> Generator[None, None, None]:
     """Marks every trace inside as a part of the run that is explained."""
-    with sending.checked(), _marking({**explanation.marks, "rag_rule_kind": "baseline"}, BASELINE_TAG):
+    with sending.checked(), _marking(late.first_marks(explanation), BASELINE_TAG):
         yield
+
+
+@contextmanager
+def traced_first(explanation: TracedExplanation) -> Generator[None, None, None]:
+    """Traces the run that is explained inside, in a span of its own if no framework makes one."""
+    with marked_first(explanation), ExitStack() as inside:
+        if not explanation.opens_spans:
+            inside.enter_context(late.first_run())
+            yield
+            return
+        marks = late.first_marks(explanation)
+        span = inside.enter_context(spans.opened(BASELINE_TAG_NAME, marks, (BASELINE_TAG,)))
+        inside.callback(span.span.end)
+        yield
+        # A framework's own id says more.
+        explanation.explained_run = explanation.explained_run or span.id
 
 
 @contextmanager
@@ -121,8 +138,10 @@ def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
     """Makes the span, inside, that holds all others of an explanation."""
     with spans.opened(EXPLANATION, explanation.marks) as span:
         explanation.opens_spans = span.is_recorded
+        known = nullcontext() if span.is_recorded else late.possible(explanation)
         try:
-            yield
+            with known:
+                yield
         except BaseException as error:
             span.fail(error)
             raise
