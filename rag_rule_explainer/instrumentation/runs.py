@@ -161,6 +161,8 @@ class ApplicationRun(Generic[Item]):
         except RagRuleError:
             raise
         except Exception as error:
+            if self.case.own_errors:
+                raise
             raise BaselineFailed(
                 "the application failed on this input, so there is no answer to explain; "
                 f"make it answer first: {type(error).__name__}: {error}"
