@@ -199,7 +199,7 @@ class Call(Generic[Item]):
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
                 self.outputs.append(output)
-        except BaselineFailed as failed:
+        except Exception as failed:  # of any kind, where the application's own errors are raised
             if application.async_only or not self.is_async_only(failed):
                 raise
             self.run = self.run.anew()
@@ -281,9 +281,9 @@ class Call(Generic[Item]):
         if not self.run.trace.is_open and self.run.application.is_traced():
             await threads.shared().run(self.run.application.ask_tracers)
 
-    def is_async_only(self, failed: BaselineFailed) -> bool:
+    def is_async_only(self, failed: Exception) -> bool:
         """Returns True iff the application failed because a component has no sync entry."""
-        cause = failed.__cause__
+        cause = failed.__cause__ if isinstance(failed, BaselineFailed) else failed
         return cause is not None and self.run.application.tells_of_async(
             f"{type(cause).__name__}: {cause}"
         )

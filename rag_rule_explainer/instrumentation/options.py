@@ -103,7 +103,8 @@ class CallInput:
     them. ``config``: the framework's configuration of the run. ``baseline``: a logged answer, or an
     output of the application. ``live``: the baseline is the user's own run, which writes to real
     histories, checkpoints and memories. ``before``: the config before any run. ``unreadable``: the error
-    of reading the question, if the user's own run is made nevertheless.
+    of reading the question, if the user's own run is made nevertheless. ``own_errors``: an error that the
+    application raises in the baseline is raised as it is, in place of a BaselineFailed.
     """
 
     given: Any
@@ -117,18 +118,20 @@ class CallInput:
     before: Any = None
     keywords: Mapping[str, Any] = field(default_factory=dict[str, Any])
     unreadable: Exception | None = None
+    own_errors: bool = False
 
     @classmethod
     def of_the_users_run(
         cls, given: Any, question_of: QuestionOf, *, forgiving: bool, **more: Any
     ) -> "CallInput":
-        """Returns the case of the user's own run; ``forgiving``: also if the question is unreadable."""
+        """Returns the case of the user's own run; ``forgiving``: also if the question is unreadable, and
+        the application's own errors are raised as they are."""
         try:
-            return cls(given, question_of(given), live=True, **more)
+            return cls(given, question_of(given), live=True, own_errors=forgiving, **more)
         except Exception as error:
             if not forgiving:
                 raise
-            return cls(given, "", live=True, unreadable=error, **more)
+            return cls(given, "", live=True, own_errors=True, unreadable=error, **more)
 
     def copied(self, copy: Callable[[Any], Any]) -> "CallInput":
         """Returns the case with copies of its input and keywords, which a run may change."""

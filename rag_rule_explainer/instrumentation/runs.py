@@ -162,6 +162,8 @@ class ApplicationRun(Generic[Item]):
         except RagRuleError:
             raise
         except Exception as error:
+            if self.case.own_errors:
+                raise
             raise application_failed(error, self.case, _retrievals_of(self._first.gate)) from error
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
