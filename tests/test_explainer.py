@@ -728,3 +728,44 @@ def test_the_sizes_that_are_tested_count_pinned_sources() -> None:
     explanation = explainer.explain("?", sources(30), pinned=["D1", "D2", "D3", "D4"])
     assert "with 9 retained" in explanation.retention_rules[0].evidence
     assert shown[9] > 10
+
+
+def waits_after(runs: int) -> tuple[Any, list[tuple[str, ...]]]:
+    """A replay that answers so many times, and then never; and the sources that it was given."""
+    given = list[tuple[str, ...]]()
+
+    async def replay(_question: str, sources: Sequence[Source]) -> str:
+        given.append(tuple(source.id for source in sources))
+        if len(given) > runs:
+            await asyncio.Event().wait()
+        return "yes"
+
+    return replay, given
+
+
+@pytest.mark.parametrize(
+    ("retries", "tried"), [(0, [4, 4, 3]), (Retries(1, first_wait=0), [4, 4, 4, 3, 3])]
+)
+def test_an_application_that_waits_for_ever_after_its_first_answer_is_refused_at_once(
+    retries: Retries | int, tried: list[int]
+) -> None:
+    replay, given = waits_after(1)
+    sources = [Source(name, name) for name in "abcd"]
+    explainer = Explainer(replay, predicate=equals("yes"), timeout=0.05, retries=retries)
+    with pytest.raises(BaselineFailed, match=r"no replay ended.*no answer within .* a lock"):
+        explainer.explain("?", sources)
+    assert [len(each) for each in given] == tried
+
+
+def test_a_repeat_that_takes_too_long_is_a_note_where_other_replays_end() -> None:
+    async def replay(_question: str, sources: Sequence[Source]) -> str:
+        seen.append(len(sources))
+        if seen == [3, 3]:
+            await asyncio.Event().wait()
+        return "yes"
+
+    seen = list[int]()
+    explainer = Explainer(replay, predicate=equals("yes"), timeout=0.5, retries=0)
+    explanation = explainer.explain("?", [Source(name, name) for name in "abc"])
+    assert explanation.retention_rules
+    assert any("the repeat check failed: no answer within" in each for each in explanation.notes)

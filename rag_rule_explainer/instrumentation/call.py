@@ -29,7 +29,7 @@ from ..rules import as_kind
 from ..session.session import INTERRUPTED
 from .baseline_retries import Failed, MadeBaseline, Recorded, block, made, without_loop
 from .outputs import Explained, Unexplained, unexplained
-from .run_context import Watch
+from .run_context import ModelWatch
 from .runs import ApplicationRun
 
 Item = TypeVar("Item")
@@ -199,7 +199,7 @@ class Call(Generic[Item]):
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
                 self.outputs.append(output)
-        except BaselineFailed as failed:
+        except Exception as failed:  # of any kind, where the application's own errors are raised
             if application.async_only or not self.is_async_only(failed):
                 raise
             self.run = self.run.anew()
@@ -281,15 +281,15 @@ class Call(Generic[Item]):
         if not self.run.trace.is_open and self.run.application.is_traced():
             await threads.shared().run(self.run.application.ask_tracers)
 
-    def is_async_only(self, failed: BaselineFailed) -> bool:
+    def is_async_only(self, failed: Exception) -> bool:
         """Returns True iff the application failed because a component has no sync entry."""
-        cause = failed.__cause__
+        cause = failed.__cause__ if isinstance(failed, BaselineFailed) else failed
         return cause is not None and self.run.application.tells_of_async(
             f"{type(cause).__name__}: {cause}"
         )
 
     @contextmanager
-    def _judge_watched(self) -> Generator[Watch, None, None]:
+    def _judge_watched(self) -> Generator[ModelWatch, None, None]:
         """Counts the tokens that models spend inside the block: outside of replays, only the judge of a
         predicate calls models."""
         application = self.run.application

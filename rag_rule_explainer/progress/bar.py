@@ -156,18 +156,12 @@ def is_terminal(file: TextIO) -> bool:
 
 @cache
 def shared_bar() -> ProgressBar:
-    """Returns the one bar that all explainers with ``progress=True`` share.
-
-    Two bars on one terminal would overwrite each other.
-    """
+    """Returns the bar of all explainers with ``progress=True``, as two would overwrite each other."""
     return ProgressBar()
 
 
 def as_progress(progress: Progress | bool | None) -> Progress | None:
-    """Returns the shared bar for True, None for False and None, and a callable unchanged.
-
-    Raises InvalidInput for anything else.
-    """
+    """Returns the shared bar for True, None for False, a callable unchanged; else raises InvalidInput."""
     if isinstance(progress, bool):
         return shared_bar() if progress else None
     if progress is not None and not callable(progress):

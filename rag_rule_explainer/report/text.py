@@ -53,10 +53,7 @@ def _labelled(entry: ReportEntry) -> Text:
 
 
 def _row(entry: ReportEntry, section: Section, width: int) -> Text:
-    """Returns one entry as a line whose cells are aligned with those of the section's other entries.
-
-    All cells but the last are padded: the first to ``width``, the others to the longest kind of rule.
-    """
+    """Returns an entry as one line, whose cells are aligned with those of the section's other entries."""
     row = Text("  - " if section.listed else "  ")
     for place, cell in enumerate(entry.cells):
         is_last = place == len(entry.cells) - 1

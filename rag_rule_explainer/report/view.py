@@ -126,11 +126,7 @@ def _votes(explanation: Explanation) -> _Votes:
 
 
 def _own(explanation: Explanation, rule: Finding) -> frozenset[str]:
-    """Returns the sources retained on a rule's own subset.
-
-    A retention rule's own subset has only its sources (and pinned ones); an omission rule's has all
-    others.
-    """
+    """Returns the sources retained on a rule's own subset: only the rule's sources, or all others."""
     named = set(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return frozenset(source.id for source in explanation.sources if source.id not in named)

@@ -140,11 +140,8 @@ def _led(query: _Question, here: Passage, there: Passage) -> tuple[_Candidate, .
 def _candidates(
     query: _Question, passage: Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
 ) -> tuple[_Candidate, ...]:
-    """Returns the best candidate for each answer in the passage.
-
-    ``followed``: the words of the question in the passage that names this one. ``bonus``: the weight
-    added if this passage has further words of the question.
-    """
+    """Returns the best candidate for each answer in the passage; ``followed``: words in a passage that
+    names this one; ``bonus``: the weight added if this passage has further words of the question."""
     best: dict[str, _Candidate] = {}
     for sentence in passage.sentences:
         here = (sentence.terms | passage.subject_terms) & query.terms

@@ -127,7 +127,10 @@ class OrderExplainer(Explainer):
 
 def mined_by(explainer: Any) -> Mined:
     """What an integration's explainer finds with that in the place of its own."""
-    explainer._explainer = ours = OrderExplainer(predicate=BAD)
+    ours = OrderExplainer(predicate=BAD)
+    # LangChain's explainer has one for each bound on concurrency.
+    holder = getattr(explainer, "_explainers", explainer)
+    setattr(holder, "_explainer" if holder is explainer else "_unbounded", ours)
     explanation = explainer.explain("why?")
     assert explanation.ended, explanation.warnings
     return ours.mined

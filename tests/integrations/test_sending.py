@@ -7,7 +7,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from langsmith import Client, traceable, tracing_context
+from langsmith import Client, traceable, tracing_context  # pyright: ignore[reportUnknownVariableType]
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor

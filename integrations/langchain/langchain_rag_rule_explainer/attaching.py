@@ -8,21 +8,26 @@ from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.graph import Graph
 from langchain_core.runnables.utils import ConfigurableFieldSpec, Input, Output
 from pydantic import ConfigDict, SkipValidation
-from typing_extensions import override
+from typing_extensions import Unpack, override
 
 from rag_rule_explainer import InvalidInput
+from rag_rule_explainer.allowed import showing
+from rag_rule_explainer.instrumentation.explainer_options import FrameworkFields
 from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained, check_alone
 from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.showing import showing_settings
 from rag_rule_explainer.predicates import PredicateLike
 
 from .graphs import chunk_of_nothing
 from .outputs import AnswerChunk, attached, last_chunk
-from .runnable import RuleExplainer
+from .runnable import LangChainOptions, RuleExplainer
 
 
 @overload
 def explained(
-    chain: RuleExplainer[Input, Output], predicate: PredicateLike | None = None, **parameters: Any
+    chain: RuleExplainer[Input, Output],
+    predicate: PredicateLike | None = None,
+    **parameters: Unpack[FrameworkFields],
 ) -> Runnable[Input, Output]: ...
 
 
@@ -30,7 +35,7 @@ def explained(
 def explained(
     chain: Callable[[Input], Coroutine[Any, Any, Output]],
     predicate: PredicateLike | None = None,
-    **parameters: Any,
+    **parameters: Unpack[FrameworkFields],
 ) -> Runnable[Input, Output]: ...
 
 
@@ -38,18 +43,22 @@ def explained(
 def explained(
     chain: Callable[[], Runnable[Input, Output]],
     predicate: PredicateLike | None = None,
-    **parameters: Any,
+    **parameters: Unpack[FrameworkFields],
 ) -> Runnable[Input, Output]: ...
 
 
 @overload
 def explained(
-    chain: RunnableLike[Input, Output], predicate: PredicateLike | None = None, **parameters: Any
+    chain: RunnableLike[Input, Output],
+    predicate: PredicateLike | None = None,
+    **parameters: Unpack[FrameworkFields],
 ) -> Runnable[Input, Output]: ...
 
 
+@showing_settings
+@showing(LangChainOptions, FrameworkFields)
 def explained(
-    chain: Any, predicate: PredicateLike | None = None, **parameters: Any
+    chain: Any, predicate: PredicateLike | None = None, **parameters: Unpack[FrameworkFields]
 ) -> Runnable[Any, Any]:
     """Returns the chain with the rules of each output attached as ``rag_rules``, which is JSON-like.
 

@@ -1,6 +1,5 @@
 """This module chooses the explainer of a call by the ``max_concurrency`` in the call's config."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from langchain_core.runnables import RunnableConfig
@@ -12,41 +11,28 @@ from rag_rule_explainer.predicates import PredicateLike
 
 @dataclass(slots=True, eq=False)
 class BoundedExplainers:
-    """This class holds one explainer for each bound on concurrency, so that calls with a bound share it.
+    """This class holds an explainer for each bound on concurrency, which all calls with the bound share.
 
-    ``default``: the explainer without a bound in the config. ``own_bound``: the caller's ``concurrency``
-    setting; None if the caller did not set it. ``make``: returns the explainer for a bound.
+    ``own_bound``: the caller's ``concurrency`` setting; None if the caller did not set it.
     """
 
-    default: Explainer
+    predicate: PredicateLike | None
+    options: ExplainerOptions
+    settings: Settings
     own_bound: int | None
-    make: Callable[[int], Explainer]
+    _unbounded: Explainer = field(init=False)
     _by_bound: dict[int, Explainer] = field(default_factory=dict[int, Explainer])
 
-    @classmethod
-    def of(
-        cls,
-        predicate: PredicateLike | None,
-        options: ExplainerOptions,
-        settings: Settings,
-        *,
-        sets_concurrency: bool,
-    ) -> "BoundedExplainers":
-        """Returns the explainers with these options and settings."""
-        # A bound takes the place of the limiter as well.
-        unlimited = replace(options, limiter=None)
-
-        def make(bound: int) -> Explainer:
-            return unlimited.explainer(predicate, replace(settings, concurrency=bound))
-
-        own_bound = settings.concurrency if sets_concurrency else None
-        return cls(options.explainer(predicate, settings), own_bound, make)
+    def __post_init__(self) -> None:
+        self._unbounded = self.options.explainer(self.predicate, self.settings)
 
     def for_config(self, config: RunnableConfig | None) -> Explainer:
         """Returns the explainer for a config; the smaller of its bound and ``own_bound`` holds."""
         bound = (config or {}).get("max_concurrency")
         if bound is None:
-            return self.default
+            return self._unbounded
         if self.own_bound is not None:
             bound = min(bound, self.own_bound)
-        return self._by_bound.setdefault(bound, self.make(bound))
+        # A bound in the config takes the place of the limiter.
+        options, settings = replace(self.options, limiter=None), replace(self.settings, concurrency=bound)
+        return self._by_bound.setdefault(bound, options.explainer(self.predicate, settings))

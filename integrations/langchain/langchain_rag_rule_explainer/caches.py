@@ -8,32 +8,24 @@ from collections.abc import Generator, Hashable
 from typing import Any
 
 from rag_rule_explainer.instrumentation.copies.state import State
-from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, untouched
+from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation
 
 from .keyvalues import athrough, through
 from .ordinary import state_of_current_run
+from .overlays import MethodsOverlay
 
 _Steps = Generator[tuple[str, tuple[Any, ...], dict[str, Any]], Any, Any]
 
 
-class CacheOverlay:
+class CacheOverlay(MethodsOverlay):
     """This overlay starts from the entries of a real cache, to which only the user's own run writes."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        self._real = real
+        super().__init__(real)
         self._live = state.live
         self._before: dict[tuple[str, str], Any] = state.aside.setdefault(key, {})
         self._own: dict[tuple[str, str], Any] = {}
         self._cleared = False
-
-    def attribute(self, name: str) -> Any:
-        """Returns the overlay's own method."""
-        return getattr(self, name)
-
-    def set_attribute(self, name: str, value: Any) -> None:
-        """Sets the attribute of the real cache."""
-        with untouched():
-            setattr(self._real, name, value)
 
     def lookup(self, prompt: str, llm_string: str) -> Any:
         """Returns the cached reply that this run sees; None if there is none."""

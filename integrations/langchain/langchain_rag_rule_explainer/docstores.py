@@ -9,26 +9,18 @@ from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, in_memory, untouched
 
 from .ordinary import state_of_current_run
+from .overlays import MethodsOverlay
 from .remembered import TWINS
 
 
-class DocstoreOverlay:
+class DocstoreOverlay(MethodsOverlay):
     """This overlay starts from a real docstore's documents, which only the user's own run changes."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        self._real = real
+        super().__init__(real)
         self._live = state.live
         self._before: dict[str, Any] = state.aside.setdefault(key, {})
         self._own: dict[str, Any] = {}
-
-    def attribute(self, name: str) -> Any:
-        """Returns the overlay's own method."""
-        return getattr(self, name)
-
-    def set_attribute(self, name: str, value: Any) -> None:
-        """Sets the attribute of the real docstore."""
-        with untouched():
-            setattr(self._real, name, value)
 
     def search(self, search: str) -> Any:
         """Returns the document with this id that the run sees; a message if there is none."""

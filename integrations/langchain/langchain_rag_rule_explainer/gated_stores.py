@@ -59,9 +59,8 @@ class _Methods:
             return self._call(name, real)
         is_async = is_async_search(name) or inspect.iscoroutinefunction(inspect.unwrap(real))
         shape = replace(self.shape, scored="_score" in name)
-        if is_async:
-            return self._ajoining(searching(name, self._acall(name, real), shape), real)
-        return self._joining(searching(name, self._call(name, real), shape), real)
+        search = searching(name, self._call(name, real), shape, is_async=is_async)
+        return self._ajoining(search, real) if is_async else self._joining(search, real)
 
     def _call(self, name: str, real: Any) -> Callable[..., Any]:
         @wraps(real)
@@ -69,13 +68,6 @@ class _Methods:
             return getattr(self.store, name)(*args, **kwargs)
 
         return call
-
-    def _acall(self, name: str, real: Any) -> Callable[..., Any]:
-        @wraps(real)
-        async def acall(_self: object, *args: Any, **kwargs: Any) -> Any:
-            return await getattr(self.store, name)(*args, **kwargs)
-
-        return acall
 
     def _joining(self, search: Callable[..., Any], real: Any) -> Callable[..., Any]:
         @wraps(real)

@@ -13,6 +13,7 @@ from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import Isolation, in_memory, untouched
 
 from .ordinary import state_of_current_run
+from .overlays import MethodsOverlay
 from .remembered import TWINS
 
 T = TypeVar("T")
@@ -22,23 +23,14 @@ Steps = Generator[StoreCall, Any, T]
 """A generator that yields calls of the real store, and receives their results."""
 
 
-class KeyValueOverlay:
+class KeyValueOverlay(MethodsOverlay):
     """This overlay starts from the values of a real store; only the user's own run changes that store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        self._real = real
+        super().__init__(real)
         self._live = state.live
         self._before: dict[Any, Any] = state.before.setdefault(key, {})
         self._own: dict[Any, Any] = {}
-
-    def attribute(self, name: str) -> Any:
-        """Returns the overlay's own method."""
-        return getattr(self, name)
-
-    def set_attribute(self, name: str, value: Any) -> None:
-        """Sets the attribute of the real store."""
-        with untouched():
-            setattr(self._real, name, value)
 
     def mget(self, keys: Sequence[Any]) -> list[Any]:
         """Returns the values of the keys that this run sees; None for a missing key."""

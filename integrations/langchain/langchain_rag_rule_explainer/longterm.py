@@ -17,11 +17,11 @@ from rag_rule_explainer.instrumentation.isolation.redirecting import (
     Overlay,
     in_memory,
     shared_state,
-    untouched,
 )
 
 from .keyvalues import athrough, through
 from .ordinary import state_of_current_run
+from .overlays import MethodsOverlay
 from .remembered import TWINS
 
 _PAGE = 1000
@@ -43,11 +43,11 @@ def _overlay_class() -> Any:
     return StoreOverlay
 
 
-class _Operations:
+class _Operations(MethodsOverlay):
     """This class carries out a store's operations for one run; the user's own run uses the real store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        self._real = real
+        super().__init__(real)
         self._live = state.live
         # The items before the baseline; None for a key without an item.
         self._before: dict[_ItemKey, Any] = state.before.setdefault(key, {})
@@ -62,15 +62,6 @@ class _Operations:
         from langgraph.store import base
 
         return base
-
-    def attribute(self, name: str) -> Any:
-        """Returns the overlay's own method."""
-        return getattr(self, name)
-
-    def set_attribute(self, name: str, value: Any) -> None:
-        """Sets the attribute of the real store."""
-        with untouched():
-            setattr(self._real, name, value)
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
         """Returns the results of the operations on the store as this run sees it."""

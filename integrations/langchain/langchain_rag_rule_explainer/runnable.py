@@ -30,7 +30,9 @@ from .tracing import as_one_async_run, as_one_run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Options(ExplainerOptions):
+class LangChainOptions(ExplainerOptions):
+    """A ``LangChainOptions`` holds the settings of a ``RuleExplainer``, without ``Settings``."""
+
     question_of: QuestionOf = question_in
     answer_of: AnswerOf = answer_in
     retrievers: Sequence[object] = ()
@@ -96,22 +98,21 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     _explainers: BoundedExplainers = PrivateAttr()
 
     @showing_settings
-    @showing(_Options, FrameworkFields)
+    @showing(LangChainOptions, FrameworkFields)
     def __init__(
         self,
         application: RunnableLike[Input, Output] | Callable[[], Runnable[Input, Output]],
         predicate: PredicateLike | None = None,
         **fields: Unpack[FrameworkFields],
     ) -> None:
-        options, settings = _Options.of(fields, type(self).__init__)
+        options, settings = LangChainOptions.of(fields, type(self).__init__)
         runnable = as_application(application, reads_answers=options.answer_of is not answer_in)
         super().__init__(application=runnable, question_of=options.question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         retrievers = tuple(map(_instance_of, Manner.instances(options.retrievers)))
         self._manner = options.manner(settings, retrievers)
         sets_concurrency = "concurrency" in fields or options.settings not in (None, Settings())
-        self._explainers = BoundedExplainers.of(
-            predicate, options, settings, sets_concurrency=sets_concurrency
-        )
+        own_bound = settings.concurrency if sets_concurrency else None
+        self._explainers = BoundedExplainers(predicate, options, settings, own_bound)
 
     def explain(
         self,

@@ -17,9 +17,12 @@ SEARCHES = re.compile(r"a?(similarity_search|max_marginal_relevance_search|searc
 _SCORED = re.compile(r"_with_(relevance_)?scores?|_and_score")
 
 
-def searching(name: str, method: Any, shape: DocumentShape | None = None) -> Any:
-    """Returns the replacement of a store's search method, sync or async as the method itself."""
-    is_async = is_async_search(name) or inspect.iscoroutinefunction(method)
+def searching(
+    name: str, method: Any, shape: DocumentShape | None = None, *, is_async: bool | None = None
+) -> Any:
+    """Returns the replacement of a store's search; ``is_async``: None if the method itself shows it."""
+    if is_async is None:
+        is_async = is_async_search(name) or inspect.iscoroutinefunction(method)
     plain = name.removeprefix("a") if is_async else name
     shape = shape or DocumentShape(scored=_SCORED.search(plain) is not None)
 

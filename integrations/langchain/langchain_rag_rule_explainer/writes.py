@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, cast
 from uuid import uuid4
 
+from typing_extensions import override
+
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.isolation.redirecting import (
     Isolation,
@@ -18,6 +20,7 @@ from rag_rule_explainer.instrumentation.isolation.redirecting import (
 )
 
 from .ordinary import state_of_current_run
+from .overlays import MethodsOverlay
 from .remembered import TWINS
 from .stores import SEARCHES
 
@@ -26,17 +29,18 @@ _WRITES = re.compile(rf"a?({_VERBS})(_(?!config|name|client|path|params|settings
 _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 
 
-class HeldBack:
+class HeldBack(MethodsOverlay):
     """This overlay holds back a run's writes to a store; the user's own run writes to the real store."""
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        self._real = real
+        super().__init__(real)
         self._live = state.live
         self._after_live = state.first is not None and state.first.live
         # Not empty once the user's own run has searched the store after writing to it.
         self._searched: list[bool] = state.aside.setdefault(("searched", key), [])
         self._wrote = False
 
+    @override
     def attribute(self, name: str) -> Any:
         """Returns the store's attribute; methods that write are replaced, those that read are checked."""
         with untouched():
@@ -46,11 +50,6 @@ class HeldBack:
         if _READS.fullmatch(name):
             return self._reading(name, found)
         return found if self._live and self._written() else self._holding(name)
-
-    def set_attribute(self, name: str, value: Any) -> None:
-        """Sets the attribute of the real store."""
-        with untouched():
-            setattr(self._real, name, value)
 
     def _reading(self, name: str, found: Any) -> Any:
         if self._wrote and self._live:

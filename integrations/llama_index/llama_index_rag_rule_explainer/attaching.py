@@ -18,7 +18,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.workflow import Workflow
 from typing_extensions import override
 
-from rag_rule_explainer import BaselineFailed, InvalidInput
+from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.instrumentation.outputs import Unexplained, check_alone
 from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.predicates import PredicateLike
@@ -113,7 +113,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
             return with_rules(self.explainer, call.answered())
         try:
             begun = Pieces.of(call)
-        except BaselineFailed as failed:
+        except Exception as failed:  # of any kind, as the engine's own errors are raised
             if not call.is_async_only(failed):
                 raise
             return with_rules(self.explainer, self.explainer.live_call(given).answered())
@@ -195,7 +195,15 @@ class ExplainedQueryEngine(BaseQueryEngine):
 
 
 class ExplainedWorkflow(ExplainedQueryEngine):
-    """This class runs a workflow, by ``run`` or as a query engine, and attaches rules to its results."""
+    """This class runs a workflow, by ``run`` or as a query engine, and attaches rules to its results.
+
+    All other attributes are the workflow's own, as ``Context.from_dict`` reads them.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "explainer" or name.startswith("__"):  # not there yet, as while it is copied
+            raise AttributeError(name)
+        return getattr(self.explainer.application, name)
 
     def run(self, *positional: Any, **named: Any) -> ExplainedRun:
         """Begins a run with the arguments of the workflow's own ``run``.

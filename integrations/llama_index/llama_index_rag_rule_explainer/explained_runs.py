@@ -1,37 +1,49 @@
 """This module lets the caller of an explained workflow read and send events while it runs."""
 
 import asyncio
+import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from llama_index.core.workflow import Context
 from llama_index.core.workflow.events import Event, StopEvent
+from llama_index.core.workflow.handler import WorkflowHandler
+from workflows.events import InternalDispatchEvent
 
 _END = object()
+_NOT_BEGUN = "the explained run has not begun yet; await something first, such as its events"
 
 
 @dataclass(slots=True, eq=False)
 class Listener:
     """A ``Listener`` passes the events of a workflow's first run to the caller, who may answer them.
 
-    ``handler``: the workflow's handler; None before the run. ``is_there``: True if the caller reads the
-    events or has taken the context. ``is_code``: True if the caller is an application that is being
-    explained itself.
+    ``handler``: the workflow's handler; None before the run. ``is_code``: True if the caller is an
+    application that is being explained itself. ``early``: the events that the caller sends before the run
+    has begun, with the steps that they are for.
     """
 
     is_code: bool
     events: "asyncio.Queue[Any]" = field(default_factory=asyncio.Queue[Any])
     handler: Any = None
-    is_there: bool = False
-    _decided: asyncio.Event = field(default_factory=asyncio.Event)
+    early: list[tuple[Event, str | None]] = field(default_factory=list[tuple[Event, str | None]])
+    _begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self, handler: Any) -> bool:
         """Returns True iff this is the first run; later runs are replays."""
         if self.handler is None:
             self.handler = handler
+            for event, step in self.early:
+                handler.ctx.send_event(event, step)
+            self._begun.set()
         return self.handler is handler
+
+    async def begun(self) -> Any:
+        """Returns the handler, once the run has begun."""
+        await self._begun.wait()
+        return self.handler
 
     def tell(self, event: Event) -> None:
         """Passes an event on to the caller."""
@@ -39,23 +51,23 @@ class Listener:
         if isinstance(event, StopEvent):
             self.events.put_nowait(_END)
 
-    def come(self) -> None:
-        """Notes that the caller reads the events."""
-        self.is_there = True
-        self._decided.set()
-
-    def wait_for_the_end(self) -> None:
-        """Notes that the caller awaits the result; a caller that reads no events by now never will."""
-        self._decided.set()
-
-    async def is_answered(self) -> bool:
-        """Waits until it is known whether the caller reads the events. Returns True iff it does."""
-        await self._decided.wait()
-        return self.is_there
-
 
 listening: ContextVar[Listener | None] = ContextVar("rag_rule_listening", default=None)
 """The listener of the workflow's run in this context; None if there is none."""
+
+
+@dataclass(slots=True)
+class _EarlyContext:
+    """This class is the context of a run that has not begun: it keeps the events that it is sent."""
+
+    _listener: Listener
+
+    def send_event(self, message: Event, step: str | None = None) -> None:
+        """Keeps the event for the run."""
+        self._listener.early.append((message, step))
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"ctx.{name}: {_NOT_BEGUN}")
 
 
 @dataclass(slots=True, eq=False)
@@ -64,7 +76,8 @@ class ExplainedRun:
 
     ``stream_events`` yields its events, and ``ctx`` sends it events. A run that asks a human continues
     when the caller answers, and has a result; its rules are an error, since a human cannot answer the
-    replays. If the caller does not read the events, the run raises that error.
+    replays. All other attributes are those of the workflow's own handler, such as ``cancel_run``; it is
+    done as soon as the workflow has its result, which is before the rules are found.
     """
 
     task: "asyncio.Task[Any]"
@@ -82,20 +95,57 @@ class ExplainedRun:
             finally:
                 listener.events.put_nowait(_END)
 
-        return cls(asyncio.create_task(heard()), listener)
+        task = asyncio.create_task(heard())
+        task.add_done_callback(_retrieved)
+        return cls(task, listener)
 
     @property
-    def ctx(self) -> Context | None:
-        """Returns the context of the explained run; None before it has begun."""
-        self._listener.come()
-        return getattr(self._listener.handler, "ctx", None)
+    def ctx(self) -> Any:
+        """Returns the context of the explained run; before it has begun, it can only be sent events."""
+        handler = self._listener.handler
+        return _EarlyContext(self._listener) if handler is None else handler.ctx
+
+    def __getattr__(self, name: str) -> Any:
+        handler = self._listener.handler
+        if handler is not None:
+            return getattr(handler, name)
+        own = getattr(WorkflowHandler, name, None)
+        if inspect.iscoroutinefunction(own):
+            return partial(self._later, name)
+        if inspect.isfunction(own):
+            # Nothing is done, cancelled or raised before the run has begun.
+            nothing = False if own.__annotations__.get("return") in (bool, "bool") else None
+            return lambda: nothing
+        raise AttributeError(f"{name}: {_NOT_BEGUN}")
+
+    def cancel(self) -> None:
+        """Cancels the run, and the search for its rules."""
+        if self._listener.handler is not None:
+            self._listener.handler.cancel()
+        self.task.cancel()
+
+    async def _later(self, name: str, *positional: Any, **named: Any) -> Any:
+        """Calls a method of the handler once there is one; if the run fails before, raises its error."""
+        begun = asyncio.ensure_future(self._listener.begun())
+        try:
+            await asyncio.wait((begun, self.task), return_when=asyncio.FIRST_COMPLETED)
+            if not begun.done():
+                return await self.task
+            return await getattr(begun.result(), name)(*positional, **named)
+        finally:
+            begun.cancel()
 
     def __await__(self) -> Generator[Any, None, Any]:
-        self._listener.wait_for_the_end()
         return self.task.__await__()
 
-    async def stream_events(self) -> AsyncGenerator[Event, None]:
+    async def stream_events(self, expose_internal: bool = False) -> AsyncGenerator[Event, None]:
         """Yields the events of the explained run, without those of its replays."""
-        self._listener.come()
         while (event := await self._listener.events.get()) is not _END:
-            yield event
+            if expose_internal or not isinstance(event, InternalDispatchEvent):
+                yield event
+
+
+def _retrieved(task: "asyncio.Task[Any]") -> None:
+    """Reads the error of a run, so that asyncio does not report it if nobody awaits the run."""
+    if not task.cancelled():
+        task.exception()

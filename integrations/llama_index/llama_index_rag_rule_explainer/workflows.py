@@ -10,7 +10,6 @@ from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.workflow import Context, Workflow
 from llama_index.core.workflow.events import StartEvent
-from workflows.events import InternalDispatchEvent
 
 from rag_rule_explainer import InvalidInput
 
@@ -32,14 +31,12 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
 
     async def listen() -> Exception | None:
         async for event in handler.stream_events(expose_internal=True):
-            if listener is not None and not isinstance(event, InternalDispatchEvent):
+            if listener is not None:
                 listener.tell(event)
             reason = asking(name, handler, event)
-            if reason is None:
-                continue
-            if listener is None or not await listener.is_answered():
+            if reason is not None and listener is None:
                 return reason
-            if not listener.is_code:
+            if reason is not None and listener is not None and not listener.is_code:
                 note_answered(reason)
         return None
 

@@ -19,7 +19,8 @@ class Recording(Gate, Generic[Item]):
     """A ``Recording`` holds the results of the baseline's retrievals, in order. Thread-safe.
 
     ``added``: items that are added to the result of every retrieval. ``only``: the retrievers that are
-    recorded; empty for all. ``fault``: why a result could not be recorded, or None.
+    recorded; empty for all. ``fault``: why a result could not be recorded, or None. ``searched_own``: the
+    searched objects that the run made, by their classes.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class Recording(Gate, Generic[Item]):
         self._failures: list[Retrieval[Item]] = []
         self._moments = count(1)
         self.derived: set[Searched] = set()
+        self.searched_own: set[Searched] = set()
         self.fault: RagRuleError | None = None
 
     def begin(self) -> int:

@@ -69,6 +69,14 @@ class Serving(Gate, Generic[Item]):
             self._captured.asked_anew = True
             return self._deliver(self._captured.everything)
 
+    def begins_with(self, keys: Keys) -> bool:
+        """Returns True iff this is the replay's first retrieval and the baseline made it too.
+
+        Nothing was delivered before, so no text in its result can be derived from a source.
+        """
+        with self._lock:
+            return not self.served and self._captured.recorded(keys) is not None
+
     def _of_its_turn(self, results: Results[Item]) -> Batch[Item]:
         if not results.differ:
             return results.batches[0]
@@ -104,10 +112,11 @@ class Serving(Gate, Generic[Item]):
     def are_kept(self, items: Sequence[Item]) -> list[bool | None]:
         """Returns for each item of a live retrieval whether its source is retained; None if it has none.
 
-        Notes the retained sources as delivered.
+        Notes the retained sources as delivered. Counts as a retrieval if any item has a source.
         """
         with self._lock:
             batch = self._captured.recognised(items)
+            self.served += bool(batch)
             kept = {id(item): source.id in self._kept for source, item in batch}
             self._deliver(batch)
         return [kept.get(id(item)) for item in items]

@@ -19,6 +19,9 @@ from ..shared_state.reaching import FRAMEWORKS
 
 _PRIVATE = "Private ::"
 """The beginning of a classifier that keeps a distribution out of public indexes."""
+_TRACERS = ("openinference", "opentelemetry", "langfuse", "traceloop", "opik")
+"""Packages that trace runs. They are built on frameworks and change with every run, but what they hold is
+no state of the application."""
 _REBUILDS = "conda"
 """An installer that notes a local folder for every package, also for public ones."""
 
@@ -43,7 +46,7 @@ def _is_companys(module: str) -> bool:
     file = getattr(modules.get(module), "__file__", None)
     if not isinstance(file, str) or not INSTALLED & set(Path(file).parts):
         return False
-    if package.startswith(FRAMEWORKS) or is_named_as_ours(package):
+    if package.startswith(FRAMEWORKS) or package in _TRACERS or is_named_as_ours(package):
         return False
     return _is_built_on_a_framework(module) or _is_of_no_index(package)
 

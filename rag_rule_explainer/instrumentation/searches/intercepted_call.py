@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from ...errors import RagRuleError, StateShared
+from ...errors import RagRuleError, StateShared, UntrueReplay
 from ..recording.current import GoingOn, going_on
 from ..recording.recorder import Recording
+from ..recording.remarks import FILTERED
 from ..recording.retrievals import Keys
 from ..recording.serving import Serving
 from ..run_context import note_retrieving_tools, participation, refused
@@ -31,6 +32,11 @@ _KEPT_COPIES = (
 _MADE_INSIDE = (
     "Make that collection, and the search, inside the function that is explained, so that every run "
     "starts from the same"
+)
+_MADE_OR_OWN = (
+    "two searches of one kind were made inside the run, and the later one found text that stands in what "
+    "the run knew before, as another document: nobody can tell whether it was made of that. Make the "
+    "retriever of your own documents once, outside the function that is explained"
 )
 MADE_UP_SCORES = "documents without a known score were served to a search that returns scores, as 1.0"
 
@@ -128,6 +134,8 @@ class Asked(Generic[Item]):
     ) -> Result:
         own, form = self._found(result), self._form(result)
         genuine = self._genuine(part, own, began)
+        if self._was_born():
+            part.searched_own.add(self._kind)
         if genuine is not None:
             # Only documents that were not derived are sources; replays derive the others again.
             if genuine:
@@ -174,6 +182,10 @@ class Asked(Generic[Item]):
         if _holds_copies(changed, known, run.shared):
             part.derived.add((_COPIES, *self._kind))
         elif holds_own:
+            if self._kind in part.searched_own and any(
+                x and y for x, y in zip(derived, new, strict=True)
+            ):
+                raise refused(UntrueReplay(_MADE_OR_OWN))
             part.derived.add(self._kind)
         else:
             return None
@@ -187,6 +199,13 @@ class Asked(Generic[Item]):
                 yield each
 
     def _searches_what_was_made(self, part: Serving[Item]) -> bool:
+        """Returns whether the searched object may hold what this replay retrieved before.
+
+        The user's documents in an object that the run made look the same, and may be searched live as
+        well: what is omitted is dropped from the result.
+        """
+        if part.begins_with((*self.keys, *self.event_keys)):
+            return False
         kind = self._kind
         return (_COPIES, *kind) in part.derived or (kind in part.derived and self._holds_own())
 
@@ -195,11 +214,12 @@ class Asked(Generic[Item]):
         anything that this replay was not served."""
         found = list(self._found(result))
         known = Known([*part.delivered_texts(), *_made_by_models()])
-        kept = [
-            item
-            for item, text, is_kept in zip(found, part.texts_of(found), part.are_kept(found), strict=True)
-            if is_kept or (is_kept is None and known.derives(text))
-        ]
+        kept: list[Item] = []
+        for item, text, is_kept in zip(found, part.texts_of(found), part.are_kept(found), strict=True):
+            if is_kept or (is_kept is None and known.derives(text)):
+                kept.append(item)
+            elif is_kept is None:
+                part.remarks.add(FILTERED)
         if len(kept) == len(found):
             return result
         with _told():

@@ -13,7 +13,6 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
 from rag_rule_explainer import (
-    BaselineFailed,
     ConditionFalse,
     InvalidInput,
     NoSourcesCaptured,
@@ -222,8 +221,20 @@ def test_what_the_chain_raises_is_raised() -> None:
     def fails(_: Any) -> str:
         raise KeyError("nope")
 
-    with pytest.raises(BaselineFailed, match="KeyError: 'nope'"):
-        explained(retriever_of("ab") | step(fails), predicate=BAD).invoke("?")
+    chain: Any = explained(retriever_of("ab") | step(fails), predicate=BAD)
+
+    async def awaited() -> None:
+        await chain.ainvoke("?")
+
+    for run in (
+        lambda: chain.invoke("?"),
+        lambda: chain.batch(["?"]),
+        lambda: list(chain.stream("?")),
+        lambda: asyncio.run(awaited()),
+    ):
+        with pytest.raises(KeyError, match="nope"):
+            run()
+    assert isinstance(chain.batch(["?"], return_exceptions=True)[0], KeyError)
 
 
 @pytest.mark.parametrize("way", ["invoke", "stream"])

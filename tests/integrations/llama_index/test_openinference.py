@@ -10,6 +10,7 @@ from llama_index.core.instrumentation import get_dispatcher
 from llama_index_rag_rule_explainer import RuleExplainer, RuleExplanationHandler, explained
 from openinference.instrumentation.llama_index import LlamaIndexInstrumentor
 
+from rag_rule_explainer.instrumentation.rewinding.companies import is_of_own
 from tests.integrations.exported import Exported, check_marked, metadata
 from tests.integrations.known import BAD
 from tests.integrations.llama_index.engines import engine_of, retriever_of
@@ -102,3 +103,13 @@ def test_replays_can_be_kept_from_it(exported: Exported) -> None:
     assert exported.roots == ["rag_rule_explanation"]
     assert exported.tagged == exported.inside_replays() == []
     assert len(exported.named("RetrieverQueryEngine.query")) == 1
+
+
+def test_what_the_tracer_keeps_is_no_state_of_the_application(exported: Exported) -> None:
+    assert exported.provider is not None
+    (kept,) = [
+        each
+        for each in get_dispatcher().event_handlers
+        if type(each).__module__.startswith("openinference.")
+    ]
+    assert not is_of_own(kept)

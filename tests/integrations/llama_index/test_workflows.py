@@ -3,7 +3,7 @@
 import asyncio
 import re
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
@@ -13,6 +13,7 @@ from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEv
 from llama_index_rag_rule_explainer import RuleExplainer, Unexplained, explained
 from llama_index_rag_rule_explainer.reading import plain, question_in, texts_in
 from workflows import events
+from workflows.errors import WorkflowCancelledByUser
 
 from rag_rule_explainer import (
     BaselineFailed,
@@ -123,12 +124,61 @@ def test_the_users_own_run_is_answered_by_its_handle_and_says_why_it_has_no_rule
     assert isinstance(done.error, BaselineFailed)
     assert re.search("asks a human.*Pass a function that answers it", str(done.error))
 
-    async def alone() -> Any:
-        return await workflow.run(query="why?")
 
-    # Where nobody listens, nobody answers, and it does not wait for that.
-    with pytest.raises(BaselineFailed, match="asks a human"):
-        asyncio.run(alone())
+def test_the_users_own_run_may_be_awaited_before_it_is_answered() -> None:
+    has_asked = asyncio.Event()
+
+    class Late(Asking):
+        @step
+        async def ask(self, ev: StartEvent) -> InputRequiredEvent:
+            has_asked.set()
+            return await super().ask(ev)
+
+    async def run() -> Any:
+        handler = explained(Late(), predicate=BAD).run(query="why?")
+        assert not handler.is_done()
+
+        async def answer() -> None:
+            await has_asked.wait()
+            await handler.send_event(HumanResponseEvent(response="yes"))  # pyright: ignore[reportCallIssue] -- as above
+
+        answering = asyncio.create_task(answer())
+        done = await handler
+        await answering
+        assert handler.is_done()
+        assert handler.get_stop_event().result == "bad news"
+        return done
+
+    assert asyncio.run(run()).output == "bad news"
+
+
+def test_a_run_that_waits_is_saved_cancelled_and_continued() -> None:
+    workflow = explained(Asking(), predicate=BAD)
+
+    async def run() -> Any:
+        first = workflow.run(query="why?")
+        async for event in first.stream_events():
+            if isinstance(event, InputRequiredEvent):
+                break
+        saved = first.ctx.to_dict()
+        await first.cancel_run()
+        with pytest.raises(WorkflowCancelledByUser):
+            await first
+        again = workflow.run(ctx=Context.from_dict(cast("Any", workflow), saved))
+        again.ctx.send_event(HumanResponseEvent(response="yes"))  # pyright: ignore[reportCallIssue] -- as above
+        return await again
+
+    assert asyncio.run(run()).output == "bad news"
+
+
+def test_a_run_that_has_not_begun_can_be_cancelled() -> None:
+    async def run() -> None:
+        handler = explained(Asking(), predicate=BAD).run(query="why?")
+        handler.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await handler
+
+    asyncio.run(run())
 
 
 def test_code_that_is_explained_answers_an_explained_workflow_in_every_run() -> None:
@@ -351,7 +401,7 @@ def test_what_fails_ends_its_events_and_its_run() -> None:
     async def run() -> list[Event]:
         handler = explained(Failing(), predicate=BAD).run(query="why?")
         events = [event async for event in handler.stream_events()]
-        with pytest.raises(BaselineFailed, match="no luck"):
+        with pytest.raises(ValueError, match="no luck"):
             await handler
         return events
 

@@ -7,11 +7,12 @@ from tests.integrations.langchain.zoo import (
     filters,
     histories,
     loops,
+    made_inside,
     own,
     remembered,
     volatile,
 )
 from tests.integrations.stateful import Stateful
 
-ROOMS = (histories, own, remembered, caches, derived, filled, loops, filters, volatile)
+ROOMS = (histories, own, remembered, caches, derived, made_inside, filled, loops, filters, volatile)
 SHAPES: tuple[Stateful, ...] = tuple(shape for room in ROOMS for shape in room.SHAPES)
