@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from functools import wraps
 from typing import Any, TypeVar, cast
 
 from .errors import InvalidInput
@@ -14,6 +15,7 @@ from .printable import shortened
 _LONGEST = 200
 Collecting = TypeVar("Collecting", bound=Callable[..., Any])
 Options = TypeVar("Options")
+Called = TypeVar("Called", bound=Callable[..., Any])
 
 
 def brief(given: object) -> str:
@@ -99,6 +101,7 @@ def check_no_others(given: Iterable[str], function: Callable[..., object]) -> No
 
 
 _OF_LIMITS = "max_"
+_OF_JUDGES = "judge"
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
@@ -108,6 +111,8 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     if given.startswith(_OF_LIMITS) and "limits" in names:
         # The command line has options such as --max-replays, which in Python are fields of ``limits``.
         return "did you mean 'limits'? "
+    if given.startswith(_OF_JUDGES) and "predicate" in names:
+        return "did you mean predicate=judged('says ...', judge)? "
     near = get_close_matches(given, names, n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}? " if near else ""
 
@@ -153,9 +158,73 @@ def taken(options: type[Options], given: Mapping[str, Any], explainer: Callable[
         if name in known:
             continue
         if name in keywords_of(explainer):
-            raise InvalidInput(
-                f"{name!r} is a setting of the explainer, and no keyword of this call: "
-                f"{explainer.__name__}(replay, {name}=...)"
-            )
+            raise InvalidInput(_of_explainer(name, f"{explainer.__name__}(replay"))
         raise InvalidInput(unknown_name(name, "keyword of this call", known))
     return options(**given)
+
+
+def called_as(name: str) -> Callable[[Called], Called]:
+    """Returns a decorator for a function, or a class, that users call by this name: where it cannot be
+    called with what it is given, InvalidInput says so, with the nearest keyword that it takes."""
+
+    def checking(function: Called) -> Called:
+        made: Any = function
+        if isinstance(function, type):
+            made.__init__ = _checked_call(name, made.__init__)
+            return made
+        return _checked_call(name, function)
+
+    return checking
+
+
+def _checked_call(name: str, function: Callable[..., Any]) -> Any:
+    signature = inspect.signature(function)
+
+    def check(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise InvalidInput(_why_not(name, function, args, kwargs, str(error))) from None
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        check(args, kwargs)
+        return function(*args, **kwargs)
+
+    @wraps(function)
+    async def acall(*args: Any, **kwargs: Any) -> Any:
+        check(args, kwargs)
+        return await function(*args, **kwargs)
+
+    return acall if inspect.iscoroutinefunction(function) else call
+
+
+def _why_not(
+    name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: str
+) -> str:
+    """Returns why a function that users call by this name cannot be called so, and how it can be."""
+    known = keywords_of(function)
+    unknown = next((each for each in kwargs if each not in known), None)
+    parameters = list(inspect.signature(function).parameters.values())
+    is_method = parameters[0].name == "self"
+    if unknown is not None:
+        owner = cast("type[Any]", type(args[0])) if is_method else None
+        if owner is not None and unknown in keywords_of(owner):
+            return _of_explainer(unknown, f"{owner.__name__}(application")
+        return unknown_name(unknown, f"keyword of {name}", known)
+    by_place = [each for each in parameters[is_method:] if each.kind is not each.KEYWORD_ONLY]
+    by_name = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
+    told = [each.name if each.default is each.empty else f"{each.name}=..." for each in by_place]
+    form = f"{name}({', '.join([*told, *(f'{each.name}=...' for each in by_name)])})"
+    given = len(args) - is_method
+    if given > len(by_place):
+        return (
+            f"{name} takes {len(by_place)} arguments without a name, and was given {given}; write {form}"
+        )
+    return f"{name} cannot be called so, {error}; write {form}"
+
+
+def _of_explainer(name: str, explainer: str) -> str:
+    return (
+        f"{name!r} is a setting of the explainer, and no keyword of this call: {explainer}, {name}=...)"
+    )

@@ -4,6 +4,7 @@ Conditions that mean the answer's text, or that are not met, are in test_conditi
 and stores as people have them in test_given.
 """
 
+import asyncio
 import dataclasses
 import inspect
 import itertools
@@ -25,15 +26,29 @@ from llama_index_rag_rule_explainer import gate as gate_of_engines
 from llama_index_rag_rule_explainer import lexical_engine
 from pydantic import TypeAdapter
 
-from rag_rule_explainer import Explainer, Explanation, Source, Summary, contains, judged
+from rag_rule_explainer import (
+    Explainer,
+    Explanation,
+    Limits,
+    Noise,
+    Source,
+    Summary,
+    consistent_with,
+    contains,
+    judged,
+    same_answer,
+)
 from rag_rule_explainer.errors import (
     AnswerNotRepeatable,
+    BaselineFailed,
     InvalidInput,
     NoSourcesCaptured,
     RagRuleError,
     TooManySources,
 )
 from rag_rule_explainer.estimate.options import EstimateFields, EstimateOptions
+from rag_rule_explainer.instrumentation.clients import pgvector
+from rag_rule_explainer.predicates import json_path
 from rag_rule_explainer.session.call_options import CallFields, CallOptions
 
 QUESTION = "How many days of leave are there?"
@@ -141,6 +156,19 @@ def always(_: Any) -> Any:
     return True
 
 
+def candidates_of(request: Any) -> Any:
+    return {each.id: True for each in request.candidates}
+
+
+def test_a_judge_given_for_a_condition_leads_to_judged() -> None:
+    with pytest.raises(BaselineFailed, match=r"is a judge: predicate=judged\('says ...', judge\)"):
+        Explainer(replay, candidates_of).explain(QUESTION, SOURCES)
+
+
+class Unsearched:
+    """A class of a user's own that searches."""
+
+
 def test_a_judge_that_says_only_true() -> None:
     with pytest.raises(RagRuleError, match=r"it returned True; return \{id: True\} for "):
         Explainer(replay, judged("is right", always)).explain(QUESTION, SOURCES)
@@ -207,6 +235,77 @@ NOT_TAKEN: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: Explainer(replay, noise="nine"),  # type: ignore[arg-type]
         "noise is 'nine'; give a number of samples, or Noise(samples=...)",
     ),
+    "share for samples": (
+        lambda: Explainer(replay, noise=0.95),  # type: ignore[arg-type]
+        "noise is 0.95; give a number of samples, or Noise(samples=...); a share of subsets is Noise(min",
+    ),
+    "misspelt limit": (
+        lambda: Limits(replay=3),  # type: ignore[call-arg]
+        "'replay' is not a keyword of Limits; did you mean 'replays'? known are cost, failures, ",
+    ),
+    "misspelt field of noise": (
+        lambda: Noise(sample=9),  # type: ignore[call-arg]
+        "'sample' is not a keyword of Noise; did you mean 'samples'?",
+    ),
+    "misspelt column": (
+        lambda: pgvector(txt="content"),  # type: ignore[call-arg]
+        "'txt' is not a keyword of pgvector; did you mean 'text'? known are id, text",
+    ),
+    "list of columns": (
+        lambda: pgvector(text=["content"]),  # type: ignore[arg-type]
+        "text of pgvector is ['content']; give the name of a column, or its place",
+    ),
+    "misspelt keyword of a condition": (
+        lambda: same_answer(overlp=0.8),  # type: ignore[call-arg]
+        "'overlp' is not a keyword of same_answer; did you mean 'overlap'?",
+    ),
+    "misspelt keyword of a path": (
+        lambda: json_path("$.dose", equal=3),  # type: ignore[call-arg]
+        "'equal' is not a keyword of json_path; did you mean 'equals'?",
+    ),
+    "judge by place": (
+        lambda: same_answer(always),  # type: ignore[call-arg]
+        "same_answer takes 0 arguments without a name, and was given 1; write same_answer(overlap=..., j",
+    ),
+    "judge by place, after the truth": (
+        lambda: consistent_with("20 days", always),  # type: ignore[call-arg]
+        "consistent_with takes 1 arguments without a name, and was given 2; write consistent_with(truth,",
+    ),
+    "no judge": (
+        lambda: judged("names a drug"),  # type: ignore[call-arg]
+        "judged cannot be called so, missing a required argument: 'judge'; write judged(criterion, ju",
+    ),
+    "judge for a setting": (
+        lambda: Explainer(replay, judge=always),  # type: ignore[call-arg]
+        "'judge' is not a setting; did you mean predicate=judged('says ...', judge)? known are ",
+    ),
+    "misspelt keyword of a question to an engine": (
+        lambda: OfEngines(by_heart).explain(QUESTION, pined=["old"]),  # type: ignore[call-arg]
+        "'pined' is not a keyword of explain; did you mean 'pinned'? known are ",
+    ),
+    "setting in a question to an engine": (
+        lambda: OfEngines(by_heart).explain(QUESTION, predicate=contains("20")),  # type: ignore[call-arg]
+        "'predicate' is a setting of the explainer, and no keyword of this call: RuleExplainer(app",
+    ),
+    "misspelt keyword, awaited": (
+        lambda: asyncio.run(OfEngines(by_heart).aexplain(QUESTION, docments=[])),  # type: ignore[call-arg]
+        "'docments' is not a keyword of aexplain; did you mean 'documents'? known are ",
+    ),
+    "class to gate for chains": (
+        lambda: gate(Unsearched),
+        "gate was given the class Unsearched; pass an ",
+    ),
+    "class to gate for engines": (
+        lambda: gate_of_engines(Unsearched),
+        "gate was given the class Unsearched; pass an instance of it",
+    ),
+    **{
+        f"a bound of {bound}": (
+            lambda bound=bound: OfChains(chain()).explain(QUESTION, {"max_concurrency": bound}),
+            f"max_concurrency of the config is {bound}; give a whole number, at least 1",
+        )
+        for bound in (0, -1)
+    },
     "number for a store": (
         lambda: Explainer(replay, store=5),  # type: ignore[arg-type]
         "store is 5; give the path of a SQLite file, or Store(url, namespace)",

@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from rag_rule_explainer import Explainer, Explanation, Source
+from tests.integrations.exported import Exported, attributes
 
 
 def traced(way: str) -> Any:
@@ -96,6 +98,29 @@ def test_what_replays_give_to_threads_is_marked_or_silenced_as_they_are() -> Non
     (after,) = told["afterwards"]
     assert set(after) == {"name", "inside", "trace", "id"}
     assert told["alike"]
+
+
+def test_an_explanation_is_one_trace_of_a_provider_that_only_the_application_knows() -> None:
+    exported = Exported()
+    tracer = exported.provider.get_tracer("the application's")
+
+    def replay(_: str, shown: Sequence[Source]) -> str:
+        with tracer.start_as_current_span("model"):
+            return "postponed" if len(shown) == 2 else "on Friday"
+
+    found = Explainer(replay).explain("when?", [Source("memo", "..."), Source("mail", "...")])
+    assert exported.roots == ["rag_rule_explanation"]
+    (first,) = exported.named("rag_rule_baseline")
+    replays = exported.named("rag_rule_replay")
+    assert len(replays) == found.counts.replays - 1
+    assert len(exported.named("model")) == found.counts.replays
+    assert {attributes(each)["rag_rule_verdict"] for each in replays} == {"holds", "breaks"}
+    assert first.context is not None
+    runs = {
+        attributes(each).get("rag_rule_explained_run") for each in (*replays, *exported.named("model"))
+    }
+    assert runs == {None, f"{first.context.span_id:016x}"}
+    assert "rag_rule_kept" not in attributes(exported.named("rag_rule_explanation")[0])
 
 
 def test_nothing_is_exported_where_nobody_would_receive_it() -> None:

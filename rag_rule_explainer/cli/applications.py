@@ -15,7 +15,7 @@ from ..predicates import Predicate
 from ..probing.judging import error_text
 from ..progress.report import Progress
 from ..settings import Settings
-from .frameworks import Integration
+from .frameworks import Integration, may_be_application
 from .requests import SearchRequest
 
 
@@ -44,12 +44,17 @@ def load_application(name: str) -> Any:
         raise InvalidInput(f"--app: importing {module_name} failed: {error_text(error)}") from error
     for attribute in path.split("."):
         if not hasattr(found, attribute):
-            near = did_you_mean(attribute, dir(found))
+            near = did_you_mean(attribute, _applications_in(found))
             raise InvalidInput(
                 f"--app: {module_name} has no {path!r}; {near}name a chain or an engine that it defines"
             )
         found = getattr(found, attribute)
     return found
+
+
+def _applications_in(owner: Any) -> list[str]:
+    """Returns the names in a module, or another object, that may be those of applications."""
+    return [name for name in dir(owner) if may_be_application(getattr(owner, name, None))]
 
 
 def application_explainer(

@@ -1,6 +1,7 @@
 """This module parses predicates as they are written on a command line."""
 
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -144,6 +145,16 @@ def _near(written: str, name: str) -> str:
     if named in _WITH_TEXT or named == "judged":
         return f"did you mean '{named}:{text.strip(_QUOTES) or 'TEXT'}'? "
     return did_you_mean(name, {*_ALONE, *_WITH_TEXT, "judged", "not"})
+
+
+def option_for(name: str, text: str) -> str:
+    """Returns the option that gives the predicate of this name; empty where there is no such predicate.
+    ``text``: what was written after the name, or empty."""
+    if name in _ALONE and (not text or name not in _WITH_TEXT):
+        return f"--predicate {name}"
+    if name in _WITH_TEXT or name == "judged":
+        return f"--predicate {shlex.quote(f'{name}:{text}') if text else f'{name}:TEXT'}"
+    return ""
 
 
 def parsed(written: str, judged_conditions: JudgedConditions | None = None) -> Predicate:

@@ -12,6 +12,7 @@ from typer.main import get_command
 from ..errors import RagRuleError
 from ..printable import shortened
 from .app import app
+from .meant_options import meant_instead
 from .terminal import say
 from .wording import as_typed
 
@@ -38,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(2)
     except TyperException as error:
         command = _command_of(error)
-        say(f"rag-rules: {_message(error)}{_advice(error, command)} See {command} --help.")
+        given = sys.argv[1:] if arguments is None else arguments
+        message = _message(error)
+        if command.endswith(_ASKING):
+            message = meant_instead(message, command, given)
+        say(f"rag-rules: {message}{_advice(error, command)} See {command} --help.")
         sys.exit(2)
     except (KeyboardInterrupt, Abort):
         say("rag-rules: interrupted")

@@ -56,6 +56,13 @@ class Integration:
         return self._reading.question_in(given)
 
 
+def may_be_application(value: Any) -> bool:
+    """Returns False for an object that no integration can explain, such as a module or a class."""
+    if isinstance(value, (ModuleType, type)):
+        return False
+    return callable(value) or _built_with(value) is not None
+
+
 def _package_of(name: str) -> str:
     known = integrations()
     if name not in known:

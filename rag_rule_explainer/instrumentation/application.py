@@ -18,9 +18,9 @@ from ..probing.tracing.traced import heard, is_sent, own_root, unheard
 from ..sources import Source
 from .copies.copying import copied
 from .copies.patching import Patches
-from .options import Case
+from .options import CallInput
 from .recording.captured import Captured
-from .run_context import Participation, Watch
+from .run_context import ModelWatch, Participation
 
 Item = TypeVar("Item")
 
@@ -53,19 +53,19 @@ class Application(Protocol[Item]):
         """Returns True iff the application is known to have no sync entry."""
         ...
 
-    def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
+    def run(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         """Returns the application's output, through its sync entry."""
         ...
 
-    async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
+    async def arun(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         """Returns the application's output, through its async entry."""
         ...
 
-    def stream(self, case: Case) -> Iterator[Any]:
+    def stream(self, case: CallInput) -> Iterator[Any]:
         """Yields the baseline's output in chunks."""
         yield self.run(case, None)
 
-    async def astream(self, case: Case) -> AsyncIterator[Any]:
+    async def astream(self, case: CallInput) -> AsyncIterator[Any]:
         """Yields the baseline's output in chunks, through the async entry."""
         yield await self.arun(case, None)
 
@@ -85,11 +85,11 @@ class Application(Protocol[Item]):
         """Returns True iff this text of an error says that a component has no sync entry."""
         ...
 
-    def watch(self, *, accepts: Collection[str]) -> Watch:
+    def watch(self, *, accepts: Collection[str]) -> ModelWatch:
         """Returns a watch for the models of one run; ``accepts``: see ``wholeness.fault_of``."""
         ...
 
-    def watching(self, watch: Watch) -> AbstractContextManager[object]:
+    def watching(self, watch: ModelWatch) -> AbstractContextManager[object]:
         """Lets the watch see the models that this context calls inside the block."""
         ...
 

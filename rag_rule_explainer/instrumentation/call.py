@@ -29,7 +29,7 @@ from ..rules import as_kind
 from ..session.session import INTERRUPTED
 from .baseline_retries import Failed, MadeBaseline, Recorded, block, made, without_loop
 from .outputs import Explained, Unexplained, unexplained
-from .run_context import Watch
+from .run_context import ModelWatch
 from .runs import ApplicationRun
 
 Item = TypeVar("Item")
@@ -289,7 +289,7 @@ class Call(Generic[Item]):
         )
 
     @contextmanager
-    def _judge_watched(self) -> Generator[Watch, None, None]:
+    def _judge_watched(self) -> Generator[ModelWatch, None, None]:
         """Counts the tokens that models spend inside the block: outside of replays, only the judge of a
         predicate calls models."""
         application = self.run.application

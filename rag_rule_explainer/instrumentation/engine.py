@@ -16,7 +16,7 @@ from ..probing.tracing.marks import (
     TraceMarks,
     current_replay,
 )
-from ..probing.tracing.traced import Unheard, heard, is_sent, own_root, unheard
+from ..probing.tracing.traced import Unheard, heard, is_sent, note, own_root, unheard
 from ..probing.wholeness import ANY, Said, fault_of
 from ..probing.wholeness import EMPTY_REPLY as EMPTY
 
@@ -40,6 +40,7 @@ __all__ = [
     "heard",
     "is_sent",
     "langsmith",
+    "note",
     "own_root",
     "reason_in",
     "spans",

@@ -17,7 +17,7 @@ from ..allowed import named_function
 from ..errors import InvalidInput
 from ..sources import Source
 from .application import Application
-from .options import Case
+from .options import CallInput
 from .reading import nested_texts, plain_data
 from .registered import frameworks
 from .requests.client_watch import FAILED, ClientWatch, watched_by
@@ -80,7 +80,7 @@ class FunctionApplication(Application[Found]):
         return _takes(self.function)
 
     @override
-    def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
+    def run(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         function = self._made()
         output = function(case.given)
         if inspect.isawaitable(output) or hasattr(output, "__anext__"):
@@ -90,7 +90,7 @@ class FunctionApplication(Application[Found]):
         return self._drained(output)
 
     @override
-    async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
+    async def arun(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         function = self._made()
         if _is_async(function):
             output = function(case.given)

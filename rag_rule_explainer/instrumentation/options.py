@@ -72,7 +72,7 @@ class Manner:
             )
         listed = tuple(cast("Sequence[object]", retrievers))
         for each in listed:
-            if isinstance(each, (str, int, float, type(None))):
+            if isinstance(each, (str, int, float, type, type(None))):
                 raise InvalidInput(f"retrievers has {brief(each)}; pass the very objects that are asked")
         return listed
 
@@ -96,8 +96,8 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A ``Case`` holds the input of one call, and the caller's options for its sources and its answer.
+class CallInput:
+    """A ``CallInput`` holds the input of a call, and the caller's options for its sources and its answer.
 
     ``keywords``: the keyword arguments of every run. ``documents``, ``add_documents``: as the caller gave
     them. ``config``: the framework's configuration of the run. ``baseline``: a logged answer, or an
@@ -123,7 +123,7 @@ class Case:
     @classmethod
     def of_the_users_run(
         cls, given: Any, question_of: QuestionOf, *, forgiving: bool, **more: Any
-    ) -> "Case":
+    ) -> "CallInput":
         """Returns the case of the user's own run; ``forgiving``: also if the question is unreadable, and
         the application's own errors are raised as they are."""
         try:
@@ -133,7 +133,7 @@ class Case:
                 raise
             return cls(given, "", live=True, own_errors=True, unreadable=error, **more)
 
-    def copied(self, copy: Callable[[Any], Any]) -> "Case":
+    def copied(self, copy: Callable[[Any], Any]) -> "CallInput":
         """Returns the case with copies of its input and keywords, which a run may change."""
         keywords = {name: copy(value) for name, value in self.keywords.items()}
         return replace(self, given=copy(self.given), keywords=keywords)

@@ -16,14 +16,14 @@ from .doubts import named
 from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
-from .options import Case, Manner
+from .options import CallInput, Manner
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.serving import Serving
 from .run_context import (
+    ModelWatch,
     Participation,
-    Watch,
     failed_reply,
     failing,
     fault_in,
@@ -49,7 +49,7 @@ class Replays(Generic[Item]):
     """
 
     application: Application[Item]
-    case: Case
+    case: CallInput
     manner: Manner
     first: Participation
     captured: Captured[Item]
@@ -214,6 +214,6 @@ def replays_muted(manner: Manner) -> AbstractContextManager[None]:
     return nullcontext() if manner.print_replays else muting()
 
 
-def whole_answer(manner: Manner, output: Any, watch: Watch) -> Answer:
+def whole_answer(manner: Manner, output: Any, watch: ModelWatch) -> Answer:
     """Returns the answer in an output, with the tokens spent. Raises InvalidInput if it has none."""
     return with_spent(Answer.of(manner.answer_of(output)), watch)

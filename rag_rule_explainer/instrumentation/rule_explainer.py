@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 from ..estimate.assumptions import Assumptions
 from ..estimate.estimate import Estimate
@@ -11,7 +12,7 @@ from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
 from .call import Call, RuleKindLike
-from .options import Case, Manner, QuestionOf, documents_in, ids_in
+from .options import CallInput, Manner, QuestionOf, documents_in, ids_in
 from .run_context import participation, refused
 
 Item = TypeVar("Item")
@@ -33,9 +34,10 @@ class ApplicationExplainer(Generic[Item, Document]):
         self._explainer = explainer
 
     @abstractmethod
-    def _call(self, case: Case) -> Call[Item]:
+    def _call(self, case: CallInput) -> Call[Item]:
         """Returns the call that explains this case."""
 
+    @called_as("explain")
     def explain(
         self,
         input: Any,  # noqa: A002 -- as all integrations say
@@ -60,6 +62,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         case = self._case(input, documents, add_documents, pinned, baseline)
         return self._call(case).explained().explanation
 
+    @called_as("aexplain")
     async def aexplain(
         self,
         input: Any,  # noqa: A002 -- as all integrations say
@@ -73,6 +76,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
 
+    @called_as("verify")
     def verify(
         self,
         antecedent: Iterable[str],
@@ -92,6 +96,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         case = self._case(input, documents, add_documents, pinned, baseline)
         return self._call(case).verified(antecedent, kind)
 
+    @called_as("averify")
     async def averify(
         self,
         antecedent: Iterable[str],
@@ -107,6 +112,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 
+    @called_as("estimate")
     def estimate(
         self,
         input: Any,  # noqa: A002 -- as all integrations say
@@ -133,7 +139,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         add_documents: Sequence[Document] = (),
         pinned: Sequence[str] = (),
         baseline: Any = None,
-    ) -> Case:
+    ) -> CallInput:
         if participation() is not None:
             raise refused(
                 InvalidInput(
@@ -142,7 +148,7 @@ class ApplicationExplainer(Generic[Item, Document]):
                 )
             )
         question = self.question_of(given)
-        return Case(
+        return CallInput(
             given,
             question,
             None,

@@ -23,9 +23,8 @@ from .requests.source_recognition import Request
 from .shared_state.temporaries import Shared
 
 
-class Watch(Protocol):
-    """A ``Watch`` records the requests and replies of the models of one run, as their framework reports
-    them.
+class ModelWatch(Protocol):
+    """A ``ModelWatch`` records the requests and replies of a run's models.
 
     ``before_step``: called with the number of each step of a graph before the step; may raise.
     """
@@ -77,7 +76,7 @@ class Audited(Protocol):
         ...
 
 
-def unusable(reason: str, watch: Watch, *, passing: bool | None = None) -> UnusableReply:
+def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> UnusableReply:
     """Returns the error for a run whose reply cannot count, with the tokens that it spent."""
     models = watch.models
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
@@ -91,7 +90,7 @@ def no_opinions(
     return UnusableReply(reason, summed(models) or usage, models or None, passing=False)
 
 
-def failed_reply(reason: str, watch: Watch, cause: BaseException | None = None) -> UnusableReply:
+def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = None) -> UnusableReply:
     """Returns the error for a run that failed. ``passing`` is True if a model failed or its reply was
     incomplete; otherwise the cause decides whether a retry may help."""
     passing = True if watch.failed or watch.fault else None
@@ -101,7 +100,7 @@ def failed_reply(reason: str, watch: Watch, cause: BaseException | None = None) 
 
 
 @contextmanager
-def failing(watch: Watch) -> Generator[None, None, None]:
+def failing(watch: ModelWatch) -> Generator[None, None, None]:
     """Turns an error inside the block into an UnusableReply with the tokens that the run spent."""
     try:
         yield
@@ -124,7 +123,7 @@ def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
     return next((each for each in reversed(said) if is_structured or not each.is_call), None)
 
 
-def fault_in(answer: Answer, watch: Watch, tools: Collection[str] = ()) -> str:
+def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> str:
     """Returns ``CALLS`` if the answer is only the call of a tool, else an empty text.
 
     ``tools``: the names of the tools that ran; their output may be the answer.
@@ -137,7 +136,7 @@ def fault_in(answer: Answer, watch: Watch, tools: Collection[str] = ()) -> str:
     return ""
 
 
-def with_spent(answer: Answer, watch: Watch) -> Answer:
+def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
     """Returns the answer with the tokens of all models of the run, not only of the model that wrote it.
 
     Adds the finish reason of the reply behind the answer if the answer has none.
@@ -164,7 +163,7 @@ class Participation:
     """
 
     gate: GoingOn
-    watch: Watch
+    watch: ModelWatch
     state: State
     stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tools: set[str] = field(default_factory=set[str])

@@ -10,22 +10,23 @@ from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleErr
 from ..probing.interrupts import kept as interrupts_kept
 from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
 from ..probing.tracing.marks import TracedExplanation
-from ..probing.tracing.traced import marked_first
+from ..probing.tracing.traced import traced_first
 from ..sources import Source
 from ..verdicts import Answer
 from .application import Application
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
+from .first_run_faults import application_failed, check_stubs, no_answer, nothing_retrieved
 from .isolation.attributes import data_copy
-from .options import Case, Manner
+from .options import CallInput, Manner
 from .recorded_baseline import RecordedBaseline
 from .recording.captured import Captured, OnNewQuery
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.serving import Serving
 from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
-from .run_context import Participation, Watch, failed_reply, fault_in
+from .run_context import ModelWatch, Participation, failed_reply, fault_in
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
@@ -42,7 +43,7 @@ class ApplicationRun(Generic[Item]):
     def __init__(
         self,
         application: Application[Item],
-        case: Case,
+        case: CallInput,
         manner: Manner,
         trace: TracedExplanation | None = None,
     ) -> None:
@@ -97,7 +98,7 @@ class ApplicationRun(Generic[Item]):
         state = self._first.state
         yield from (*state.before, *state.aside)
 
-    def _first_case(self) -> Case:
+    def _first_case(self) -> CallInput:
         """Returns the case of the first run; the user's own run gets the original keywords."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
@@ -154,7 +155,7 @@ class ApplicationRun(Generic[Item]):
     def _running_first(self) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
-            taking_part, marked = inside_run(self.application, self._first), marked_first(self.trace)
+            taking_part, marked = inside_run(self.application, self._first), traced_first(self.trace)
             with self._state.contexts.of_the_baseline(), taking_part, marked:
                 yield
             self._seconds = time.monotonic() - started
@@ -163,10 +164,7 @@ class ApplicationRun(Generic[Item]):
         except Exception as error:
             if self.case.own_errors:
                 raise
-            raise BaselineFailed(
-                "the application failed on this input, so there is no answer to explain; "
-                f"make it answer first: {type(error).__name__}: {error}"
-            ) from error
+            raise application_failed(error, self.case, _retrievals_of(self._first.gate)) from error
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
         """Returns the sources that the first run retrieved, and the baseline made from its answer.
@@ -180,8 +178,9 @@ class ApplicationRun(Generic[Item]):
         self._check_not_stopped(output)
         if self.case.unreadable is not None:
             raise self.case.unreadable
+        check_stubs(self._manner, first)
         if first.watch.fault:
-            raise self._no_answer(first.watch.fault)
+            raise no_answer(first.watch.fault)
         captured = self._sources_of(output)
         try:
             answer = whole_answer(self._manner, output, first.watch)
@@ -190,7 +189,7 @@ class ApplicationRun(Generic[Item]):
             raise
         fault = fault_in(answer, first.watch, first.tools) or (EMPTY if said_nothing(answer) else "")
         if fault:
-            raise self._no_answer(fault)
+            raise no_answer(fault)
         given = self.application.texts_in(self.case.given)
         state = self._state
         constants = state.leftovers.before.texts()
@@ -219,15 +218,8 @@ class ApplicationRun(Generic[Item]):
         if stopped:
             raise BaselineFailed(stopped)
 
-    def _no_answer(self, fault: str) -> BaselineFailed:
-        failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
-        # The cause lets the baseline be retried, as a replay with such a reply is.
-        failed.__cause__ = UnusableReply(fault, passing=True)
-        return failed
-
     def _recorded_sources(self) -> Captured[Item]:
-        gate = self._first.gate
-        retrievals = gate.retrievals if isinstance(gate, Recording) else gate.served
+        gate, retrievals = self._first.gate, _retrievals_of(self._first.gate)
         if isinstance(gate, Recording):
             if gate.fault is not None:
                 raise gate.fault
@@ -235,9 +227,7 @@ class ApplicationRun(Generic[Item]):
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
             reason = next(faults, "") or self.application.why_nothing(retrievals)
-            if self._manner.retrievers:
-                reason += ". Only those named in retrievers= count, and none of them was asked"
-            raise NoSourcesCaptured(reason)
+            raise nothing_retrieved(reason, self._manner, self._first.tools)
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
@@ -248,7 +238,7 @@ class ApplicationRun(Generic[Item]):
         self,
         recording: Recording[Item],
         output: Any,
-        watch: Watch,
+        watch: ModelWatch,
         state: State,
         tools: set[str],
         identity: str,
@@ -297,5 +287,9 @@ class ApplicationRun(Generic[Item]):
         return replays_muted(self._manner)
 
 
+def _retrievals_of(gate: Recording[Any] | Serving[Any]) -> int:
+    return gate.retrievals if isinstance(gate, Recording) else gate.served
+
+
 def _has_retrieved(gate: Recording[Any] | Serving[Any]) -> bool:
-    return bool(gate.retrievals if isinstance(gate, Recording) else gate.served)
+    return bool(_retrievals_of(gate))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from ..allowed import checked_flag
+from ..allowed import called_as, checked_flag
 from ..errors import InvalidInput
 from ..printable import printable, shortened
 from ..verdicts import Answer, Case, Judgement, Verdict
@@ -177,6 +177,7 @@ def _bracketed(inner: Predicate, clause: str) -> str:
 _ANYTHING = object()
 
 
+@called_as("json_path")
 def json_path(
     path: str,
     *,

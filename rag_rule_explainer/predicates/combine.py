@@ -19,6 +19,8 @@ _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
 """The pattern of errors of a function that takes a Case for a text; the last part is for Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
+_OF_JUDGE = re.compile("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
+_JUDGE_GIVEN = "a function of a JudgeRequest is a judge: predicate=judged('says ...', judge)"
 
 
 def both(first: Predicate, second: PredicateLike) -> "AllOf":
@@ -162,7 +164,8 @@ class Function:
             # Such an error means that the function used the Case as if it were a text.
             if not _CASE_FOR_TEXT.search(str(error)):
                 raise
-            raise type(error)(f"{error}; {_TEXT_OF_CASE}") from error
+            way_out = _JUDGE_GIVEN if _OF_JUDGE.search(str(error)) else _TEXT_OF_CASE
+            raise type(error)(f"{error}; {way_out}") from error
 
     async def _outcome(self, case: Case) -> object:
         if inspect.iscoroutinefunction(self.function):

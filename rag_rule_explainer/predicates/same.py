@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, no_truth, opposite
@@ -113,6 +114,7 @@ class ConsistentWith:
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
+@called_as("same_answer")
 def same_answer(
     *,
     overlap: float | None = None,
@@ -135,6 +137,7 @@ def same_answer(
     return SameAnswer(overlap, _jury(judge, judge_name, judge_samples, batch))
 
 
+@called_as("consistent_with")
 def consistent_with(
     truth: str,
     *,

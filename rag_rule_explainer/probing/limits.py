@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from math import isfinite
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 
 INTERRUPTED = "interrupted"
@@ -12,6 +13,7 @@ MOST_AT_A_TIME = 10_000
 """The largest number of replays in flight; each of them may need a thread."""
 
 
+@called_as("Limits")
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The Limits are hard caps: once one is reached, no replay is begun, and the proved rules are

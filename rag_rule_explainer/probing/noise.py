@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from ..allowed import checked_whole
+from ..allowed import called_as, checked_whole
 from ..errors import InvalidInput
 from .vote_rules import Count, Majority, Sequential
 
@@ -13,6 +13,10 @@ MOST_SAMPLES = 1_000
 """The largest number of samples of one arrangement; about half of them are requested at once."""
 
 
+_SHARE = "Noise(min_confidence=...), for rules that hold on so many"
+
+
+@called_as("Noise")
 @dataclass(frozen=True, slots=True)
 class Noise:
     """The Noise settings say how many samples of an arrangement are drawn, and which arrangements are
@@ -70,7 +74,10 @@ class Noise:
         if isinstance(given, cls):
             return given
         if type(given) is not int:
-            raise InvalidInput(f"noise is {given!r}; give a number of samples, or Noise(samples=...)")
+            share = f"; a share of subsets is {_SHARE}" if isinstance(given, float) else ""
+            raise InvalidInput(
+                f"noise is {given!r}; give a number of samples, or Noise(samples=...){share}"
+            )
         return cls(samples=given)
 
     def _check_decidable(self) -> None:

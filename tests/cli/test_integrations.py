@@ -137,7 +137,11 @@ from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.copies.patching import Interception, Patches
 from rag_rule_explainer.instrumentation.function_application import FunctionApplication
 from rag_rule_explainer.instrumentation.options import Manner
-from rag_rule_explainer.instrumentation.requests.client_watch import Asked, Reply, current_watch
+from rag_rule_explainer.instrumentation.requests.client_watch import (
+    ModelReply,
+    ModelRequest,
+    current_watch,
+)
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.engine import Said
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
@@ -156,10 +160,10 @@ def _telling(_, tell):
         watch = current_watch()
         if watch is None:
             return tell(self, prompt)
-        key = watch.asked(Asked(prompt, prompt))
+        key = watch.asked(ModelRequest(prompt, prompt))
         with watch.failing():
             text = tell(self, prompt)
-        watch.replied(key, Reply(Said(text, "stop", reports=True), text, (), "oracle", {}))
+        watch.replied(key, ModelReply(Said(text, "stop", reports=True), text, (), "oracle", {}))
         return text
     return told
 

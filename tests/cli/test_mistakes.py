@@ -41,7 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "scans/c.docx": "PK",
             "mixed/a.md": "The iron tower was built in 1889.",
             "mixed/b.pdf": "%PDF",
-            "newcomers_app.py": "number = 1\n",
+            "newcomers_app.py": "import json as chains\nnumber = 1\n",
         },
     )
     (tmp_path / "scan.pdf").write_bytes(b"%PDF-1.7\n\xe2\xe3")
@@ -107,6 +107,15 @@ IN_OTHERS_WORDS = {
         "--predicate",
         "See rag-rules explain --help.",
     ),
+    "ASKED --sources texts.jsonl --contains 1889": (
+        "No such option: --contains. Did you mean --predicate contains:1889? See",
+    ),
+    "ASKED --sources texts.jsonl --one_of '1889|1890'": ("--predicate 'one-of:1889|1890'? See",),
+    "estimate --refuses --sources texts.jsonl": ("Did you mean --predicate refuses? See",),
+    "verify --question ? --sources texts.jsonl --retained plaque,menu": (
+        "No such option: --retained. Did you mean --rule plaque,menu --kind retention? See",
+    ),
+    "verify --question ? --sources texts.jsonl --omitted=plaque": ("--rule plaque --kind omission? See",),
     "explain 'How many days?' --sources texts.jsonl": (
         "(How many days?). A question is given by --question '...'. See rag-rules explain --help.",
     ),

@@ -6,12 +6,12 @@ from uuid import uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sources_of
+from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, sources_of
 
 UUID = "7b1f6a70-3f0b-4d5c-9e0a-0c1d2e3f4a5b"
 texts = st.text("abc \ud800", max_size=4)
 retrieved = st.builds(
-    Retrieved,
+    RetrievedText,
     texts,
     st.none() | st.sampled_from(["", " ", "x", "y", UUID, "\ud800"]),
     st.dictionaries(
@@ -21,13 +21,13 @@ retrieved = st.builds(
 )
 
 
-def named(*texts: Retrieved) -> list[str]:
+def named(*texts: RetrievedText) -> list[str]:
     return [source.id for source in sources_of([texts])[0]]
 
 
 @given(st.lists(st.lists(retrieved, max_size=6), max_size=4))
 def test_every_text_has_a_source_and_different_texts_different_ones(
-    batches: list[list[Retrieved]],
+    batches: list[list[RetrievedText]],
 ) -> None:
     found = sources_of(batches)
     assert [len(batch) for batch in found] == [len(batch) for batch in batches]
@@ -39,26 +39,26 @@ def test_every_text_has_a_source_and_different_texts_different_ones(
 
 
 @given(st.lists(retrieved, max_size=5))
-def test_the_same_retrieval_again_adds_no_source(batch: list[Retrieved]) -> None:
+def test_the_same_retrieval_again_adds_no_source(batch: list[RetrievedText]) -> None:
     once, again = sources_of([batch, batch])
     assert [source.id for source in once] == [source.id for source in again]
 
 
 def test_an_id_names_a_source_unless_a_framework_made_it_up() -> None:
-    assert named(Retrieved("a", "guide", {"title": "Guide"})) == ["guide"]
-    assert named(Retrieved("a", UUID, {"title": "Guide"})) == ["Guide"]
-    assert named(Retrieved("a", UUID, {"file_name": "a.pdf"}, "manual")) == ["manual"]
-    assert named(Retrieved("a", UUID, {"file_name": "a.pdf"}, UUID.replace("7", "8"))) == ["a.pdf"]
-    assert named(Retrieved("a", UUID))[0].startswith("doc-")
-    assert named(Retrieved("a"))[0].startswith("doc-")
+    assert named(RetrievedText("a", "guide", {"title": "Guide"})) == ["guide"]
+    assert named(RetrievedText("a", UUID, {"title": "Guide"})) == ["Guide"]
+    assert named(RetrievedText("a", UUID, {"file_name": "a.pdf"}, "manual")) == ["manual"]
+    assert named(RetrievedText("a", UUID, {"file_name": "a.pdf"}, UUID.replace("7", "8"))) == ["a.pdf"]
+    assert named(RetrievedText("a", UUID))[0].startswith("doc-")
+    assert named(RetrievedText("a"))[0].startswith("doc-")
 
 
 def test_ids_that_are_made_anew_at_each_call_change_no_name() -> None:
     def a_call(made_up: Callable[[], str]) -> list[str]:
         guide = {"title": "Guide"}
         return named(
-            *(Retrieved(text, made_up(), told) for text in "aabc" for told in ({}, guide)),
-            Retrieved("whole", made_up(), {}, made_up()),
+            *(RetrievedText(text, made_up(), told) for text in "aabc" for told in ({}, guide)),
+            RetrievedText("whole", made_up(), {}, made_up()),
         )
 
     for made_up in (lambda: str(uuid4()), lambda: uuid4().hex, lambda: f"lc_{uuid4()}"):
@@ -68,7 +68,7 @@ def test_ids_that_are_made_anew_at_each_call_change_no_name() -> None:
 
 
 def test_chunks_of_one_whole_are_told_apart_by_what_they_say() -> None:
-    chunks = [Retrieved(f"chunk {n}", UUID.replace("7", str(n)), {}, "manual") for n in range(5)]
+    chunks = [RetrievedText(f"chunk {n}", UUID.replace("7", str(n)), {}, "manual") for n in range(5)]
     names = named(*chunks)
     assert len(set(names)) == 5
     assert all(name.startswith("manual#") for name in names)

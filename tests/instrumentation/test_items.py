@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rag_rule_explainer import InvalidInput, Source
-from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sources_of
+from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, sources_of
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, form_of, items_in, result_like
 from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 
@@ -26,25 +26,28 @@ class Row(NamedTuple):
 @pytest.mark.parametrize(
     ("item", "expected"),
     [
-        ("a text", Retrieved("a text")),
-        ({"id": 7, "snippet": "s", "rank": 1}, Retrieved("s", "7", {"rank": 1})),
-        ({"content": "c"}, Retrieved("c")),
+        ("a text", RetrievedText("a text")),
+        ({"id": 7, "snippet": "s", "rank": 1}, RetrievedText("s", "7", {"rank": 1})),
+        ({"content": "c"}, RetrievedText("c")),
         (
             {"text": "t", "metadata": {"source": "s.pdf"}, "n": 1},
-            Retrieved("t", None, {"n": 1, "source": "s.pdf"}),
+            RetrievedText("t", None, {"n": 1, "source": "s.pdf"}),
         ),
-        (SimpleNamespace(text="t", body="b"), Retrieved("t")),
-        (SimpleNamespace(text="t", id="i", metadata={"title": "T"}), Retrieved("t", "i", {"title": "T"})),
-        (SimpleNamespace(content="c", id=np.int64(3)), Retrieved("c", "3")),
-        (SimpleNamespace(content="c", id=UUID_ID), Retrieved("c", str(UUID_ID))),
-        (SimpleNamespace(content="c", id=True), Retrieved("c")),
-        (SimpleNamespace(content="c", id=lambda: "no id"), Retrieved("c")),
-        (SimpleNamespace(content="c", id=0.5, metadata="none"), Retrieved("c")),
-        (Row("r", "b", 4), Retrieved("b", "r", {"page": 4})),
-        (("the only text", 0.25), Retrieved("the only text", None, {"1": 0.25})),
+        (SimpleNamespace(text="t", body="b"), RetrievedText("t")),
+        (
+            SimpleNamespace(text="t", id="i", metadata={"title": "T"}),
+            RetrievedText("t", "i", {"title": "T"}),
+        ),
+        (SimpleNamespace(content="c", id=np.int64(3)), RetrievedText("c", "3")),
+        (SimpleNamespace(content="c", id=UUID_ID), RetrievedText("c", str(UUID_ID))),
+        (SimpleNamespace(content="c", id=True), RetrievedText("c")),
+        (SimpleNamespace(content="c", id=lambda: "no id"), RetrievedText("c")),
+        (SimpleNamespace(content="c", id=0.5, metadata="none"), RetrievedText("c")),
+        (Row("r", "b", 4), RetrievedText("b", "r", {"page": 4})),
+        (("the only text", 0.25), RetrievedText("the only text", None, {"1": 0.25})),
     ],
 )
-def test_items_of_every_known_kind_are_read(item: Any, expected: Retrieved) -> None:
+def test_items_of_every_known_kind_are_read(item: Any, expected: RetrievedText) -> None:
     assert ItemReading().read(item) == expected
 
 
@@ -90,22 +93,22 @@ def test_a_result_is_a_list_or_one_alone_or_nothing() -> None:
     assert result_like([], form_of({"text": "x"})) is None
 
 
-def lifted(told: object) -> Retrieved | None:
-    return told if isinstance(told, Retrieved) else None
+def lifted(told: object) -> RetrievedText | None:
+    return told if isinstance(told, RetrievedText) else None
 
 
-def brought(*given: Any) -> list[Retrieved]:
-    return as_items(given, lifted, lambda batches: sources_of(batches), "Retrieved")
+def brought(*given: Any) -> list[RetrievedText]:
+    return as_items(given, lifted, lambda batches: sources_of(batches), "RetrievedText")
 
 
 def test_documents_may_be_brought_in_any_form() -> None:
     assert brought("a", Source("s", "b"), {"text": "c"}, {"id": 4, "text": "d", "title": "T"}) == [
-        Retrieved("a", "D1"),
-        Retrieved("b", "s"),
-        Retrieved("c", "D3"),
-        Retrieved("d", "4", {"title": "T"}),
+        RetrievedText("a", "D1"),
+        RetrievedText("b", "s"),
+        RetrievedText("c", "D3"),
+        RetrievedText("d", "4", {"title": "T"}),
     ]
-    with pytest.raises(InvalidInput, match="document 2 is a float; pass a Retrieved, or its text"):
+    with pytest.raises(InvalidInput, match="document 2 is a float; pass a RetrievedText, or its text"):
         brought("a", 0.5)
     with pytest.raises(InvalidInput, match="the id of document 1 is \\[\\]"):
         brought({"id": [], "text": "a"})

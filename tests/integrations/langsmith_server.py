@@ -5,7 +5,7 @@ import socket
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from langsmith import Client
@@ -13,13 +13,19 @@ from typing_extensions import override
 
 
 class LangSmith(ThreadingHTTPServer):
-    """Keeps the runs it is sent, by id, each as what was said of it last."""
+    """Keeps the runs it is sent, by id, each as what was said of it last.
+
+    Unless it ``answers``, it does not say that it is there before it is closed, but takes runs.
+    """
 
     daemon_threads = True
 
-    def __init__(self) -> None:
+    def __init__(self, *, answers: bool = True) -> None:
         super().__init__(("127.0.0.1", 0), _Taking)
         self.runs: dict[str, dict[str, Any]] = {}
+        self.may_answer = Event()
+        if answers:
+            self.may_answer.set()
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
 
     def take(self, said: dict[str, Any]) -> None:
@@ -41,15 +47,24 @@ class LangSmith(ThreadingHTTPServer):
 
 class _Taking(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
-        self._say({"version": "1", "batch_ingest_config": _BY_BATCHES})
+        server = self.server
+        assert isinstance(server, LangSmith)
+        server.may_answer.wait()
+        with suppress(OSError):  # whoever asked has gone
+            self._say({"version": "1", "batch_ingest_config": _BY_BATCHES})
 
     def do_POST(self) -> None:
         told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         server = self.server
         assert isinstance(server, LangSmith)
-        for said in [*told.get("post", ()), *told.get("patch", ())]:
-            server.take(said)
+        for said in (
+            [*told.get("post", ()), *told.get("patch", ())] if told.keys() & {"post", "patch"} else [told]
+        ):
+            server.take({"id": self.path.rpartition("/")[2], **said})
         self._say({})
+
+    def do_PATCH(self) -> None:
+        self.do_POST()
 
     def _say(self, told: object) -> None:
         body = json.dumps(told).encode()
@@ -74,13 +89,14 @@ _BY_BATCHES = {
 
 
 @contextmanager
-def langsmith() -> Generator[tuple[LangSmith, Client], None, None]:
+def langsmith(*, answers: bool = True) -> Generator[tuple[LangSmith, Client], None, None]:
     """A server, and a client of it; ``client.flush()`` waits until it has everything."""
-    with LangSmith() as server:
+    with LangSmith(answers=answers) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        client = Client(api_url=server.url, api_key="none")
+        client = Client(api_url=server.url, api_key="none", auto_batch_tracing=answers)
         yield server, client
         client.close()
+        server.may_answer.set()
         server.shutdown()
 
 

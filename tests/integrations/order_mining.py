@@ -9,7 +9,6 @@ from functools import partial
 from itertools import combinations, permutations
 from typing import Any
 
-from langchain_rag_rule_explainer import RuleExplainer as ChainExplainer
 from typing_extensions import override
 
 from rag_rule_explainer import Answer, Explainer, Explanation
@@ -129,10 +128,9 @@ class OrderExplainer(Explainer):
 def mined_by(explainer: Any) -> Mined:
     """What an integration's explainer finds with that in the place of its own."""
     ours = OrderExplainer(predicate=BAD)
-    if isinstance(explainer, ChainExplainer):
-        explainer._explainers._unbounded = ours
-    else:
-        explainer._explainer = ours
+    # LangChain's explainer has one for each bound on concurrency.
+    holder = getattr(explainer, "_explainers", explainer)
+    setattr(holder, "_explainer" if holder is explainer else "_unbounded", ours)
     explanation = explainer.explain("why?")
     assert explanation.ended, explanation.warnings
     return ours.mined

@@ -22,7 +22,7 @@ from rag_rule_explainer.instrumentation.engine import (
     current_replay,
 )
 from rag_rule_explainer.instrumentation.isolation.attributes import data_copy
-from rag_rule_explainer.instrumentation.options import Case
+from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.run_context import participation
 
 from .breakpoints import asked_a_human
@@ -71,7 +71,7 @@ class LangChainApplication(Application[Found]):
         return False
 
     @override
-    def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
+    def run(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         def invoke(config: RunnableConfig) -> Any:
             output = self.runnable.invoke(case.given, config, **case.keywords)
             return ended(self.runnable, config, output)
@@ -80,7 +80,7 @@ class LangChainApplication(Application[Found]):
         return invoke(config) if kept is None else replayed(config, case.question, invoke)
 
     @override
-    async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
+    async def arun(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         async def invoke(config: RunnableConfig) -> Any:
             output = await self.runnable.ainvoke(case.given, config, **case.keywords)
             return await aended(self.runnable, config, output)
@@ -89,7 +89,7 @@ class LangChainApplication(Application[Found]):
         return await (invoke(config) if kept is None else areplayed(config, case.question, invoke))
 
     @override
-    def stream(self, case: Case) -> Iterator[Any]:
+    def stream(self, case: CallInput) -> Iterator[Any]:
         config, graph = _config_of(case, None), graph_in(self.runnable)
         keywords = {**case.keywords, **self.of_streams}
         if graph is None:
@@ -97,7 +97,7 @@ class LangChainApplication(Application[Found]):
         return GraphStream(graph, keywords).stream(self.runnable, case.given, config)
 
     @override
-    def astream(self, case: Case) -> AsyncIterator[Any]:
+    def astream(self, case: CallInput) -> AsyncIterator[Any]:
         config, graph = _config_of(case, None), graph_in(self.runnable)
         keywords = {**case.keywords, **self.of_streams}
         if graph is None:
@@ -172,7 +172,7 @@ class LangChainApplication(Application[Found]):
         return {"langchain-core": version("langchain-core")}
 
 
-def _config_of(case: Case, kept: Sequence[Source] | None) -> RunnableConfig:
+def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig:
     """Returns the config of a run, with tags and metadata that mark a replay or the baseline."""
     # A run may change its config, so that each has a copy; only the user's own run uses the original.
     own = kept is None and case.live

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from langchain_core.documents import Document
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sources_of
+from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, sources_of
 from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 
 from .documents import document_of, retrieved_of
@@ -23,10 +23,10 @@ def as_documents(given: Iterable[DocumentLike]) -> list[Document]:
 
 
 def _lifted(given: object) -> Document | None:
-    if isinstance(given, Retrieved):
+    if isinstance(given, RetrievedText):
         return document_of(given)
     return given if isinstance(given, Document) else None
 
 
-def _all_retrieved(batch: Iterable[Document]) -> list[Retrieved]:
+def _all_retrieved(batch: Iterable[Document]) -> list[RetrievedText]:
     return [retrieved_of(document) for document in batch]

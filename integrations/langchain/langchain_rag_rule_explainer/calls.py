@@ -9,7 +9,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
-from rag_rule_explainer.instrumentation.options import Case, Manner, QuestionOf, documents_in, ids_in
+from rag_rule_explainer.instrumentation.options import CallInput, Manner, QuestionOf, documents_in, ids_in
 from rag_rule_explainer.instrumentation.run_context import participation, refused
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 
@@ -68,7 +68,7 @@ class Calls:
         self._check(config, keywords or {})
         options = question or QuestionOptions()
         documents = options.documents
-        case = Case(
+        case = CallInput(
             given,
             self.question_of(given),
             config or {},
@@ -99,7 +99,7 @@ class Calls:
         rest = {name: value for name, value in keywords.items() if name not in stream_only}
         self._check(config, rest)
         more: dict[str, Any] = {"config": config, "keywords": rest, "forgiving": forgiving}
-        case = Case.of_the_users_run(given, self.question_of, **more)
+        case = CallInput.of_the_users_run(given, self.question_of, **more)
         call = self._call(case, config, trace, of_streams)
         call.events = ProgressEvents(config)
         return call
@@ -117,7 +117,7 @@ class Calls:
 
     def _call(
         self,
-        case: Case,
+        case: CallInput,
         config: RunnableConfig | None,
         trace: TracedExplanation | None,
         of_streams: Mapping[str, Any] | None = None,

@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from langchain_core.documents import Document
 
 from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.searches.identity import Retrieved
+from rag_rule_explainer.instrumentation.searches.identity import RetrievedText
 
 
-def retrieved_of(document: Document) -> Retrieved:
+def retrieved_of(document: Document) -> RetrievedText:
     """Returns the text, the id and the metadata of a document."""
-    return Retrieved(document.page_content, document.id, document.metadata)
+    return RetrievedText(document.page_content, document.id, document.metadata)
 
 
-def document_of(text: Retrieved) -> Document:
+def document_of(text: RetrievedText) -> Document:
     """Returns a new document with a text, its id and its metadata."""
     return Document(page_content=text.text, id=text.id, metadata=dict(text.metadata))
 

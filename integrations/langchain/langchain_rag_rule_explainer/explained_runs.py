@@ -169,7 +169,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
             config: RunnableConfig,
             **keywords: Any,
         ) -> Iterator[Any]:
-            with beside_root(config, trace):
+            with beside_root(config, trace, why_unheard(config)):
                 call = self._calls.of_the_users_run(
                     whole(given), config, trace, keywords, streams=True, forgiving=forgiving
                 )
@@ -204,7 +204,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
             **keywords: Any,
         ) -> AsyncIterator[Any]:
             everything = whole([each async for each in given])
-            with beside_root(config, trace):
+            with beside_root(config, trace, await threads.shared().run(why_unheard, config)):
                 call = self._calls.of_the_users_run(
                     everything, config, trace, keywords, streams=True, forgiving=forgiving
                 )

@@ -7,6 +7,7 @@ from typing import Any, cast
 from langchain_core.documents import Document
 
 from rag_rule_explainer import Source
+from rag_rule_explainer.instrumentation.clients.users_functions import users_result
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.searches.identity import sources_of
 from rag_rule_explainer.instrumentation.searches.items import (
@@ -104,7 +105,11 @@ class DocumentShape:
             return (document, *(found.scores or (1.0 if score is None else score,)))
         if found.given is not None:
             return copied(found.given)
-        return MadeItem(self.item_of(document)) if self.item_of else document
+        if self.item_of is None:
+            return document
+        return MadeItem(
+            users_result("item_of", self.item_of, document, what="an item as the search returns it")
+        )
 
 
 def _score(document: Document) -> float | None:

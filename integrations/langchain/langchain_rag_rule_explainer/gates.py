@@ -20,7 +20,7 @@ from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.recording.current import going_on
-from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
+from rag_rule_explainer.instrumentation.searches.gates import check_no_class, gated_function, joining
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 
 from .artifacts import ToolResult
@@ -83,6 +83,7 @@ def gate(
     Raises InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
+    check_no_class(search)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
     shape = DocumentShape(as_found=True, reading=ItemReading(items_of, text_of), item_of=item_of)

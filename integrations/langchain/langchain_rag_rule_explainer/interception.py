@@ -14,6 +14,7 @@ from . import (
     memories,
     nodecaches,
     retrievers,
+    silencing,
     stores,
     tools,
     writes,
@@ -33,6 +34,7 @@ interception = Patches(
         *docstores.INTERCEPTIONS,
         *caches.INTERCEPTIONS,
         *nodecaches.INTERCEPTIONS,
+        *silencing.INTERCEPTIONS,
         *loops.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
     ]

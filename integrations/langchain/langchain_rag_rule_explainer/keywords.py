@@ -19,7 +19,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.passthrough import RunnableAssign, RunnablePick
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.allowed import brief
+from rag_rule_explainer.allowed import brief, checked_whole
 
 from .graphs import graph_in
 
@@ -40,12 +40,15 @@ _ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin
 
 
 def check_config(given: Any) -> None:
-    """Raises InvalidInput for a config that is no dict, such as a condition."""
+    """Raises InvalidInput for a config that is no dict, or whose ``max_concurrency`` is no bound."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidInput(
             f"the second argument is LangChain's config, a dict, and this is {brief(given)}; a "
             "condition is a setting of the explainer: RuleExplainer(application, predicate=...)"
         )
+    bound = cast("Mapping[str, Any]", given or {}).get("max_concurrency")
+    if bound is not None:
+        checked_whole("max_concurrency of the config", bound, 1)
 
 
 def check_keywords(

@@ -70,7 +70,9 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     application's own run and a "rag_rule_replay" for each replay, which ends after its answer was judged
     and has the verdict. All runs in a replay have the tag "rag-rule-replay", and ``Explanation.id`` and
     the id of the explained run in their metadata. ``trace_replays=False`` keeps replays out of all
-    tracers, LangSmith and OpenTelemetry included.
+    tracers, also those that the application binds or passes itself, and LangSmith and OpenTelemetry; and
+    out of all callbacks in the config of a call. Other callback handlers that the application brings
+    itself are called as usual, as they may be part of what it does.
 
     The other settings are those of ``rag_rule_explainer.Explainer``. A ``max_concurrency`` in the config
     of a call replaces ``limiter`` and the default ``concurrency``: it bounds the replays that all calls

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from langchain_core.callbacks import (
     BaseCallbackManager,
     CallbackManagerForChainRun,
 )
+from langchain_core.callbacks.manager import BaseRunManager
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.runnables.config import (
     ensure_config,
@@ -34,6 +36,7 @@ from rag_rule_explainer.instrumentation.engine import (
     current_replay,
     heard,
     langsmith,
+    note,
     own_root,
     spans,
     threads,
@@ -45,6 +48,7 @@ from .keywords import check_config
 from .watching import is_heard
 
 T = TypeVar("T")
+_Run = TypeVar("_Run", bound=BaseRunManager)
 
 _MOST_RULES = 50
 """The maximum number of rules in the output of a traced explanation."""
@@ -84,8 +88,14 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 
 
 @contextmanager
-def beside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
-    """Marks the root run of a stream at the end, without changing the context of the consumer."""
+def beside_root(
+    config: RunnableConfig, trace: TracedExplanation, nobody: Unheard
+) -> Generator[None, None, None]:
+    """Marks the root run of a stream at the end, without changing the context of the consumer.
+
+    ``nobody``: see ``why_unheard``. Only replays are kept from those that do not receive them.
+    """
+    note(trace, nobody)
     handlers, run_id = _handlers(config), _run_id(config)
     trace.is_open = _span_of(handlers, run_id) is not None
     try:
@@ -149,7 +159,8 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
     config = ensure_config(config)
     manager = get_callback_manager_for_config(config)
     run = manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
-    replay.at_end(_ending(run, manager.handlers))
+    for each in _alone(run):
+        replay.at_end(_ending(each))
     with _current(manager.handlers, run.run_id), _without_ambient_config():
         return invoke(patch_config(config, callbacks=run.get_child()))
 
@@ -164,7 +175,8 @@ async def areplayed(
     config = ensure_config(config)
     manager = get_async_callback_manager_for_config(config)
     run = await manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
-    replay.at_end(_aending(run, manager.handlers))
+    for each in _alone(run):
+        replay.at_end(_aending(each))
     with _current(manager.handlers, run.run_id), _without_ambient_config():
         return await invoke(patch_config(config, callbacks=run.get_child()))
 
@@ -177,12 +189,21 @@ def _output(outcome: Outcome) -> dict[str, Any]:
     return {"answer": outcome.answer, **outcome.marks}
 
 
-def _ending(run: CallbackManagerForChainRun, handlers: Iterable[Any]) -> Callable[[Outcome], None]:
+def _alone(run: _Run) -> Generator[_Run, None, None]:
+    """Yields the run once for each of its handlers, so that one that raises takes the end from no
+    other."""
+    for handler in run.handlers:
+        alone = copy(run)
+        alone.handlers = [handler]
+        yield alone
+
+
+def _ending(run: CallbackManagerForChainRun) -> Callable[[Outcome], None]:
     is_silent = is_muted()
 
     def end(outcome: Outcome) -> None:
         with muted(is_silent):
-            _mark(handlers, run.run_id, outcome.marks)
+            _mark(run.handlers, run.run_id, outcome.marks)
             if outcome.error is None:
                 run.on_chain_end(_output(outcome))
             else:
@@ -191,14 +212,12 @@ def _ending(run: CallbackManagerForChainRun, handlers: Iterable[Any]) -> Callabl
     return end
 
 
-def _aending(
-    run: AsyncCallbackManagerForChainRun, handlers: Iterable[Any]
-) -> Callable[[Outcome], Awaitable[None]]:
+def _aending(run: AsyncCallbackManagerForChainRun) -> Callable[[Outcome], Awaitable[None]]:
     is_silent = is_muted()
 
     async def end(outcome: Outcome) -> None:
         with muted(is_silent):
-            _mark(handlers, run.run_id, outcome.marks)
+            _mark(run.handlers, run.run_id, outcome.marks)
             if outcome.error is None:
                 await run.on_chain_end(_output(outcome))
             else:

@@ -33,7 +33,7 @@ from rag_rule_explainer.instrumentation.engine import (
     current_replay,
 )
 from rag_rule_explainer.instrumentation.function_application import AsyncOnlyError
-from rag_rule_explainer.instrumentation.options import Case
+from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.recording.captured import Captured
 from rag_rule_explainer.instrumentation.run_context import Participation, unusable
 
@@ -107,12 +107,12 @@ class LlamaIndexApplication(Application[Found]):
         return self.entry.async_only
 
     @override
-    def run(self, case: Case, kept: Sequence[Source] | None) -> Any:
+    def run(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         with _tagged(kept), nullcontext() if kept is None else replaying(case.question):
             return self.entry.run(case.given)
 
     @override
-    async def arun(self, case: Case, kept: Sequence[Source] | None) -> Any:
+    async def arun(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
         with ExitStack() as inside:
             inside.enter_context(_tagged(kept))
             inside.enter_context(running(self.standstills, is_replay=kept is not None))
@@ -133,12 +133,12 @@ class LlamaIndexApplication(Application[Found]):
         return asked()
 
     @override
-    def stream(self, case: Case) -> Iterator[Any]:
+    def stream(self, case: CallInput) -> Iterator[Any]:
         with _tagged(None):
             yield from self.entry.stream(case.given)
 
     @override
-    async def astream(self, case: Case) -> AsyncIterator[Any]:
+    async def astream(self, case: CallInput) -> AsyncIterator[Any]:
         with _tagged(None), running(self.standstills, is_replay=False):
             async for piece in self.entry.astream(case.given):
                 yield piece

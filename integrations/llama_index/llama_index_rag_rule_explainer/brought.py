@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from llama_index.core.schema import BaseNode, NodeWithScore
 
 from rag_rule_explainer import Source
-from rag_rule_explainer.instrumentation.searches.identity import Retrieved
+from rag_rule_explainer.instrumentation.searches.identity import RetrievedText
 from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 
 from .nodes import Found, copy_of, identify, node_of
@@ -22,7 +22,7 @@ def documents_as_found(given: Iterable[DocumentLike]) -> list[Found]:
 
 
 def _lifted(document: object) -> Found | None:
-    if isinstance(document, Retrieved):
+    if isinstance(document, RetrievedText):
         document = node_of(document)
     if isinstance(document, BaseNode):
         document = NodeWithScore(node=document, score=1.0)

@@ -10,7 +10,7 @@ from rag_rule_explainer import Answer
 from rag_rule_explainer.allowed import showing
 from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.explainer_options import ExplainerOptions, FrameworkFields
-from rag_rule_explainer.instrumentation.options import AnswerOf, Case, Manner, QuestionOf
+from rag_rule_explainer.instrumentation.options import AnswerOf, CallInput, Manner, QuestionOf
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.showing import showing_settings
@@ -119,7 +119,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     def live_call(self, given: Any) -> Call[Found]:
         """Returns a call whose baseline is the user's own run: it writes to real memories, and is made
         whether its question can be read or not."""
-        return self._call(Case.of_the_users_run(given, self.question_of, forgiving=True))
+        return self._call(CallInput.of_the_users_run(given, self.question_of, forgiving=True))
 
     def text_of(self, output: Any) -> str:
         """Returns the answer in an output; else what it prints as."""
@@ -129,6 +129,6 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
             return str(output)
 
     @override
-    def _call(self, case: Case) -> Call[Found]:
+    def _call(self, case: CallInput) -> Call[Found]:
         run = ApplicationRun(LlamaIndexApplication(self.entry), case, self._manner)
         return Call(run, self._explainer, ProgressEvents())

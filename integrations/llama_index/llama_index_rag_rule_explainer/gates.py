@@ -14,7 +14,7 @@ from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.recording.current import going_on
-from rag_rule_explainer.instrumentation.searches.gates import gated_function, joining
+from rag_rule_explainer.instrumentation.searches.gates import check_no_class, gated_function, joining
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Shape, asked_part
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 
@@ -72,6 +72,7 @@ def gate(
     Raises InvalidInput for an object that is no search, and for a misspelt keyword.
     """
     check_no_others(others, gate)
+    check_no_class(search)
     if isinstance(search, GatedRetriever):
         return search
     if item_of is not None:

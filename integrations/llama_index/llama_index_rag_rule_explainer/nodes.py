@@ -8,7 +8,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextN
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.searches.identity import Retrieved, sources_of
+from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, sources_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ def nodes_found(nodes: Iterable[NodeWithScore]) -> list[Found]:
     return [Found(copy_of(node)) for node in nodes]
 
 
-def retrieved_of(node: BaseNode) -> Retrieved:
+def retrieved_of(node: BaseNode) -> RetrievedText:
     """Returns a node's text, without additions for prompts, its id and its metadata."""
     whole = node.source_node
-    return Retrieved(
+    return RetrievedText(
         node.get_content(MetadataMode.NONE),
         node.node_id,
         node.metadata,
@@ -40,7 +40,7 @@ def retrieved_of(node: BaseNode) -> Retrieved:
     )
 
 
-def node_of(text: Retrieved) -> TextNode:
+def node_of(text: RetrievedText) -> TextNode:
     """Returns a new node with the text."""
     named = {} if text.id is None else {"id_": text.id}
     return TextNode(text=text.text, metadata=dict(text.metadata), **named)

@@ -7,6 +7,7 @@ from typing import Any
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import VectorStoreQueryResult
 
+from rag_rule_explainer.instrumentation.clients.users_functions import users_result
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.searches.items import (
     ItemReading,
@@ -133,4 +134,8 @@ class Anything:
             return own.node
         if found.given is not None:
             return copied(found.given)
-        return MadeItem(self.item_of(own.node)) if self.item_of else own
+        if self.item_of is None:
+            return own
+        return MadeItem(
+            users_result("item_of", self.item_of, own.node, what="an item as the search returns it")
+        )

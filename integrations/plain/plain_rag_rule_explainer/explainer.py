@@ -11,7 +11,7 @@ from rag_rule_explainer import Progress, Source
 from rag_rule_explainer.allowed import showing
 from rag_rule_explainer.instrumentation.call import Call
 from rag_rule_explainer.instrumentation.explainer_options import ExplainerFields, ExplainerOptions
-from rag_rule_explainer.instrumentation.options import AnswerOf, Case, QuestionOf
+from rag_rule_explainer.instrumentation.options import AnswerOf, CallInput, QuestionOf
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from rag_rule_explainer.instrumentation.searches.of_functions import Found
@@ -89,5 +89,5 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
         super().__init__(application, options.question_of, options.manner(settings), explainer)
 
     @override
-    def _call(self, case: Case) -> Call[Found]:
+    def _call(self, case: CallInput) -> Call[Found]:
         return Call(ApplicationRun(self._known, case, self._manner), self._explainer, _NoEvents())

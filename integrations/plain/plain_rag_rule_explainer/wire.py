@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.engine import Said, reason_in
-from rag_rule_explainer.instrumentation.requests.client_watch import Asked, Called, Reply
+from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
 
 _SHOWN = ("instructions", "prompt", "messages", "input")
 """The keys of a request's body whose content the model is shown; the others are parameters."""
@@ -23,17 +23,19 @@ _COUNTS = {
 Entries = Mapping[str, Any]
 
 
-def asked_in(body: Entries) -> Asked:
+def asked_in(body: Entries) -> ModelRequest:
     """Returns the texts, the parameters and the tool results in the body of a request."""
     items = [plain(each) for key in _SHOWN for each in _several(body.get(key))]
     parameters = described({key: each for key, each in body.items() if key not in _OF_TRANSPORT})
     # The kit reads the parameters after the last blank line.
     sent = "\n\n".join([*map(_spoken, items), parameters])
     results = ((_call_id(each), "\n".join(_texts(each))) for each in items if _call_id(each))
-    return Asked("\n\n".join(text for each in items for text in _texts(each)), sent, tuple(results))
+    return ModelRequest(
+        "\n\n".join(text for each in items for text in _texts(each)), sent, tuple(results)
+    )
 
 
-def reply_in(body: Entries, *, is_partial: bool = False) -> Reply:
+def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
     """Returns the content of a reply. ``is_partial``: its stream was not read to the end."""
     choices = [_entries(each) for each in _several(body.get("choices"))]
     messages = [_entries(each.get("message") or each) for each in choices] or [
@@ -53,7 +55,7 @@ def reply_in(body: Entries, *, is_partial: bool = False) -> Reply:
     )
     named = [described((call.name, call.arguments)) for call in calls]
     model = body.get("model")
-    return Reply(
+    return ModelReply(
         said, "\n".join(["assistant:", text, *named]), calls, str(model or ""), _spent(body.get("usage"))
     )
 
@@ -101,7 +103,7 @@ class Streamed:
             known.update({key: known[key] + (parts.get(key) or "") for key in known})
         return delta.get("content") or ""
 
-    def reply(self) -> Reply:
+    def reply(self) -> ModelReply:
         """Returns the reply that the chunks so far make."""
         return reply_in(self._joined(), is_partial=self.is_partial)
 

@@ -11,6 +11,7 @@ from ...errors import InvalidInput
 from ...given import Given
 from .protocol import Rows
 from .reading import is_array, is_listed, listed_like, read_any
+from .users_functions import users_result
 
 Texts: TypeAlias = Sequence[Any] | Mapping[Any, Any] | Callable[[int], Any]
 _NOTHING = -1
@@ -94,7 +95,7 @@ class Faiss:
 
     def _held(self, place: int) -> Any:
         if callable(self.texts):
-            return self.texts(place)
+            return users_result("faiss(texts)", self.texts, place)
         try:
             return cast("Any", self.texts)[place]
         except (KeyError, IndexError):

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...allowed import brief, called_as
+from ...errors import InvalidInput
 from ...given import Given
 from .protocol import Rows
 from .reading import fields_in, is_listed, listed_like, read_fields
@@ -21,14 +23,32 @@ class TableRows:
     text: str | int | None = None
     id: str | int | None = None
 
+    def __post_init__(self) -> None:
+        for name, given in (("text", self.text), ("id", self.id)):
+            if given is not None and type(given) not in {str, int}:
+                raise InvalidInput(
+                    f"{name} of pgvector is {brief(given)}; give the name of a column, or its place"
+                )
+
+    @called_as("pgvector")
     def __call__(self, *, text: str | int | None = None, id: str | int | None = None) -> "TableRows":  # noqa: A002 -- a column's usual name
         """Returns a client that reads these columns."""
         return replace(self, text=text, id=id)
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the rows of a list."""
-        if not is_listed(response) or not all(fields_in(each) is not None for each in response):
+        """Returns the rows of a list. Raises InvalidInput for a column that none of them has."""
+        if not is_listed(response):
             return None
+        known = [fields_in(each) for each in response]
+        rows = [each for each in known if each is not None]
+        if len(rows) < len(known):
+            return None
+        for name, column in (("text", self.text), ("id", self.id)):
+            if rows and column is not None and all(self._key(column, row) not in row for row in rows):
+                columns = ", ".join(map(repr, dict.fromkeys(each for row in rows for each in row)))
+                raise InvalidInput(
+                    f"pgvector({name}={column!r}) names a column that no row has; give one of {columns}"
+                )
         return [list(response)]
 
     def response(self, rows: Rows, like: Any) -> Any:

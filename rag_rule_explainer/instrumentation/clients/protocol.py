@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 from ...allowed import checked_function
 from ...given import Given
 from .reading import read_any
+from .users_functions import users_result
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
 """The items of a response: one row for each query of the request, mostly a single row."""
@@ -52,11 +53,14 @@ class ItemsOf:
 
     def rows(self, response: Any) -> Rows | None:
         """Returns all items in one row."""
-        return [list(self.take_apart(response))]
+        return [list(users_result("take_apart", self.take_apart, response, what="a list of items"))]
 
     def response(self, rows: Rows, like: Any) -> Any:
         """Returns the result of ``put_together``."""
-        return self.put_together(like, [item for row in rows for item in row])
+        items = [item for row in rows for item in row]
+        return users_result(
+            "put_together", self.put_together, like, items, what="a response with these items"
+        )
 
     def read(self, item: Any) -> Given | None:
         """Returns the text, id and metadata in a str, a dict or an object with a text."""

@@ -30,8 +30,8 @@ _FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
 """A figure, also with a letter or two around it, as in "p2" or "3rd"."""
 
 
-class Written(NamedTuple):
-    """A ``Written`` is an answer that is not in the words of the seen models.
+class ForeignAnswer(NamedTuple):
+    """A ``ForeignAnswer`` is an answer that is not in the words of the seen models.
 
     ``run``: the run's name. ``sources``: the ids of the retained sources; None for the baseline. ``own``:
     the answer's words that are neither in sources nor in the input, or all words if none is left.
@@ -59,8 +59,8 @@ class Authorship:
     _facts: frozenset[str] = frozenset()
     _lines: tuple[str, ...] = ()
     _decided: bool = False
-    _by_replies: defaultdict[tuple[str, ...], list[Written]] = field(
-        default_factory=lambda: defaultdict[tuple[str, ...], list[Written]](list)
+    _by_replies: defaultdict[tuple[str, ...], list[ForeignAnswer]] = field(
+        default_factory=lambda: defaultdict[tuple[str, ...], list[ForeignAnswer]](list)
     )
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -101,7 +101,7 @@ class Authorship:
             return
         replies = tuple(self.steady(each.said) for each in exchanges if each.said is not None)
         ids = None if sources is None else tuple(sources)
-        written = Written(run, ids, answer.text, replies, own, strange)
+        written = ForeignAnswer(run, ids, answer.text, replies, own, strange)
         with self._lock:
             group = self._by_replies[replies]
             same = [each for each in group if each.own == own]
@@ -166,7 +166,7 @@ class Authorship:
             f"({_listed(lone.strange)}): {ANOTHER_MODEL}"
         )
 
-    def _decisive(self, written: Written) -> frozenset[str]:
+    def _decisive(self, written: ForeignAnswer) -> frozenset[str]:
         """Returns the words that have to be equal in all answers to equal replies.
 
         Where models write the answers, or were sent no request, code may choose among its own constants.
@@ -174,7 +174,7 @@ class Authorship:
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange
 
-    def _doubt_about(self, first: Written, other: Written) -> str:
+    def _doubt_about(self, first: ForeignAnswer, other: ForeignAnswer) -> str:
         differing = _listed(self._decisive(first) ^ self._decisive(other))
         models = (
             "whose requests are seen replied the same" if first.replies else "are seen to reply to none"

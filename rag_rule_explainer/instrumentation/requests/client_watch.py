@@ -1,7 +1,7 @@
 """This module records the requests and replies of one run's models, for integrations of model clients.
 
-The integration reads its client's requests and replies (``Asked``, ``Reply``), and passes them to the
-watch of the current context's run.
+The integration reads its client's requests and replies (``ModelRequest``, ``ModelReply``), and passes
+them to the watch of the current context's run.
 """
 
 import threading
@@ -33,7 +33,7 @@ class Called(NamedTuple):
     arguments: str
 
 
-class Asked(NamedTuple):
+class ModelRequest(NamedTuple):
     """This class represents a request to a model.
 
     ``text``: all text of its messages. ``sent``: the text with roles, tool calls and parameters.
@@ -45,8 +45,8 @@ class Asked(NamedTuple):
     results: tuple[tuple[str, str], ...] = ()
 
 
-class Reply(NamedTuple):
-    """A ``Reply`` is a model's reply. ``spoken``: its text and tool calls; ``spent``: tokens by kind."""
+class ModelReply(NamedTuple):
+    """A ``ModelReply`` is a reply. ``spoken``: its text and tool calls; ``spent``: tokens by kind."""
 
     said: Said
     spoken: str
@@ -71,7 +71,7 @@ class ClientWatch:
         self._accepts = frozenset(accepts)
         self._fault = ""
         self._calls: dict[str, str] = {}
-        self._streams: dict[object, Callable[[], Reply]] = {}
+        self._streams: dict[object, Callable[[], ModelReply]] = {}
         self._guard = threading.Lock()
 
     @property
@@ -95,7 +95,7 @@ class ClientWatch:
         with self._guard:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
-    def asked(self, asked: Asked) -> object:
+    def asked(self, asked: ModelRequest) -> object:
         """Records a request, and returns the key for its reply. May raise an error that ends the run."""
         key = object()
         if not inside_retrieval.get():
@@ -104,7 +104,7 @@ class ClientWatch:
             self.exchanges.ask(key, asked.text, asked.sent)
         return key
 
-    def replied(self, key: object, reply: Reply) -> None:
+    def replied(self, key: object, reply: ModelReply) -> None:
         """Records the reply to a request. ``key``: the value that ``asked`` returned."""
         run = participation()
         with self._guard:
@@ -118,7 +118,7 @@ class ClientWatch:
         self.exchanges.reply(key, reply.said.text, reply.spoken)
 
     @contextmanager
-    def streaming(self, key: object, so_far: Callable[[], Reply]) -> Generator[None, None, None]:
+    def streaming(self, key: object, so_far: Callable[[], ModelReply]) -> Generator[None, None, None]:
         """Records a streamed reply that is read inside the block.
 
         ``so_far``: returns the part of the reply that has arrived.
@@ -155,7 +155,7 @@ class ClientWatch:
             self.failures.append(f"{type(error).__name__}: {error}")
             raise
 
-    def _note_results(self, asked: Asked) -> None:
+    def _note_results(self, asked: ModelRequest) -> None:
         """Notes results of tools as texts that this run made, and tools whose results show sources."""
         run = participation()
         results = [(self._calls[call], text) for call, text in asked.results if call in self._calls]

@@ -14,7 +14,7 @@ from functools import cache
 from ...sources import Source
 from ..shared_state.holdings import Holdings, changed_values
 from .exchanges import Exchange
-from .marks import Found, SourceMarks, texts_of
+from .marks import FoundMark, SourceMarks, texts_of
 from .origins import Origins, line_of
 from .source_recognition import readings
 from .volatile import Steady
@@ -54,10 +54,10 @@ class Leftovers:
     _sources: tuple[Source, ...] = ()
     _marks: SourceMarks | None = None
     _given: tuple[str, ...] = ()
-    _lines: dict[str, dict[frozenset[str], list[Found]]] = field(
-        default_factory=dict[str, dict[frozenset[str], list[Found]]]
+    _lines: dict[str, dict[frozenset[str], list[FoundMark]]] = field(
+        default_factory=dict[str, dict[frozenset[str], list[FoundMark]]]
     )
-    _judged: dict[Found, Leftover | None] = field(default_factory=dict[Found, "Leftover | None"])
+    _judged: dict[FoundMark, Leftover | None] = field(default_factory=dict[FoundMark, "Leftover | None"])
     _looked: bool = False
     _origins: Origins | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -143,8 +143,8 @@ class Leftovers:
             for each in self._sources
         ]
 
-    def _suspects(self, text: str, kept: Collection[str]) -> list[Found]:
-        suspects: list[Found] = []
+    def _suspects(self, text: str, kept: Collection[str]) -> list[FoundMark]:
+        suspects: list[FoundMark] = []
         for reading in readings(self.steady.without_ignored(text)):
             for line in reading.split("\n"):
                 for owners, found in self._found_in_line(line).items():
@@ -152,24 +152,24 @@ class Leftovers:
                         suspects += found
         return suspects
 
-    def _found_in_line(self, line: str) -> dict[frozenset[str], list[Found]]:
+    def _found_in_line(self, line: str) -> dict[frozenset[str], list[FoundMark]]:
         known = self._lines.get(line)
         if known is not None or self._marks is None:
             return known or {}
-        by_owners = dict[frozenset[str], list[Found]]()
+        by_owners = dict[frozenset[str], list[FoundMark]]()
         for found in self._marks.found_in(line):
             by_owners.setdefault(found.mark.owners, []).append(found)
         if len(self._lines) < _MOST_LINES:
             self._lines[line] = by_owners
         return by_owners
 
-    def _judgement(self, found: Found, look: Callable[[], Holdings]) -> Leftover | None:
+    def _judgement(self, found: FoundMark, look: Callable[[], Holdings]) -> Leftover | None:
         with self._lock:
             if found not in self._judged:
                 self._judged[found] = self._judged_anew(found, look)
             return self._judged[found]
 
-    def _judged_anew(self, found: Found, look: Callable[[], Holdings]) -> Leftover | None:
+    def _judged_anew(self, found: FoundMark, look: Callable[[], Holdings]) -> Leftover | None:
         origins = self._origins = self._origins or Origins(
             self.before, self._sources, self.is_after_the_run
         )

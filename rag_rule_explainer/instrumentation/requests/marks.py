@@ -41,8 +41,8 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A ``Found`` is a mark in a line. ``before``, ``after``: the words of the line next to the mark."""
+class FoundMark:
+    """A ``FoundMark`` is a mark in a line. ``before``, ``after``: the line's words next to the mark."""
 
     mark: Mark
     before: Words
@@ -73,9 +73,9 @@ class SourceMarks:
         if kept_by:
             self._kept_by.setdefault(words, kept_by)
 
-    def found_in(self, line: str) -> list[Found]:
+    def found_in(self, line: str) -> list[FoundMark]:
         """Returns all marks in a line, also overlapping ones."""
-        words, found = words_of(line), list[Found]()
+        words, found = words_of(line), list[FoundMark]()
         for start, word in enumerate(words):
             for size in range(min(self._longest.get(word, 0), len(words) - start), 0, -1):
                 part = words[start : start + size]
@@ -86,7 +86,7 @@ class SourceMarks:
                 mark = Mark(text, part, frozenset(owners), self._kept_by.get(part, ""))
                 end = start + size
                 around = words[max(0, start - AROUND) : start], words[end : end + AROUND]
-                found.append(Found(mark, *around))
+                found.append(FoundMark(mark, *around))
         return found
 
     def _add(self, words: Words, owners: Iterable[str]) -> None:

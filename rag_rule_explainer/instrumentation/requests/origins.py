@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ...sources import Source
 from ..shared_state.counting import is_read, is_shown
 from ..shared_state.holdings import Held, Holdings, changed_values
-from .marks import AROUND, Found
+from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
@@ -27,7 +27,7 @@ class Origins:
     _constants: list[tuple[tuple[str, ...], bool]] | None = None
     _records: set[int] | None = None
 
-    def stands_in_a_text(self, found: Found) -> bool:
+    def stands_in_a_text(self, found: FoundMark) -> bool:
         """Returns whether a text from before the baseline has the mark with the same words around it."""
         if self._constants is None:
             records = self._records_before()
@@ -46,7 +46,7 @@ class Origins:
     def _is_of_source(self, value: str) -> bool:
         return any(each.text in value or value in each.text for each in self.sources)
 
-    def is_an_entry(self, found: Found) -> bool:
+    def is_an_entry(self, found: FoundMark) -> bool:
         """Returns whether the application held exactly this text before the baseline, outside of a
         document, and its code puts the holder's content into texts."""
         records = self._records_before()
@@ -64,7 +64,7 @@ class Origins:
             self._records = _records(self.before, self.sources)
         return self._records
 
-    def newly_held(self, found: Found, after: Holdings) -> tuple[bool, str]:
+    def newly_held(self, found: FoundMark, after: Holdings) -> tuple[bool, str]:
         """Returns whether an object holds the text only since the baseline, and words for that object;
         they are empty if the object itself is new."""
         is_new = False
@@ -129,7 +129,7 @@ def line_of(text: str) -> str:
     return f" {' '.join(words_of(text))} "
 
 
-def _has(line: tuple[str, ...], found: Found, is_part: bool) -> bool:
+def _has(line: tuple[str, ...], found: FoundMark, is_part: bool) -> bool:
     """Returns whether a line has the mark with the same words around it.
 
     ``is_part``: the line is a part of a text of several lines.

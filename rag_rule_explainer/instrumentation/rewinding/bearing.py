@@ -11,7 +11,7 @@ from typing import Any
 
 from ..shared_state.contents import names_in
 from ..shared_state.counting import is_for_others
-from ..shared_state.name_reads import is_in, is_in_texts, reads, texts_in
+from ..shared_state.name_reads import is_in, is_in_texts, reads, texts_in_code
 from ..shared_state.reaching import is_ours
 from .data import is_data
 from .owners import Node, Owner
@@ -50,7 +50,7 @@ class Bearing:
             node.thing.__code__ for node in snapshot.functions if node.owner is not Owner.MODEL
         ]
         self.named = frozenset(name for code in self._not_of_models for name in names_in(code))
-        self.texts = tuple(text for code in self._codes for text in texts_in(code))
+        self.texts = tuple(text for code in self._codes for text in texts_in_code(code))
         self._read = dict[str, bool]()
 
     def matters(self, kept: KeptPart, name: str) -> bool:
@@ -93,7 +93,7 @@ class Bearing:
     def _stored(self) -> frozenset[str]:
         """Returns the attributes that the user's code sets."""
         codes = self._not_of_models
-        by_text = (text for code in codes for text in texts_in(code) if "setattr" in self.named)
+        by_text = (text for code in codes for text in texts_in_code(code) if "setattr" in self.named)
         return frozenset((*(name for code in codes for name in _set_in(code)), *by_text))
 
     @cached_property

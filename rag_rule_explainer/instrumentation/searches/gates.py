@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
+from ...errors import InvalidInput
 from ..copies.copying import described
 from ..recording.current import GoingOn, going_on, rejoining
 from .driving import adriven, driven
@@ -24,6 +25,14 @@ def joining(run: GoingOn | None) -> Generator[None, None, None]:
     else:
         with rejoining(run):
             yield
+
+
+def check_no_class(search: object) -> None:
+    """Raises InvalidInput for a class: its instances search, and calling the class makes one."""
+    if isinstance(search, type):
+        raise InvalidInput(
+            f"gate was given the class {search.__name__}; pass an instance of it, or a method of one"
+        )
 
 
 _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()

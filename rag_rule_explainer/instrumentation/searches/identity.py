@@ -19,8 +19,8 @@ _VOLATILE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieved:
-    """A ``Retrieved`` holds a text with the id and the metadata that its framework gives it.
+class RetrievedText:
+    """A ``RetrievedText`` holds a text with the id and the metadata that its framework gives it.
 
     ``id``: None where the framework gives none. ``part_of``: the id of the whole document that the text
     was cut from, or None.
@@ -32,7 +32,7 @@ class Retrieved:
     part_of: str | None = None
 
 
-def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
+def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]:
     """Returns the source of each text of each retrieval; equal texts give equal sources.
 
     A text is identified by its content and id; without an id, by its content and its lasting metadata.
@@ -43,7 +43,7 @@ def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
     UUID at the next call.
     """
     known = _identities(batches)
-    first: dict[str, Retrieved] = {}
+    first: dict[str, RetrievedText] = {}
     for identities, texts in zip(known, batches, strict=True):
         for identity, text in zip(identities, texts, strict=True):
             first.setdefault(identity, text)
@@ -54,7 +54,7 @@ def sources_of(batches: Sequence[Sequence[Retrieved]]) -> list[list[Source]]:
     ]
 
 
-def _identities(batches: Sequence[Sequence[Retrieved]]) -> list[list[str]]:
+def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
     alike: dict[str, list[str]] = {}
     """By content and lasting metadata: the identities that this content has had so far."""
     known: list[list[str]] = []
@@ -76,11 +76,11 @@ def _identities(batches: Sequence[Sequence[Retrieved]]) -> list[list[str]]:
     return known
 
 
-def _identity(text: Retrieved) -> str:
+def _identity(text: RetrievedText) -> str:
     return _hashed(_content(text) if text.id is None else json.dumps([text.id, text.text]))
 
 
-def _content(text: Retrieved) -> str:
+def _content(text: RetrievedText) -> str:
     lasting = {key: value for key, value in text.metadata.items() if not _is_volatile(key, value)}
     return json.dumps([text.text, described(lasting)])
 
@@ -94,7 +94,7 @@ def _hashed(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _marks(texts: Mapping[str, Retrieved]) -> dict[str, str]:
+def _marks(texts: Mapping[str, RetrievedText]) -> dict[str, str]:
     """Returns, by identity, a hash that distinguishes texts of one name and is the same at every call."""
     alike: Counter[str] = Counter()
     marks: dict[str, str] = {}
@@ -108,7 +108,7 @@ def _marks(texts: Mapping[str, Retrieved]) -> dict[str, str]:
     return marks
 
 
-def _name(text: Retrieved) -> str:
+def _name(text: RetrievedText) -> str:
     named = [text.metadata.get(key) for key in NAMING_METADATA]
     # A random id means nothing to a reader.
     ids = [each for each in (text.id, text.part_of) if each and not is_made_up(each)]

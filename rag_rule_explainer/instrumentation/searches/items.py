@@ -13,8 +13,9 @@ from ...given import Given
 from ..clients import Client
 from ..clients.reading import TEXT_KEYS, field_of, read_any
 from ..clients.recognising import is_faiss, recognised
+from ..clients.users_functions import users_result
 from ..copies.copying import copied
-from .identity import Retrieved
+from .identity import RetrievedText
 
 TextOf: TypeAlias = Callable[[Any], str]
 """The user's function from an item of an unknown kind to its text."""
@@ -62,12 +63,15 @@ class ItemReading:
 
     def __post_init__(self) -> None:
         client = all(hasattr(self.items_of, name) for name in ("rows", "response", "read"))
+        if client and isinstance(self.items_of, type):
+            name = self.items_of.__name__
+            raise InvalidInput(f"items_of is the class {name}; make one, such as {name}(...)")
         if self.items_of is not None and not client:
             raise InvalidInput(f"items_of={self.items_of!r} does not take responses apart; pass {_NAMED}")
         if self.text_of is not None:
             checked_function("text_of", self.text_of, "a function from an item to its text")
 
-    def parts(self, result: Any) -> list[tuple[Retrieved, ResponsePart]] | None:
+    def parts(self, result: Any) -> list[tuple[RetrievedText, ResponsePart]] | None:
         """Returns the items of a client's response; None where the result is not recognised as one.
 
         Raises InvalidInput where the response cannot be split into items, or an item has no text.
@@ -80,6 +84,9 @@ class ItemReading:
         client, like = form
         rows = () if like is None else self._rows(client, like)
         parts = [ResponsePart(item, place) for place, row in enumerate(rows) for item in row]
+        if self.items_of is not None and like is not None:
+            # A response that cannot be put together is told before a replay is paid for.
+            self._response(parts, Response(client, copied(like)))
         return [(self._read(client, part.item), part) for part in parts]
 
     def form(self, result: Any) -> object:
@@ -106,20 +113,20 @@ class ItemReading:
         Raises InvalidInput where they cannot be put into a client's response.
         """
         if isinstance(form, Response):
-            return _response(given, form)
+            return self._response(given, form)
         if any(isinstance(each, ResponsePart) for each in given) or (
             self.items_of is not None and form == ()
         ):
             raise InvalidInput(_NO_RESPONSE)
         return result_like([each.item if isinstance(each, MadeItem) else each for each in given], form)
 
-    def read(self, item: Any, *, whole: bool = False) -> Retrieved:
+    def read(self, item: Any, *, whole: bool = False) -> RetrievedText:
         """Returns the text, id and metadata of an item; ``text_of`` reads its text if it is set.
 
         ``whole``: the item is all that the search returned. Raises InvalidInput if no text can be read.
         """
         given = read_any(item)
-        text = self.text_of(item) if self.text_of else None if given is None else given.text
+        text = self._text(item, given)
         if not isinstance(text, str):
             kind = type(cast("object", item)).__name__
             if whole:
@@ -133,7 +140,7 @@ class ItemReading:
         return _retrieved(text, given)
 
     def _rows(self, client: Client, response: Any) -> Sequence[Sequence[Any]]:
-        rows = client.rows(response)
+        rows = self._ask(client.rows, response)
         if rows is None:
             raise InvalidInput(
                 f"a search returned a {type(response).__name__}, which items_of={client!r} does not "
@@ -141,9 +148,9 @@ class ItemReading:
             )
         return rows
 
-    def _read(self, client: Client, item: Any) -> Retrieved:
-        given = client.read(item)
-        text = self.text_of(item) if self.text_of else None if given is None else given.text
+    def _read(self, client: Client, item: Any) -> RetrievedText:
+        given = self._ask(client.read, item)
+        text = self._text(item, given)
         if not isinstance(text, str):
             raise InvalidInput(
                 f"a response was taken apart by items_of={client!r}, and an item of it, a "
@@ -151,6 +158,31 @@ class ItemReading:
                 "pass gate(search, text_of=...), a function from such an item to its text"
             )
         return _retrieved(text, given)
+
+    def _text(self, item: Any, given: Given | None) -> Any:
+        if self.text_of is None:
+            return None if given is None else given.text
+        return users_result("text_of", self.text_of, item, what="the text of the item")
+
+    def _ask(self, method: Callable[..., Any], *given: Any) -> Any:
+        """Returns what a client's method returns; errors of a client that the user gave name it."""
+        return method(*given) if self.items_of is None else users_result("items_of", method, *given)
+
+    def _response(self, given: Sequence[Any], form: Response) -> Any:
+        client, like = form
+        if like is None:
+            if given:
+                raise InvalidInput(_NO_RESPONSE)
+            return None
+        rows: list[list[Any]] = [[] for _ in client.rows(like) or ()]
+        for each in given:
+            if not isinstance(each, (ResponsePart, MadeItem)):
+                raise InvalidInput(_NO_ITEM)
+            place = each.row if isinstance(each, ResponsePart) and len(rows) > 1 else 0
+            if place >= len(rows):
+                raise UnknownQuery(_NO_ROW)
+            rows[place].append(each.item)
+        return copied(self._ask(client.response, rows, like))
 
 
 def why_empty(form: object) -> str:
@@ -181,27 +213,10 @@ _NO_ROW = (
 )
 
 
-def _response(given: Sequence[Any], form: Response) -> Any:
-    client, like = form
-    if like is None:
-        if given:
-            raise InvalidInput(_NO_RESPONSE)
-        return None
-    rows: list[list[Any]] = [[] for _ in client.rows(like) or ()]
-    for each in given:
-        if not isinstance(each, (ResponsePart, MadeItem)):
-            raise InvalidInput(_NO_ITEM)
-        place = each.row if isinstance(each, ResponsePart) and len(rows) > 1 else 0
-        if place >= len(rows):
-            raise UnknownQuery(_NO_ROW)
-        rows[place].append(each.item)
-    return copied(client.response(rows, like))
-
-
-def _retrieved(text: str, given: Given | None) -> Retrieved:
+def _retrieved(text: str, given: Given | None) -> RetrievedText:
     if given is None:
-        return Retrieved(text)
-    return Retrieved(text, _plain_id(given.id), copied(dict(given.metadata)))
+        return RetrievedText(text)
+    return RetrievedText(text, _plain_id(given.id), copied(dict(given.metadata)))
 
 
 def _plain_id(given: object) -> str | None:

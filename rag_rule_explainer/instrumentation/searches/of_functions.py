@@ -10,9 +10,10 @@ from ...allowed import checked_function
 from ...errors import InvalidInput
 from ...sources import Source
 from ..clients import Client
+from ..clients.users_functions import users_result
 from ..copies.copying import copied
-from .gates import gated_function
-from .identity import Retrieved, sources_of
+from .gates import check_no_class, gated_function
+from .identity import RetrievedText, sources_of
 from .intercepted_call import asked_part
 from .items import ItemReading, MadeItem, ResponsePart, TextOf, items_in
 from .users_documents import as_items
@@ -30,7 +31,7 @@ class Found:
     (``is_from_caller``).
     """
 
-    text: Retrieved
+    text: RetrievedText
     given: Any = None
     is_from_caller: bool = False
 
@@ -54,7 +55,7 @@ def as_found(documents: Iterable[Any]) -> list[Found]:
 
 
 def _lifted(given: object) -> Found | None:
-    return Found(given) if isinstance(given, Retrieved) else None
+    return Found(given) if isinstance(given, RetrievedText) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,10 @@ class FunctionShape:
         if not found.is_from_caller:
             return copied(found.given)
         if self.item_of is not None:
-            return MadeItem(self.item_of(identify([[found]])[0][0]))
+            source = identify([[found]])[0][0]
+            return MadeItem(
+                users_result("item_of", self.item_of, source, what="an item as the search returns it")
+            )
         if as_text:
             return found.text.text
         if isinstance(found.given, Source):
@@ -157,11 +161,11 @@ def gate(
         return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a Source to an item")
-    if not callable(search) or isinstance(search, type):
-        name = search.__name__ if isinstance(search, type) else type(search).__name__
+    check_no_class(search)
+    if not callable(search):
         raise InvalidInput(
-            f"a {name} cannot be gated; pass the function or the method that searches, such as "
-            "gate(collection.query)"
+            f"a {type(search).__name__} cannot be gated; pass the function or the method that searches, "
+            "such as gate(collection.query)"
         )
     shape = FunctionShape(ItemReading(items_of, text_of), item_of)
     is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]

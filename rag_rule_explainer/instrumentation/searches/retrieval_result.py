@@ -8,7 +8,7 @@ from ...probing.budget import total
 from ...sources import Source
 from ..recording.exposure_checks import ExposureChecks
 from ..requests.source_recognition import Request
-from ..run_context import Watch
+from ..run_context import ModelWatch
 
 
 class Retrieved(NamedTuple):
@@ -26,7 +26,11 @@ class Retrieved(NamedTuple):
 
     @classmethod
     def of(
-        cls, sources: Sequence[Source], exposure: ExposureChecks, request: Request | None, watch: Watch
+        cls,
+        sources: Sequence[Source],
+        exposure: ExposureChecks,
+        request: Request | None,
+        watch: ModelWatch,
     ) -> "Retrieved":
         """Returns the result of a run. ``request``: the request that the run was stopped at, or None if
         the run ended by itself."""

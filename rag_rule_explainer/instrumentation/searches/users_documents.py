@@ -6,7 +6,7 @@ from typing import Any, TypeVar, cast
 from ...errors import InvalidInput
 from ...sources import Source
 from ..recording.captured import Identify
-from .identity import Retrieved
+from .identity import RetrievedText
 
 Item = TypeVar("Item")
 _TEXT_KEYS = ("page_content", "text", "content")
@@ -17,10 +17,10 @@ def as_items(
 ) -> list[Item]:
     """Returns the caller's documents as items of a retrieval.
 
-    ``lift``: a function from a framework's own document or a ``Retrieved`` to an item, and to None from
-    anything else. ``kind``: the framework's word for a document. A document may also be a ``Source``, a
-    text, or a JSON object with ``id``, a text (``page_content``, ``text`` or ``content``), ``metadata``
-    and ``title``.
+    ``lift``: a function from a framework's own document or a ``RetrievedText`` to an item, and to None
+    from anything else. ``kind``: the framework's word for a document. A document may also be a
+    ``Source``, a text, or a JSON object with ``id``, a text (``page_content``, ``text`` or ``content``),
+    ``metadata`` and ``title``.
 
     Raises InvalidInput for anything else, for an empty list, and for a document that is given twice.
     """
@@ -40,9 +40,9 @@ def as_items(
 def _item(given: Any, place: int, lift: Callable[[Any], Item | None], kind: str) -> Item:
     document: Any = given
     if isinstance(given, Source):
-        document = Retrieved(given.text, given.id, dict(given.metadata))
+        document = RetrievedText(given.text, given.id, dict(given.metadata))
     elif isinstance(given, str):
-        document = Retrieved(given, f"D{place}")
+        document = RetrievedText(given, f"D{place}")
     elif isinstance(given, Mapping):
         document = _from_json(cast("Mapping[str, Any]", given), place)
     item = lift(document)
@@ -53,7 +53,7 @@ def _item(given: Any, place: int, lift: Callable[[Any], Item | None], kind: str)
     return item
 
 
-def _from_json(logged: Mapping[str, Any], place: int) -> Retrieved:
+def _from_json(logged: Mapping[str, Any], place: int) -> RetrievedText:
     text = next((logged[key] for key in _TEXT_KEYS if isinstance(logged.get(key), str)), None)
     if text is None:
         raise InvalidInput(f"document {place} has no text; give it one of {', '.join(_TEXT_KEYS)}")
@@ -66,4 +66,4 @@ def _from_json(logged: Mapping[str, Any], place: int) -> Retrieved:
     if isinstance(logged.get("title"), str):
         known.setdefault("title", logged["title"])
     named = identity if identity is not None else (None if known else f"D{place}")
-    return Retrieved(text, None if named is None else str(named), known)
+    return RetrievedText(text, None if named is None else str(named), known)

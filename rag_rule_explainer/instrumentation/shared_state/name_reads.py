@@ -21,7 +21,7 @@ _MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
 
 def is_in_texts(code: CodeType, name: str) -> bool:
     """Returns True iff a string constant of the code has this name."""
-    return is_in(texts_in(code), name)
+    return is_in(texts_in_code(code), name)
 
 
 def is_in(texts: Iterable[str], name: str) -> bool:
@@ -46,7 +46,13 @@ def reads(
     decide whether to raise.
     """
     plain = name.removeprefix("len(").removesuffix(")")
-    known = {*names_in(code), *code.co_freevars, *code.co_cellvars, *texts_in(code), *_matched_in(code)}
+    known = {
+        *names_in(code),
+        *code.co_freevars,
+        *code.co_cellvars,
+        *texts_in_code(code),
+        *_matched_in(code),
+    }
     if plain not in known:
         return False
     read = _read_in(code.co_filename)
@@ -63,13 +69,13 @@ def reads(
     return any(first <= line <= last for line in lines)
 
 
-def texts_in(code: CodeType) -> Iterator[str]:
+def texts_in_code(code: CodeType) -> Iterator[str]:
     """Yields the string constants of the code and of its inner functions."""
     for each in code.co_consts:
         if isinstance(each, str):
             yield each
         elif isinstance(each, CodeType):
-            yield from texts_in(each)
+            yield from texts_in_code(each)
 
 
 def _matched_in(code: CodeType) -> Iterator[str]:

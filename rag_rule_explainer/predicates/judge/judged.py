@@ -5,6 +5,7 @@ import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from ...allowed import called_as
 from ...errors import InvalidInput
 from ...printable import printable, shortened
 from ...verdicts import Case
@@ -78,6 +79,7 @@ class JudgedBy:
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
+@called_as("judged")
 def judged(
     criterion: str,
     judge: object,

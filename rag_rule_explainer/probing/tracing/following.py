@@ -4,13 +4,14 @@ A new thread has an empty context, so it does not know the replay that started i
 """
 
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial, wraps
 from typing import Any, TypeAlias, cast
 
 from ..whose import is_users
+from .replacing import Replacing
 
 HandOn: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Returns the function to call in a thread in place of the given one: outside replays, the given one
@@ -23,40 +24,17 @@ class Following:
 
     def __init__(self, hand_on: HandOn) -> None:
         self._hand_on = hand_on
-        self._guard = threading.Lock()
-        self._users = 0
-        self._replaced: list[tuple[type, str, Any, Any]] = []
+        self._methods = Replacing(
+            lambda: [
+                (ThreadPoolExecutor, "submit", self._to_a_pool),
+                (threading.Thread, "start", self._to_a_thread),
+            ]
+        )
 
-    @contextmanager
-    def on(self) -> Generator[None, None, None]:
+    def on(self) -> AbstractContextManager[None]:
         """Passes every call for a thread pool, and every new thread for the user's code, through
         ``hand_on`` inside. May be entered several times at once."""
-        with self._guard:
-            self._users += 1
-            if self._users == 1:
-                self._replace(ThreadPoolExecutor, "submit", self._to_a_pool)
-                self._replace(threading.Thread, "start", self._to_a_thread)
-        try:
-            yield
-        finally:
-            with self._guard:
-                self._users -= 1
-                if not self._users:
-                    self._put_back()
-
-    def _replace(self, owner: type, name: str, wrapping: Callable[[Any], Any]) -> None:
-        method = vars(owner)[name]
-        replacement = wrapping(method)
-        self._replaced.append((owner, name, method, replacement))
-        setattr(owner, name, replacement)
-
-    def _put_back(self) -> None:
-        for owner, name, method, replacement in self._replaced:
-            # Another library may have wrapped the replacement, which stays then: it does nothing outside
-            # replays.
-            if vars(owner)[name] is replacement:
-                setattr(owner, name, method)
-        self._replaced.clear()
+        return self._methods.on()
 
     def _to_a_pool(self, submit: Any) -> Any:
         @wraps(submit)

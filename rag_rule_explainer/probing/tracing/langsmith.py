@@ -52,33 +52,58 @@ def is_on() -> bool:
 
 
 def why_nobody() -> str:
-    """Returns a note that the default LangSmith endpoint does not answer; empty if it does, or if no run
-    is sent there. Blocks."""
+    """Returns a note that no endpoint of the runs without a client of their own answers; empty if one
+    does, or if no run is sent there. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
     if not is_on():
         return ""
     context: Mapping[str, Any] = run_helpers.get_tracing_context()
-    client: Any = context.get("client") or getattr(run_trees, "_CLIENT", None)
+    replicas = _replicas(context)
+    if replicas:
+        whys = [endpoints.why_not(_asked(each)) for each in replicas]
+        return whys[0] if all(whys) else ""
+    around: Any = getattr(context.get("parent"), "ls_client", None)
+    client: Any = context.get("client") or around or getattr(run_trees, "_CLIENT", None)
     if client is not None:
         return why_dead(client)
     # A new client would call its endpoint at once, and block the process until it answers.
     endpoint = utils.get_env_var("ENDPOINT")
-    return _note(endpoint) if endpoint else why_dead(run_trees.get_cached_client())
+    return endpoints.why_not(_asked(endpoint)) if endpoint else why_dead(run_trees.get_cached_client())
+
+
+def _replicas(context: Mapping[str, Any]) -> list[str]:
+    """Returns the endpoints of the services that get each run, if there are several; empty if the
+    client's own is one of them."""
+    from langsmith import run_trees
+
+    of_environment: Any = getattr(run_trees, "_get_write_replicas_from_env", list)
+    named: Any = context.get("replicas")
+    found: list[Any] = list(of_environment() if named is None else named)
+    urls: list[Any] = [each.get("api_url") if isinstance(each, Mapping) else None for each in found]  # pyright: ignore[reportUnknownMemberType] -- of any mapping
+    return [str(each) for each in urls] if all(urls) else []
 
 
 def why_dead(client: Any) -> str:
-    """Returns a note that a client's endpoint does not answer; empty if it does, or cannot be checked.
+    """Returns a note that no endpoint of a client answers; empty if one does, or cannot be checked.
     Blocks."""
-    endpoint = str(getattr(client, "api_url", ""))
-    if not endpoint or not _is_plain(client):
-        return ""
     queue = getattr(client, "tracing_queue", None)
-    return _note(endpoint, anew=queue is not None and queue.qsize() > _BACKLOG)
+    is_behind = queue is not None and queue.qsize() > _BACKLOG
+    whys = [endpoints.why_not(each, anew=is_behind) for each in asked_at(client)]
+    return whys[0] if whys and all(whys) else ""
 
 
-def _note(endpoint: str, *, anew: bool = False) -> str:
-    return endpoints.why_not(f"{endpoint.rstrip('/')}/info", anew=anew)
+def asked_at(client: Any, endpoint: str | None = None) -> list[str]:
+    """Returns the addresses to ask whether a client's runs are received; empty if that cannot be checked.
+    ``endpoint``: where this client sends a run that does not go to its own endpoints."""
+    if not _is_plain(client):
+        return []
+    own = getattr(client, "_write_api_urls", None) or [getattr(client, "api_url", "")]
+    return [_asked(str(each)) for each in ([endpoint] if endpoint else own) if each]
+
+
+def _asked(endpoint: str) -> str:
+    return f"{endpoint.rstrip('/')}/info"
 
 
 def _is_plain(client: Any) -> bool:

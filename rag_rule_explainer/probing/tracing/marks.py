@@ -73,6 +73,11 @@ class TracedReplay:
         return BASELINE_TAG if self.is_baseline else REPLAY_TAG
 
     @property
+    def is_shown(self) -> bool:
+        """True if tracers receive the replay."""
+        return self.is_baseline or self.explanation.replays
+
+    @property
     def ended(self) -> bool:
         """True if the outcome is known."""
         return self._outcome is not None
@@ -110,14 +115,16 @@ class TracedReplay:
             # Kept replies refer to this object, so it drops what takes memory.
             self.answered, self.marks = None, _NONE
         self.explanation.forget(self)
-        for ending in endings:
-            if inspect.iscoroutinefunction(ending):
-                try:
-                    await ending(outcome)
-                except Exception:
-                    _LOG.warning("a tracer failed to end a replay", exc_info=True)
-            else:
-                await threads.shared().run(_tell, ending, outcome)
+        # What the endings send is the replay's as well.
+        with being_traced(self):
+            for ending in endings:
+                if inspect.iscoroutinefunction(ending):
+                    try:
+                        await ending(outcome)
+                    except Exception:
+                        _LOG.warning("a tracer failed to end a replay", exc_info=True)
+                else:
+                    await threads.shared().run(_tell, ending, outcome)
 
 
 def _tell(ending: EndTelling, outcome: Outcome) -> None:
@@ -135,8 +142,9 @@ class TracedExplanation:
     tracers. ``opens_spans``: this package makes the OpenTelemetry spans, since no framework does.
     ``follows_threads``: this package marks the work of threads that replays start, since no integration
     does. ``is_open``: a run or span that holds all others exists. ``asked``: the endpoints were checked;
-    ``notes`` name those that do not answer. ``condition``: the condition on every answer, for replays
-    that have none of their own.
+    ``notes`` name those that do not answer. ``endpoints``: those that replays were found to use, each
+    with such a note; empty for one that answers. ``condition``: the condition on every answer, for
+    replays that have none of their own.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))
@@ -148,6 +156,7 @@ class TracedExplanation:
     asked: bool = False
     condition: str = ""
     notes: list[str] = field(default_factory=list[str])
+    endpoints: dict[str, str] = field(default_factory=dict[str, str])
     _numbers: Iterable[int] = field(default_factory=lambda: count(1))
     _open: set[TracedReplay] = field(default_factory=set[TracedReplay])
 
@@ -176,6 +185,11 @@ class TracedExplanation:
         self._open.add(begun)
         return begun
 
+    def take_note(self, note: str) -> None:
+        """Adds a note for the reader, once."""
+        if note not in self.notes:
+            self.notes.append(note)
+
     def forget(self, replay: TracedReplay) -> None:
         """Drops a replay that has ended."""
         self._open.discard(replay)
@@ -198,8 +212,8 @@ def current_replay() -> TracedReplay | None:
 
 
 @contextmanager
-def being_traced(replay: TracedReplay) -> Generator[None, None, None]:
-    """Makes this the current replay inside."""
+def being_traced(replay: TracedReplay | None) -> Generator[None, None, None]:
+    """Makes this the current replay inside; None makes it belong to no replay."""
     token = _current.set(replay)
     try:
         yield

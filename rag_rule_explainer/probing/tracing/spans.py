@@ -84,13 +84,39 @@ def is_on() -> bool:
 def why_nobody(tracers: Iterable[Any] = ()) -> str:
     """Returns a note that the endpoint of these tracers' spans, or of the process's spans, does not
     answer; empty if they answer or cannot be checked. Blocks."""
-    for processor in _processors(tracers):
-        for each in getattr(processor, "_span_processors", ()):
-            endpoint: Any = getattr(getattr(each, "span_exporter", None), "_endpoint", None)
-            dead = endpoints.why_not(endpoint) if isinstance(endpoint, str) else ""
+    from opentelemetry import trace
+
+    for tracer in (*tracers, trace.get_tracer(_NAME)):
+        for endpoint in asked_at(tracer):
+            dead = endpoints.why_not(endpoint)
             if dead:
                 return dead
     return ""
+
+
+def asked_at(tracer: Any) -> list[str]:
+    """Returns the endpoints that a tracer's spans are exported to."""
+    exporters = [
+        getattr(each, "span_exporter", None)
+        for each in getattr(getattr(tracer, "span_processor", None), "_span_processors", ())
+    ]
+    found = [getattr(each, "_endpoint", None) for each in exporters]
+    return [each for each in found if isinstance(each, str)]
+
+
+def mark_of(tracer: Any) -> None:
+    """Adds a marker, once, to the provider of a tracer that begins a span in a run that is marked."""
+    from opentelemetry import context
+
+    if context.get_value(_MARKS) is not None and hasattr(tracer, "span_processor"):
+        mark_own((tracer,))
+
+
+def unrecorded() -> Any:
+    """Returns a span that no exporter receives."""
+    from opentelemetry import trace
+
+    return trace.NonRecordingSpan(trace.SpanContext(1, 1, is_remote=False))
 
 
 def mark_own(tracers: Iterable[Any] = ()) -> None:
@@ -151,15 +177,39 @@ def opened(
     """Makes a new span the current one inside. The caller must end it."""
     from opentelemetry import trace
 
-    attributes = {
+    span = trace.get_tracer(_NAME).start_span(name, attributes=_attributes(marks, tags))
+    with current(span):
+        yield TracingSpan(span)
+
+
+def started(
+    name: str, marks: TraceMarks, tracer: Any, *, tag: str = "", inside: TracingSpan | None = None
+) -> TracingSpan:
+    """Returns a new span of this tracer, whatever span is the current one. The caller must end it."""
+    from opentelemetry import trace
+    from opentelemetry.context import Context
+
+    around = Context() if inside is None else trace.set_span_in_context(inside.span, Context())
+    attributes = _attributes(marks, (tag,) if tag else ())
+    # The context has the marks of a replay, which are not those of the explanation.
+    with _attached(Context()):
+        return TracingSpan(tracer.start_span(name, context=around, attributes=attributes))
+
+
+def _attributes(marks: TraceMarks, tags: tuple[str, ...]) -> dict[str, Any]:
+    return {
         **marks,
         "openinference.span.kind": "CHAIN",
         _METADATA: json.dumps(dict(marks)),
         **({_TAGS: list(tags)} if tags else {}),
     }
-    span = trace.get_tracer(_NAME).start_span(name, attributes=attributes)
-    with current(span):
-        yield TracingSpan(span)
+
+
+def is_root() -> bool:
+    """Returns True iff a span that begins now has no parent."""
+    from opentelemetry import trace
+
+    return not trace.get_current_span().get_span_context().is_valid
 
 
 @contextmanager
@@ -214,8 +264,7 @@ def silenced() -> Generator[None, None, None]:
     if made is not None:
         quiet = context.set_value(made, True, quiet)
     # Most samplers do not sample the child of a parent that is not sampled.
-    unsampled = trace.SpanContext(1, 1, is_remote=False)
-    with _attached(trace.set_span_in_context(trace.NonRecordingSpan(unsampled), quiet)):
+    with _attached(trace.set_span_in_context(unrecorded(), quiet)):
         yield
 
 

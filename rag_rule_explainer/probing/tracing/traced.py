@@ -2,17 +2,17 @@
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import (
-    AbstractContextManager,
     AsyncExitStack,
     ExitStack,
     asynccontextmanager,
     contextmanager,
+    nullcontext,
 )
 from functools import wraps
 from typing import Any, NamedTuple
 
 from .. import threads
-from . import langsmith, spans
+from . import langsmith, late, sending, spans
 from .following import Following
 from .marks import (
     BASELINE_TAG,
@@ -43,7 +43,7 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
     with ExitStack() as inside:
         inside.enter_context(being_traced(replay))
         inside.enter_context(marked(replay))
-        if replay.explanation.opens_spans and _is_shown(replay):
+        if replay.explanation.opens_spans and replay.is_shown:
             name = BASELINE_TAG_NAME if replay.is_baseline else REPLAY
             span = inside.enter_context(spans.opened(name, replay.marks, (replay.tag,)))
             replay.at_end(span.ended)
@@ -59,7 +59,7 @@ def marked(replay: TracedReplay) -> Generator[None, None, None]:
     with ExitStack() as inside:
         # Marks are set even if traces are silenced: a sampler may ignore that.
         inside.enter_context(_marking(replay.marks, replay.tag))
-        if not _is_shown(replay):
+        if not replay.is_shown:
             for tracer in _in_use():
                 inside.enter_context(tracer.silenced())
         yield
@@ -82,9 +82,27 @@ def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
 _threads = Following(_handed_on)
 
 
-def marked_first(explanation: TracedExplanation) -> AbstractContextManager[None]:
+@contextmanager
+def marked_first(explanation: TracedExplanation) -> Generator[None, None, None]:
     """Marks every trace inside as a part of the run that is explained."""
-    return _marking({**explanation.marks, "rag_rule_kind": "baseline"}, BASELINE_TAG)
+    with sending.checked(), _marking(late.first_marks(explanation), BASELINE_TAG):
+        yield
+
+
+@contextmanager
+def traced_first(explanation: TracedExplanation) -> Generator[None, None, None]:
+    """Traces the run that is explained inside, in a span of its own if no framework makes one."""
+    with marked_first(explanation), ExitStack() as inside:
+        if not explanation.opens_spans:
+            inside.enter_context(late.first_run())
+            yield
+            return
+        marks = late.first_marks(explanation)
+        span = inside.enter_context(spans.opened(BASELINE_TAG_NAME, marks, (BASELINE_TAG,)))
+        inside.callback(span.span.end)
+        yield
+        # A framework's own id says more.
+        explanation.explained_run = explanation.explained_run or span.id
 
 
 @contextmanager
@@ -99,14 +117,11 @@ def _in_use() -> list[Any]:
     return [each for each in (langsmith, spans) if each.in_use()]
 
 
-def _is_shown(replay: TracedReplay) -> bool:
-    return replay.explanation.replays or replay.is_baseline
-
-
 @asynccontextmanager
 async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     """Traces an explanation inside; makes the root span itself if no framework has made one."""
     async with AsyncExitStack() as inside:
+        inside.enter_context(sending.checked())
         inside.push_async_callback(explanation.close)
         if not explanation.asked and is_sent():
             inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
@@ -123,8 +138,10 @@ def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
     """Makes the span, inside, that holds all others of an explanation."""
     with spans.opened(EXPLANATION, explanation.marks) as span:
         explanation.opens_spans = span.is_recorded
+        known = nullcontext() if span.is_recorded else late.possible(explanation)
         try:
-            yield
+            with known:
+                yield
         except BaseException as error:
             span.fail(error)
             raise
@@ -159,10 +176,16 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
 @contextmanager
 def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
     """Silences, inside, the tracers whose endpoints do not answer, and notes that on the explanation."""
-    explanation.asked = True
+    note(explanation, nobody)
     with ExitStack() as inside:
         for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
             if why:
-                explanation.notes.append(why)
                 inside.enter_context(tracer.silenced())
         yield
+
+
+def note(explanation: TracedExplanation, nobody: Unheard) -> None:
+    """Notes on the explanation which endpoints do not answer; they are not asked again."""
+    explanation.asked = True
+    for why in filter(None, nobody):
+        explanation.take_note(why)

@@ -24,7 +24,7 @@ from langgraph.graph.message import add_messages
 from rag_rule_explainer import ApplicationChanged, Explanation, InvalidInput, StateShared, Store
 from rag_rule_explainer.errors import UnseenSourcesNeeded
 from rag_rule_explainer.instrumentation.bounds import FEWEST_SECONDS, seconds_for
-from rag_rule_explainer.instrumentation.options import Case, Manner
+from rag_rule_explainer.instrumentation.options import CallInput, Manner
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
 from tests.integrations.known import BAD, blames_b_and_d, retention, sets
 from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of
@@ -341,7 +341,7 @@ def test_an_application_that_swallows_every_error_is_ended_all_the_same() -> Non
 
 def test_a_replay_may_take_a_multiple_of_what_the_baseline_took() -> None:
     app, _ = application(lambda context, question: context + question)
-    case = Case("why?", "why?", {})
+    case = CallInput("why?", "why?", {})
 
     def longest(bound: float | None) -> float | None:
         run = ApplicationRun(LangChainApplication(app), case, Manner(answer_in, replay_bound=bound))

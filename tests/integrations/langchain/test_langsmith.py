@@ -15,6 +15,7 @@ from langsmith import Client, traceable
 from typing_extensions import NotRequired, TypedDict
 
 from rag_rule_explainer import Explanation
+from rag_rule_explainer.probing.tracing import endpoints
 from rag_rule_explainer.probing.tracing.langsmith import why_dead
 from rag_rule_explainer.rules import RuleKind
 from tests.integrations.known import BAD
@@ -144,6 +145,62 @@ def test_nothing_is_sent_where_nobody_would_receive_it(caplog: pytest.LogCapture
     # A client that has something to send tells of each failure.
     assert [each for each in caplog.records if "POST" in each.getMessage()] == []
     client.close()
+
+
+def streamed(app: Any, config: Any, *, awaiting: bool) -> Explanation:
+    async def last() -> Any:
+        return [each async for each in RuleExplainer(app, predicate=BAD).astream("?", config)][-1]
+
+    if awaiting:
+        return asyncio.run(last()).explanation
+    found: Any = list(RuleExplainer(app, predicate=BAD).stream("?", config))[-1]
+    return found.explanation
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_stream_asks_the_endpoint_of_its_own_tracer_alone(awaiting: bool) -> None:
+    with langsmith() as (server, client):
+        config: Any = {"callbacks": [LangChainTracer(client=client)]}
+        explanation = streamed(chain(), config, awaiting=awaiting)
+        client.flush()
+        assert server.roots == ["rag_rule_explanation"]
+        assert len(server.named("rag_rule_replay")) == explanation.counts.replays - 1
+        assert dead_in(explanation) == []
+
+
+def dead_in(explanation: Explanation) -> list[str]:
+    return [note.split()[0] for note in explanation.notes if "gave no answer" in note]
+
+
+def inside(client: Client, app: Any) -> Any:
+    def ask(question: str) -> Any:
+        with _traced_by(client):
+            return app.invoke(question)
+
+    return RunnableLambda(ask)
+
+
+@pytest.mark.parametrize("holder", ["stream", "bound", "passed", "inside"])
+def test_replays_are_not_sent_where_nobody_answers_whoever_holds_the_tracer(
+    holder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "ANSWERS_WITHIN", 0.05)
+    with langsmith(answers=False) as (server, client):
+        tracer = LangChainTracer(client=client)
+        if holder == "stream":
+            explanation = streamed(chain(), {"callbacks": [tracer]}, awaiting=False)
+        else:
+            apps: dict[str, Any] = {
+                "bound": chain().with_config(callbacks=[tracer]),
+                "passed": RunnableLambda(lambda given: chain().invoke(given, {"callbacks": [tracer]})),
+                "inside": inside(client, chain()),
+            }
+            app = apps[holder]
+            explanation = RuleExplainer(app, predicate=BAD).explain("?")
+        assert explanation.rules
+        assert server.runs  # those of the first run, as without an explanation
+        assert server.replays == []
+        assert dead_in(explanation) == [f"{server.url}/info"]
 
 
 PROGRAM = """

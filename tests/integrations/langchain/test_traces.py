@@ -1,10 +1,12 @@
 """What a tracer is told about replays."""
 
+import asyncio
 import threading
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
 from langchain_rag_rule_explainer import RuleExplainer
@@ -20,6 +22,7 @@ class Watching(BaseCallbackHandler):
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.chains: list[dict[str, Any]] = []
+        self.verdicts: list[str] = []
         self.found: list[tuple[dict[str, Any], list[str]]] = []
         self._retrievals: dict[uuid.UUID, dict[str, Any]] = {}
 
@@ -27,6 +30,11 @@ class Watching(BaseCallbackHandler):
     def on_chain_start(self, *_: Any, **told: Any) -> None:
         with self.lock:
             self.chains.append(told)
+
+    @override
+    def on_chain_end(self, outputs: Any, **_: Any) -> None:
+        if isinstance(outputs, dict):
+            self.verdicts += [str(cast("Any", outputs).get("rag_rule_verdict", ""))]
 
     @override
     def on_retriever_start(self, *_: Any, run_id: uuid.UUID, **told: Any) -> None:
@@ -88,3 +96,25 @@ def test_the_id_of_a_run_is_not_used_for_all_its_replays() -> None:
     runs = [told["run_id"] for told in watching.chains]
     assert len(set(runs)) == len(runs)
     assert runs[0] == mine
+
+
+class Failing(BaseCallbackHandler):
+    """Raises what LangChain does not swallow, at the end of each replay."""
+
+    raise_error = True
+
+    @override
+    def on_chain_end(self, outputs: Any, **_: Any) -> None:
+        if isinstance(outputs, dict) and "rag_rule_verdict" in outputs:
+            raise RuntimeError("the handler is broken")
+
+
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_a_handler_that_fails_takes_the_verdict_from_no_other(awaiting: bool) -> None:
+    watching = Watching()
+    explainer = RuleExplainer(retriever_of("ab") | bad_with("b"), predicate=BAD)
+    config: Any = {"callbacks": [Failing(), watching]}
+    found = asyncio.run(explainer.aexplain("?", config)) if awaiting else explainer.explain("?", config)
+    told = [each for each in watching.verdicts if each]
+    assert len(told) == found.counts.replays - found.counts.baseline
+    assert set(told) == {"holds", "breaks"}

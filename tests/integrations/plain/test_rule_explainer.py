@@ -164,7 +164,10 @@ def test_what_answers_nothing_says_what_to_do(models: Models) -> None:
 
 
 def test_what_cannot_be_gated() -> None:
-    for search, said in ((7, "a int cannot be gated"), (Index, "a Index cannot be gated")):
+    for search, said in (
+        (7, "a int cannot be gated"),
+        (Index, "gate was given the class Index; pass an instance"),
+    ):
         with pytest.raises(InvalidInput, match=said):
             gate(search)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
 

@@ -10,9 +10,9 @@ import pytest
 pytestmark = pytest.mark.slow  # another process, with all that it imports
 
 
-@pytest.fixture(scope="module")
-def told() -> Any:
-    program = [sys.executable, "-m", "tests.integrations.plain.traced"]
+@pytest.fixture(scope="module", params=["global", "own"])
+def told(request: pytest.FixtureRequest) -> Any:
+    program = [sys.executable, "-m", "tests.integrations.plain.traced", request.param]
     done = subprocess.run(program, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
@@ -29,10 +29,13 @@ def test_a_question_is_one_trace_and_every_span_of_a_replay_is_marked(told: Any,
     replays = [each for each in spans if each["name"] == "rag_rule_replay"]
     assert len(replays) == told[way]["replays"] - 1
     assert {each["rag_rule_verdict"] for each in replays} == {"holds", "breaks"}
+    (first,) = [each for each in spans if each["name"] == "rag_rule_baseline"]
+    assert {each["rag_rule_explained_run"] for each in replays} == {first["id"]}
 
 
 @pytest.mark.parametrize("way", ["sync", "async"])
 def test_replays_can_be_kept_from_it(told: Any, way: str) -> None:
     silent = told[f"{way}, silent"]
     assert silent["replays"] > 2
-    assert [each["name"] for each in silent["spans"]] == ["ChatCompletion", "rag_rule_explanation"]
+    names = [each["name"] for each in silent["spans"]]
+    assert names == ["ChatCompletion", "rag_rule_baseline", "rag_rule_explanation"]

@@ -1,5 +1,8 @@
 """Explains a function that asks through OpenAI's client, with spans exported into memory, and prints
-them. Run as a program: a process has one provider of spans for all its life."""
+them. Run as a program: a process has one provider of spans for all its life.
+
+Its argument: ``global``; or ``own``, for a provider that only OpenInference knows.
+"""
 
 import asyncio
 import json
@@ -39,10 +42,11 @@ def applications(models: Models) -> dict[str, Any]:
     return {"sync": answer, "async": aanswer}
 
 
-def main() -> dict[str, Any]:
+def main(way: str) -> dict[str, Any]:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    trace.set_tracer_provider(provider)
+    if way == "global":
+        trace.set_tracer_provider(provider)
     OpenAIInstrumentor().instrument(tracer_provider=provider)
     told: dict[str, Any] = {}
     with served() as models:
@@ -70,6 +74,7 @@ def printed(exporter: InMemorySpanExporter) -> list[dict[str, Any]]:
         {
             "name": each.name,
             "inside": None if each.parent is None else names[each.parent.span_id],
+            "id": f"{each.context.span_id:016x}" if each.context is not None else "",
             **dict(each.attributes or {}),
         }
         for each in found
@@ -77,4 +82,4 @@ def printed(exporter: InMemorySpanExporter) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    json.dump(main(), sys.stdout)
+    json.dump(main(sys.argv[1]), sys.stdout)

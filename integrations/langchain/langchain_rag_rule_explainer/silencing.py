@@ -1,0 +1,66 @@
+"""This module keeps tracers out of hidden replays, also those that the application brings itself.
+
+A tracer may be bound to a chain or to a model, or be passed by the application's own code; LangChain
+hands all of them to a callback manager. Other handlers stay, as they may be part of the application.
+"""
+
+import re
+from functools import wraps
+from typing import Any
+
+from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.tracers.base import AsyncBaseTracer, BaseTracer
+from langchain_core.tracers.log_stream import LogStreamCallbackHandler
+from langchain_core.tracers.root_listeners import AsyncRootListenersTracer, RootListenersTracer
+from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
+
+from rag_rule_explainer.instrumentation.copies.patching import Interception
+from rag_rule_explainer.instrumentation.run_context import participation
+
+_OF_APPLICATIONS = (
+    AsyncRootListenersTracer,
+    LogStreamCallbackHandler,
+    RootListenersTracer,
+    RunCollectorCallbackHandler,
+)
+"""The tracers that give what they see to the application: streams of a log, listeners, collectors."""
+
+
+def _is_silenced(handler: BaseCallbackHandler) -> bool:
+    is_tracer = isinstance(handler, BaseTracer | AsyncBaseTracer)
+    return is_tracer and not isinstance(handler, _OF_APPLICATIONS)
+
+
+def _is_hidden() -> bool:
+    run = participation()
+    return run is not None and not run.traced
+
+
+def _made(_: str, init: Any) -> Any:
+    @wraps(init)
+    def made(self: BaseCallbackManager, *args: Any, **kwargs: Any) -> None:
+        # An instrumentation may have replaced it by an object that has to be bound.
+        init.__get__(self, type(self))(*args, **kwargs)
+        if _is_hidden():
+            self.handlers = [each for each in self.handlers if not _is_silenced(each)]
+            inherited = self.inheritable_handlers
+            self.inheritable_handlers = [each for each in inherited if not _is_silenced(each)]
+
+    return made
+
+
+def _added(_: str, add: Any) -> Any:
+    @wraps(add)
+    def added(self: BaseCallbackManager, handler: BaseCallbackHandler, *args: Any, **kwargs: Any) -> None:
+        if not (_is_hidden() and _is_silenced(handler)):
+            add.__get__(self, type(self))(handler, *args, **kwargs)
+
+    return added
+
+
+_MODULE, _OWNER = "langchain_core.callbacks.base", "BaseCallbackManager"
+INTERCEPTIONS = [
+    Interception(_MODULE, _OWNER, re.compile("__init__"), _made),
+    Interception(_MODULE, _OWNER, re.compile("add_handler"), _added),
+]
+"""The methods that are replaced during an explanation."""

@@ -1,0 +1,39 @@
+"""This module finds the option that users meant by one that does not exist."""
+
+import re
+import shlex
+from collections.abc import Sequence
+
+from .conditions import option_for
+
+_NO_OPTION = re.compile(r"No such option:? '?(--[\w-]+)")
+_KINDS = {
+    **dict.fromkeys(("retained", "retention", "retain"), " --kind retention"),
+    **dict.fromkeys(("omitted", "omission", "omit"), " --kind omission"),
+    **dict.fromkeys(("antecedent", "ids", "sources-of"), ""),
+}
+
+
+def meant_instead(message: str, command: str, arguments: Sequence[str]) -> str:
+    """Returns the message with the option that was meant, where the name of a predicate or of a kind of
+    rule was written as an option; any other message unchanged."""
+    found = _NO_OPTION.match(message)
+    if found is None:
+        return message
+    option = found[1]
+    name, value = option.lstrip("-").replace("_", "-"), _value_of(option, arguments)
+    if command.endswith("verify") and name in _KINDS:
+        meant = f"--rule {shlex.quote(value) if value else 'IDS'}{_KINDS[name]}"
+    else:
+        meant = option_for(name, value)
+    return f"No such option: {option}. Did you mean {meant}?" if meant else message
+
+
+def _value_of(option: str, arguments: Sequence[str]) -> str:
+    """Returns what was written after an option; empty for nothing, and for another option."""
+    for place, each in enumerate(arguments):
+        if each.startswith(f"{option}="):
+            return each.partition("=")[2]
+        if each == option and not "".join(arguments[place + 1 : place + 2]).startswith("--"):
+            return "".join(arguments[place + 1 : place + 2])
+    return ""

@@ -1,0 +1,34 @@
+"""This module calls the functions that users give to ``gate``, and names them in errors."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ...allowed import named_function
+from ...errors import InvalidInput, RagRuleError
+from ...probing.transient import is_transient
+
+
+def users_result(name: str, function: Callable[..., Any], *given: Any, what: str = "") -> Any:
+    """Returns what a user's function returns.
+
+    ``name``: what gate calls the function. ``what``: what it has to return; empty where None is allowed.
+    Raises InvalidInput, which names the function, if it raises or returns nothing. An error that may pass
+    is raised unchanged, so that the run is retried.
+    """
+    try:
+        result = function(*given)
+    except RagRuleError:
+        raise
+    except Exception as error:
+        if is_transient(error):
+            raise
+        raised = f"raised {type(error).__name__}: {error}"
+        raise InvalidInput(f"{_told(name, function, given)} {raised}; mend that function") from error
+    if result is None and what:
+        raise InvalidInput(f"{_told(name, function, given)} returned None; have it return {what}")
+    return result
+
+
+def _told(name: str, function: Callable[..., Any], given: tuple[Any, ...]) -> str:
+    kind = type(given[0]).__name__
+    return f"{name}, which gate was given ({named_function(function)}), was called with a {kind} and"

@@ -1,0 +1,65 @@
+"""This module says why a first run gives nothing to explain, and what to do about it."""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured
+from ..probing.replaying import UnusableReply
+from .options import CallInput, Manner
+from .run_context import Participation
+
+_NEAR = 0.75
+"""The similarity of two names from which on one of them may be the other, misspelt (0 to 1)."""
+_MISUSED = (TypeError, AttributeError, LookupError)
+"""The errors of an application whose search returned something of another form than it expects."""
+_SERVED_DOCUMENTS = (
+    ". documents= were served to its searches as a list; where a gated search returns anything else, "
+    "pass item_of= or items_of= to its gate, or add_documents= in place of documents="
+)
+
+
+def application_failed(error: Exception, case: CallInput, retrievals: int) -> BaselineFailed:
+    """Returns the error for an application that raised in its first run, after so many retrievals."""
+    served = case.documents is not None and retrievals and isinstance(error, _MISUSED)
+    return BaselineFailed(
+        "the application failed on this input, so there is no answer to explain; "
+        f"make it answer first: {type(error).__name__}: {error}{_SERVED_DOCUMENTS if served else ''}"
+    )
+
+
+def no_answer(fault: str) -> BaselineFailed:
+    """Returns the error for an answer that a model's fault makes unusable."""
+    failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
+    # The cause lets the baseline be retried, as a replay with such a reply is.
+    failed.__cause__ = UnusableReply(fault, passing=True)
+    return failed
+
+
+def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> NoSourcesCaptured:
+    """Returns the error for a first run without sources. ``called``: the tools that it called."""
+    if manner.retrievers:
+        reason += ". Only those named in retrievers= count, and none of them was asked"
+    stubbed = sorted(set(manner.stub_tools).intersection(called))
+    if stubbed:
+        reason += (
+            f". stub_tools stood in for {', '.join(map(repr, stubbed))}; leave the tool that searches "
+            "out of it"
+        )
+    return NoSourcesCaptured(reason)
+
+
+def check_stubs(manner: Manner, first: Participation) -> None:
+    """Raises InvalidInput for a stub whose tool was not called, where a tool of nearly its name was.
+
+    A name that models were told of is the name of a tool, which other runs may call.
+    """
+    others = first.tools - set(manner.stub_tools)
+    for name in sorted(set(manner.stub_tools) - first.tools):
+        near = get_close_matches(name, others, n=1, cutoff=_NEAR)
+        if near and not any(
+            name in each.sent or name in each.request.text for each in first.watch.exchanges
+        ):
+            raise InvalidInput(
+                f"stub_tools names {name!r}, and the first run called no tool of that name; did you mean "
+                f"{near[0]!r}? That one ran, and would run again in every replay"
+            )

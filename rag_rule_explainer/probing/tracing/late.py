@@ -1,0 +1,134 @@
+"""This module makes the spans of an explanation where only the application knows whom to export them to.
+
+A provider of OpenTelemetry that is not the process's is met when the application begins its first span
+with it. The spans of the explanation and of the run are begun then, around that span.
+"""
+
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import partial
+from typing import Any
+
+from . import spans
+from .marks import (
+    BASELINE_TAG,
+    BASELINE_TAG_NAME,
+    EXPLANATION,
+    REPLAY,
+    Outcome,
+    TracedExplanation,
+    TracedReplay,
+    TraceMarks,
+    current_replay,
+)
+
+
+class LateSpans:
+    """This class holds the late spans of one explanation. Thread-safe."""
+
+    def __init__(self, explanation: TracedExplanation) -> None:
+        self._explanation = explanation
+        self._guard = threading.Lock()
+        self._root: spans.TracingSpan | None = None
+        self._first: spans.TracingSpan | None = None
+        self._replays: dict[TracedReplay, spans.TracingSpan] = {}
+
+    def around(self, tracer: Any, replay: TracedReplay | None) -> spans.TracingSpan:
+        """Returns the span of a replay, or of the explained run, for what a tracer begins there."""
+        with self._guard:
+            if self._root is None:
+                self._root = spans.started(EXPLANATION, self._explanation.marks, tracer)
+            if replay is not None:
+                return self._around_replay(tracer, replay, self._root)
+            if self._first is None:
+                marks = first_marks(self._explanation)
+                self._first = spans.started(
+                    BASELINE_TAG_NAME, marks, tracer, tag=BASELINE_TAG, inside=self._root
+                )
+            return self._first
+
+    def _around_replay(
+        self, tracer: Any, replay: TracedReplay, root: spans.TracingSpan
+    ) -> spans.TracingSpan:
+        if replay.ended:
+            return root  # nobody waited for it any more
+        if replay not in self._replays:
+            name = BASELINE_TAG_NAME if replay.is_baseline else REPLAY
+            span = spans.started(name, replay.marks, tracer, tag=replay.tag, inside=root)
+            self._replays[replay] = span
+            replay.at_end(partial(self._end_replay, replay))
+            if replay.is_baseline:
+                self._explanation.explained_run = span.id
+        return self._replays[replay]
+
+    def _end_replay(self, replay: TracedReplay, outcome: Outcome) -> None:
+        with self._guard:
+            span = self._replays.pop(replay, None)
+        if span is not None:
+            span.ended(outcome)
+
+    def end_first(self) -> None:
+        """Ends the span of the explained run, which names it unless the framework has an id for it."""
+        with self._guard:
+            if self._first is not None:
+                self._first.span.end()
+                self._explanation.explained_run = self._explanation.explained_run or self._first.id
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Ends the span of the explanation."""
+        with self._guard:
+            if self._root is not None:
+                if error is not None:
+                    self._root.fail(error)
+                self._root.mark(self._explanation.marks)
+                self._root.span.end()
+
+
+_explained: ContextVar[LateSpans | None] = ContextVar("rag_rule_late_spans", default=None)
+"""The late spans of the explained run that this context belongs to."""
+_first_run: ContextVar[bool] = ContextVar("rag_rule_traced_first_run", default=False)
+
+
+def span_around(tracer: Any) -> spans.TracingSpan | None:
+    """Returns the span to put around one that a tracer begins now; None if nothing is needed there."""
+    late, replay = _explained.get(), current_replay()
+    if late is None or (replay is None and not _first_run.get()) or not spans.is_root():
+        return None
+    return late.around(tracer, replay)
+
+
+@contextmanager
+def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
+    """Lets late spans of this explanation be made inside, and ends that of the explanation."""
+    late = LateSpans(explanation)
+    token = _explained.set(late)
+    error: BaseException | None = None
+    try:
+        yield
+    except BaseException as raised:
+        error = raised
+        raise
+    finally:
+        with suppress(ValueError):  # the garbage collector may end a stream in another context
+            _explained.reset(token)
+        late.end(error)
+
+
+@contextmanager
+def first_run() -> Generator[None, None, None]:
+    """Lets the spans inside be those of the explained run."""
+    token, late = _first_run.set(True), _explained.get()
+    try:
+        yield
+    finally:
+        with suppress(ValueError):  # as above
+            _first_run.reset(token)
+        if late is not None:
+            late.end_first()
+
+
+def first_marks(explanation: TracedExplanation) -> TraceMarks:
+    """Returns the marks of the run that is explained."""
+    return {**explanation.marks, "rag_rule_kind": "baseline"}

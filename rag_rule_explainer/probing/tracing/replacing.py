@@ -1,0 +1,54 @@
+"""This module replaces methods of classes, and restores them when nobody needs the replacements."""
+
+import threading
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeAlias
+
+MakeReplacement: TypeAlias = Callable[[Any], Any]
+"""Returns the replacement of a method."""
+
+
+class _Replaced(NamedTuple):
+    method: Any
+    replacement: Any
+
+
+class Replacing:
+    """This class replaces methods while it is in use, and restores them afterwards. Thread-safe.
+
+    ``wanted``: returns the methods to replace, each as its class, its name and what makes the
+    replacement. It is asked at every entry, since a class may have been imported in between.
+    """
+
+    def __init__(self, wanted: Callable[[], Iterable[tuple[type, str, MakeReplacement]]]) -> None:
+        self._wanted = wanted
+        self._guard = threading.Lock()
+        self._users = 0
+        self._replaced: dict[tuple[type, str], _Replaced] = {}
+
+    @contextmanager
+    def on(self) -> Generator[None, None, None]:
+        """Replaces the methods inside. May be entered several times at once."""
+        with self._guard:
+            self._users += 1
+            for owner, name, wrapping in self._wanted():
+                if (owner, name) not in self._replaced:
+                    method = vars(owner)[name]
+                    self._replaced[owner, name] = _Replaced(method, wrapping(method))
+                    setattr(owner, name, self._replaced[owner, name].replacement)
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._users -= 1
+                if not self._users:
+                    self._put_back()
+
+    def _put_back(self) -> None:
+        for (owner, name), each in self._replaced.items():
+            # Another library may have wrapped the replacement, which stays then: it does nothing outside
+            # replays.
+            if vars(owner)[name] is each.replacement:
+                setattr(owner, name, each.method)
+        self._replaced.clear()

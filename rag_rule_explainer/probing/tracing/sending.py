@@ -1,0 +1,97 @@
+"""This module keeps back, during explanations, what replays would send to tracing services in vain, and
+what replays send that are hidden from tracers.
+
+A tracer may come from anywhere: from the config of a call, or from inside the application. So it is met
+where all its traces pass: at LangSmith's client, and at OpenTelemetry's tracer.
+"""
+
+import sys
+from collections.abc import Generator
+from contextlib import AbstractContextManager
+from functools import wraps
+from typing import Any
+
+from . import endpoints, langsmith, late, spans
+from .marks import TracedReplay, being_traced, current_replay
+from .replacing import MakeReplacement, Replacing
+
+
+def checked() -> AbstractContextManager[None]:
+    """Checks inside what replays send, and asks each endpoint once whether it answers."""
+    return _methods.on()
+
+
+def _wanted() -> Generator[tuple[type, str, MakeReplacement], None, None]:
+    client = getattr(sys.modules.get("langsmith.client"), "Client", None)
+    if client is not None:
+        yield client, "create_run", _of_a_client
+        yield client, "update_run", _of_a_client
+    tracer = getattr(sys.modules.get("opentelemetry.sdk.trace"), "Tracer", None)
+    if tracer is not None:
+        yield tracer, "start_span", _of_a_tracer
+
+
+_methods = Replacing(_wanted)
+
+
+def _bound(method: Any, instance: Any) -> Any:
+    """Returns a method of an instance. An instrumentation may have replaced the method by an object that
+    has to be bound."""
+    return method.__get__(instance, type(instance))
+
+
+def _of_a_client(send: Any) -> Any:
+    @wraps(send)
+    def sent(client: Any, *args: Any, **kwargs: Any) -> Any:
+        call, replay = _bound(send, client), current_replay()
+        if replay is None:
+            return call(*args, **kwargs)
+        if not replay.is_shown:
+            return None
+        replicas: Any = kwargs.get("_replica_auths")
+        if replicas:
+            # LangSmith sends one run to several services, of which some may answer.
+            live = [each for each in replicas if not _is_dead_client(replay, client, each.api_url)]
+            return call(*args, **{**kwargs, "_replica_auths": live}) if live else None
+        is_dead = _is_dead_client(replay, client, kwargs.get("api_url"))
+        return None if is_dead else call(*args, **kwargs)
+
+    return sent
+
+
+def _is_dead_client(replay: TracedReplay, client: Any, api_url: str | None) -> bool:
+    asked = langsmith.asked_at(client, api_url)
+    return bool(asked) and all(_is_dead(replay, each) for each in asked)
+
+
+def _of_a_tracer(start: Any) -> Any:
+    @wraps(start)
+    def started(tracer: Any, *args: Any, **kwargs: Any) -> Any:
+        spans.mark_of(tracer)
+        replay = current_replay()
+        if replay is not None and (
+            not replay.is_shown or any(_is_dead(replay, each) for each in spans.asked_at(tracer))
+        ):
+            return spans.unrecorded()
+        begin = _bound(start, tracer)
+        has_context = len(args) > 1 or kwargs.get("context") is not None
+        around = None if has_context else late.span_around(tracer)
+        if around is None:
+            return begin(*args, **kwargs)
+        with spans.current(around.span):
+            return begin(*args, **kwargs)
+
+    return started
+
+
+def _is_dead(replay: TracedReplay, endpoint: str) -> bool:
+    """Returns True iff an endpoint does not answer, and notes that on the explanation. The first call
+    for an endpoint blocks."""
+    explanation = replay.explanation
+    if endpoint not in explanation.endpoints:
+        # An instrumentation may trace the check itself.
+        with being_traced(None):
+            why = endpoints.why_not(endpoint)
+        if explanation.endpoints.setdefault(endpoint, why) is why and why:
+            explanation.take_note(why)
+    return bool(explanation.endpoints[endpoint])
