@@ -175,6 +175,16 @@ def test_of_a_logged_answer_is_said_what_the_rules_are_about(rules: Any) -> None
     assert told[rules] in warning
 
 
+def test_a_logged_answer_that_is_only_worded_otherwise_is_a_note() -> None:
+    explainer = Explainer(answering(PAIR), predicate=contains("calcium"))
+    explanation = explainer.explain("?", sources(4), baseline="One may try calcium")
+    assert not explanation.warnings
+    (note,) = [each for each in explanation.notes if "than the logged one" in each]
+    assert "'One may try calcium'; now: 'take calcium'" in note
+    same = explainer.explain("?", sources(4), baseline="take  calcium")
+    assert not [each for each in same.notes if "than the logged one" in each]
+
+
 def test_pinned_sources_are_always_there_and_in_no_rule() -> None:
     replay = answering(PAIR)
     explanation = Explainer(replay).explain("?", sources(4), pinned=["D2", "D3"])

@@ -52,7 +52,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         ``documents``: served in place of every search: the framework's documents, texts, or JSON objects
         as they were logged. ``add_documents``: added to the result of every retrieval. ``pinned``: ids of
         sources that are always retained and in no rule. ``baseline``: a logged answer (or output) to
-        explain; if the application now answers otherwise, the first warning of the explanation says so.
+        explain; if a condition judges the application's present answer otherwise, the first warning says
+        so; if it is only worded otherwise, a note does.
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
         SourceLeak if the model was sent an omitted source, StateShared, UnknownQuery, and the errors of

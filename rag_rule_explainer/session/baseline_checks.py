@@ -37,6 +37,7 @@ _MAKE_ANEW = (
     "It may wait for ever, such as for a lock that its first run did not release. Pass a function that "
     "makes the application for each run, or allow more time (timeout=, replay_bound=)"
 )
+_ALIKE = "the conditions judge both alike, and what follows is about what it answers now"
 _LOG = getLogger(__name__)
 _SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOWN: "cannot be judged"}
 
@@ -208,7 +209,7 @@ class BaselineChecks:
         return await replayer.run(arrangement, count, "repeat check")
 
     async def _compare_with_log(self, current: Answer) -> None:
-        logged = self.baseline.answer
+        logged, is_other = self.baseline.answer, False
         for judging in self.judgings:
             then, now = await self._verdicts(judging, logged, current)
             answer = current
@@ -217,12 +218,18 @@ class BaselineChecks:
                 probe = await self.voting.poll(self._full, judging)
                 now, answer = probe.judgement.verdict, probe.reply.answer or current
             if then is not now:
+                is_other = True
                 self.warnings.append(
                     f"the logged answer is not what the application answers on these sources now: "
                     f"{str(judging.predicate)!r} {_SAID[then]} for {shortened(logged.text, 200)!r} and "
                     f"{_SAID[now]} for {shortened(answer.text, 200)!r}. What follows is about what it "
                     "answers now"
                 )
+        if not is_other and logged.text.split() != current.text.split():
+            self.notes.append(
+                f"the application now words its answer otherwise than the logged one: {_ALIKE}. Logged: "
+                f"{shortened(logged.text, 200)!r}; now: {shortened(current.text, 200)!r}"
+            )
 
     async def _verdicts(self, judging: Judging, first: Answer, second: Answer) -> list[Verdict]:
         kept, against = self.sources.sources, self.prober.baseline
