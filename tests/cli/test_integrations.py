@@ -145,14 +145,14 @@ from rag_rule_explainer.instrumentation.requests.client_watch import (
 from rag_rule_explainer.instrumentation.rule_explainer import ApplicationExplainer
 from rag_rule_explainer.instrumentation.engine import Said
 from rag_rule_explainer.instrumentation.runs import ApplicationRun
-from rag_rule_explainer.instrumentation.searches.of_functions import Anything
+from rag_rule_explainer.instrumentation.searches.of_functions import FunctionShape
 from rag_rule_explainer.instrumentation.searches.gates import gated_function
 from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part
 from .reading import answer_in, question_in
 import functools, re
 
 def _looking_up(_, look_up):
-    return gated_function(look_up, Anything(), asked_part)
+    return gated_function(look_up, FunctionShape(), asked_part)
 
 def _telling(_, tell):
     @functools.wraps(tell)

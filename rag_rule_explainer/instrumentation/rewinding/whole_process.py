@@ -22,6 +22,8 @@ _OF_LOGGING = frozenset({"isEnabledFor", "getEffectiveLevel", "level"})
 _OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug"})
 _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
 """Names by which code reads settings that libraries may change too."""
+_OF_THREADS = frozenset({"active_count", "activeCount"})
+"""Names by which code asks which threads there are. ``enumerate`` is mostly the builtin function."""
 _OF_THIS_PACKAGE = "rag-rule"
 """The beginning of the names of this package's own threads."""
 
@@ -53,7 +55,7 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "warnings", lambda: list(warnings.filters)
     if "register" in named:
         yield "ABCMeta.register", abc.get_cache_token
-    if {"threading", "enumerate"} <= named:
+    if named & _OF_THREADS:
         yield "threading", _names_of_threads
     if named & _OF_THE_COLLECTOR:
         yield "gc", lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug())
