@@ -134,7 +134,7 @@ def as_sent(client: Any, sent: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @contextmanager
-def joining(explanation: TracedExplanation) -> Generator[None, None, None]:
+def taking_late_runs(explanation: TracedExplanation) -> Generator[None, None, None]:
     """Lets late runs of this explanation be made inside, and ends that of the explanation."""
     known = _explained.get()
     if known is not None and known.explanation is explanation:

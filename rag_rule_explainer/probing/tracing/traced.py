@@ -121,7 +121,7 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
     """Traces an explanation inside; makes the root span itself if no framework has made one."""
     async with AsyncExitStack() as inside:
         inside.enter_context(sending.checked())
-        inside.enter_context(late_runs.joining(explanation))
+        inside.enter_context(late_runs.taking_late_runs(explanation))
         inside.push_async_callback(explanation.close)
         if not explanation.asked and is_sent():
             inside.enter_context(heard(explanation, await threads.shared().run(unheard)))
@@ -177,7 +177,7 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
 def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
     """Silences, inside, the tracers whose endpoints do not answer, and notes that on the explanation."""
     note(explanation, nobody)
-    with late_runs.joining(explanation), ExitStack() as inside:
+    with late_runs.taking_late_runs(explanation), ExitStack() as inside:
         for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
             if why:
                 inside.enter_context(tracer.silenced())
