@@ -70,6 +70,8 @@ def test_a_handler_that_is_no_tracer_stays_a_part_of_the_application(bring: Any)
     assert len(handler.questions) == explanation.counts.replays
 
 
+# The oldest releases copy what they collect by a method that pydantic gives up.
+@pytest.mark.filterwarnings("ignore:The `copy` method:DeprecationWarning")
 def test_listeners_and_collected_runs_stay_parts_of_the_application() -> None:
     ended: list[Run] = []
 
