@@ -13,6 +13,9 @@ harm a terminal."""
 _MOST_READ = 10**15
 """Numbers from here on are printed as a power of two."""
 
+_FORMULAS = ("=", "+", "-", "@")
+"""The characters that begin a formula in a spreadsheet."""
+
 _PLAIN = frozenset("-_./:#@+~%=&?!$*")
 """The marks that an unquoted id may contain beside letters and digits."""
 
@@ -72,6 +75,15 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_shown, text))
+
+
+def inert(text: str) -> str:
+    """Returns the text for a cell of a spreadsheet: ``printable``, and after an apostrophe if a
+    spreadsheet would run it as a formula."""
+    text = printable(text)
+    # Full-width marks begin a formula as well.
+    begins = unicodedata.normalize("NFKC", text.lstrip()[:1])
+    return f"'{text}" if begins in _FORMULAS else text
 
 
 def shortened(text: str, limit: int) -> str:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer import BaselineFailed, InvalidInput
 from rag_rule_explainer.predicates import JudgeFailed
-from rag_rule_explainer.printable import amount, plain_id, printable, shortened, without_secrets
+from rag_rule_explainer.printable import amount, inert, plain_id, printable, shortened, without_secrets
 from rag_rule_explainer.probing.judging import error_text
 from rag_rule_explainer.probing.replaying import UnusableReply
 from rag_rule_explainer.probing.reply import Reply
@@ -208,3 +208,14 @@ class TestIds:
             assert not inner.endswith("\\")
         else:
             assert not set(shown) & set(" ,;[](){}'\"")
+
+
+class TestInert:
+    @pytest.mark.parametrize("start", ["", " ", "\t", "\n", "\r", "\u00a0", "\u3000"])
+    @pytest.mark.parametrize("mark", ["=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
+    def test_no_formula_is_run(self, start: str, mark: str) -> None:
+        assert inert(f"{start}{mark}1+1") == f"'{printable(start)}{mark}1+1"
+
+    @pytest.mark.parametrize("text", ["", "a=1", "1-1", "'=1", "e@mail"])
+    def test_other_text_is_as_it_was(self, text: str) -> None:
+        assert inert(text) == text

@@ -17,6 +17,7 @@ from .explain import estimate, explain
 from .groups import grouped
 from .judge_check import judge_check
 from .options import AnswerTokens, SecondsPerReplay
+from .printing import PrintedOptions
 from .requests import SearchRequest
 from .searching import SearchOptions
 from .stores import store
@@ -56,7 +57,7 @@ def _demo() -> None:
 
 @app.command("explain")
 @grouped
-def _explain(request: SearchRequest, search: SearchOptions) -> None:
+def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOptions) -> None:
     """Explain the answer to one question, from given sources or of an application.
 
     Without --app and --model, the offline reader answers: an extractive reader that needs no key.
@@ -74,7 +75,7 @@ def _explain(request: SearchRequest, search: SearchOptions) -> None:
       2    bad input; a model or application that fails; a condition not met
       130  interrupted; the rules found so far are printed
     """  # noqa: D301 -- \b keeps the lines that follow as they are
-    explain(request, search.settings(free=request.is_free))
+    explain(request, search.settings(free=request.is_free), printed)
 
 
 @dataclass(frozen=True, slots=True)

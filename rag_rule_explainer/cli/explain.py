@@ -21,7 +21,6 @@ from ..probing.limits import INTERRUPTED
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..progress import ProgressBar
-from ..report import lines
 from ..rules import RuleKind
 from ..session.planning import choose, choose_to_verify
 from ..settings import Settings
@@ -37,6 +36,7 @@ from .frameworks import Integration
 from .incidents import Incident, load_incident
 from .models import NamedJudge, chat_model_replay, endpoint, offline_replay, unanswered
 from .options import ASK_ABOVE
+from .printing import PrintedOptions
 from .requests import SearchRequest
 from .sources import load
 from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
@@ -47,10 +47,11 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 """The condition of retention rules, and that of omission rules; None if that is the negation."""
 
 
-def explain(request: SearchRequest, settings: Settings) -> None:
+def explain(request: SearchRequest, settings: Settings, printed: PrintedOptions) -> None:
     """Explains the answer and prints the explanation. After an interrupt, the exit code is 130."""
+    printed.check(as_json=request.json)
     explanation = _explained_once_confirmed(request, settings)
-    show(explanation, as_json=request.json)
+    printed.show(explanation, as_json=request.json)
     print_notes(explanation, settings)
 
 
@@ -284,12 +285,3 @@ def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
 def _is_interactive() -> bool:
     """Returns True iff standard input is a terminal."""
     return bool(sys.stdin and sys.stdin.isatty())
-
-
-def show(explanation: Explanation, *, as_json: bool) -> None:
-    """Prints the explanation on stdout."""
-    if as_json:
-        # ASCII can be written in every encoding, and control characters become escapes.
-        print_json(json.dumps(explanation.model_dump(mode="json"), indent=2))
-    else:
-        print_lines(lines(explanation))

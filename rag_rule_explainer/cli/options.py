@@ -13,6 +13,7 @@ from ..instrumentation.recording.exposure_checks import OnNoRetrieval
 from ..mining.partitioned import Others
 from ..probing.noise import Vote
 from ..probing.replaying import WantedScope
+from ..report import FORMS
 from ..settings import MinerName, Rules
 from .conditions import SYNTAX
 from .terminal import unstyled
@@ -264,6 +265,10 @@ Yes = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")]
+FormatOption = Annotated[
+    str,
+    typer.Option("--format", metavar="FORM", help=f"Print it as one of: {', '.join(FORMS)}."),
+]
 BeforeFile = Annotated[Path, typer.Argument(metavar="A", help="A file that explain --json printed.")]
 After = Annotated[Path, typer.Argument(metavar="B", help="Another such file.")]
 FailOnOption = Annotated[

@@ -6,16 +6,19 @@ import typer
 
 from ..errors import InvalidInput
 from ..rules import RuleKind
-from .explain import explained_or_verified, print_notes, show
+from .explain import explained_or_verified, print_notes
 from .options import KindOption, RuleIds
+from .printing import PrintedOptions
 from .requests import SearchRequest, parsed_ids
 from .searching import TrialOptions
-from .terminal import print_lines
+from .terminal import print_lines, say
 
 _CODES = {True: 0, False: 1, None: 3}
 
 
-def verify(rule: RuleIds, kind: KindOption, request: SearchRequest, trial: TrialOptions) -> None:
+def verify(
+    rule: RuleIds, kind: KindOption, request: SearchRequest, trial: TrialOptions, printed: PrintedOptions
+) -> None:
     """Check whether one rule holds on all subsets that it applies to, and show a witness if it breaks.
 
     With more than 8 other sources, the rule is tested on random subsets, and the guarantee is stated.
@@ -26,12 +29,15 @@ def verify(rule: RuleIds, kind: KindOption, request: SearchRequest, trial: Trial
     named = parsed_ids(rule)
     if not named:
         raise InvalidInput("the rule names no source; give ids, such as --rule D2,D4")
+    printed.check(as_json=request.json)
     settings = trial.settings(kind, free=request.is_free)
     verification = explained_or_verified(request, settings, (named, RuleKind(kind)))
     # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
-        if not request.json:
+        if printed.is_prose and not request.json:
             print_lines([str(verification), ""])
-        show(verification.explanation, as_json=request.json)
+        elif not request.json:
+            say(str(verification))
+        printed.show(verification.explanation, as_json=request.json)
     print_notes(verification.explanation, settings)
     raise typer.Exit(_CODES[verification.holds])

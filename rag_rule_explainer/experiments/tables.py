@@ -13,10 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..errors import InvalidInput
-from ..printable import printable
-
-_FORMULAS = ("=", "+", "-", "@")
-"""The characters that begin a formula in a spreadsheet."""
+from ..printable import inert
 
 
 def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> None:
@@ -67,7 +64,4 @@ def _cell(value: object) -> object:
     value = value.value if isinstance(value, Enum) else value
     if isinstance(value, tuple):
         return _cell(" ".join(map(str, cast("tuple[object, ...]", value))))
-    if not isinstance(value, str):
-        return value
-    text = printable(value)
-    return f"'{text}" if text.lstrip().startswith(_FORMULAS) else text
+    return inert(value) if isinstance(value, str) else value

@@ -51,6 +51,17 @@ class Section(NamedTuple):
     left_out: int = 0
 
 
+class RuleRow(NamedTuple):
+    """A ``RuleRow`` is a rule as a row of a table; its fields are the columns. ``sources``: the ids
+    alone, while ``rule`` says all that the rule depends on."""
+
+    kind: str
+    sources: str
+    rule: str
+    claim: str
+    support: str
+
+
 _Votes: TypeAlias = Mapping[tuple[RuleKind, frozenset[str]], str]
 """The counted votes in words, by the kind of rule and the retained sources."""
 
@@ -78,17 +89,34 @@ def sections(explanation: Explanation) -> Iterator[Section]:
     yield Section("Cost", tuple(ReportEntry((said,)) for said in _cost(explanation)))
 
 
+def rule_rows(explanation: Explanation) -> Iterator[RuleRow]:
+    """Yields all rules in their order, for a table of the rules alone; ``caveats`` belong beside it."""
+    votes = _votes(explanation)
+    for finding in explanation.rules:
+        sources = ", ".join(map(plain_id, finding.sources))
+        support = _support(explanation, finding, votes)
+        yield RuleRow(finding.kind.value, sources, finding.rule, finding.claim, support)
+
+
+def caveats(explanation: Explanation) -> Iterator[Statement]:
+    """Yields what has to be said beside the rules: the warnings, and whether these are all the rules."""
+    yield from _warnings(explanation)
+    yield _ending(explanation)
+
+
 def _opening(explanation: Explanation) -> Section:
     labelled = (("Question", explanation.question), ("Answer", explanation.baseline.text))
     entries = [
         ReportEntry((Statement(label, "label"), Statement(shortened(printable(text), 2000))))
         for label, text in labelled
     ]
-    entries += [
-        ReportEntry((Statement(f"WARNING: {shortened(printable(warning), 1000)}", "warning"),))
-        for warning in explanation.warnings
-    ]
+    entries += [ReportEntry((warning,)) for warning in _warnings(explanation)]
     return Section("", tuple(entries))
+
+
+def _warnings(explanation: Explanation) -> Iterator[Statement]:
+    for warning in explanation.warnings:
+        yield Statement(f"WARNING: {shortened(printable(warning), 1000)}", "warning")
 
 
 def _listed(heading: str, said: Iterable[str]) -> Iterator[Section]:
@@ -143,13 +171,17 @@ def _rules(explanation: Explanation, kind: RuleKind, votes: _Votes) -> Section:
         return Section(heading, (ReportEntry((Statement(f"{found}, for: {condition}", "aside"),)),))
     entries: list[ReportEntry] = []
     for finding in rules[:_MOST_RULES]:
-        relation = f"; {finding.relation}" if finding.relation else ""
-        counted = votes.get((kind, _own(explanation, finding)))
-        voted = f"; on its own subset, {counted}" if counted else ""
         rule = Statement(finding.rule, "sure" if finding.proved else "open")
-        entries.append(ReportEntry((rule,), f"{printable(finding.evidence)}{voted}{relation}"))
+        entries.append(ReportEntry((rule,), _support(explanation, finding, votes)))
     left_out = max(0, len(rules) - _MOST_RULES)
     return Section(heading, tuple(entries), listed=True, left_out=left_out)
+
+
+def _support(explanation: Explanation, finding: Finding, votes: _Votes) -> str:
+    relation = f"; {finding.relation}" if finding.relation else ""
+    counted = votes.get((finding.kind, _own(explanation, finding)))
+    voted = f"; on its own subset, {counted}" if counted else ""
+    return f"{printable(finding.evidence)}{voted}{relation}"
 
 
 def _non_rules(explanation: Explanation, votes: _Votes) -> Iterator[str]:

@@ -1,0 +1,56 @@
+"""The forms in which an explanation is printed."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.text import Text
+
+from rag_rule_explainer.report import FORMS, PARTIAL
+from tests.cli.runs import QUESTION, RagRules, explanation_of
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_is_printed(rag_rules: RagRules, sources: Path, form: str) -> None:
+    asked = ("explain", "--question", QUESTION, "--sources", sources, "--lockstep")
+    run = rag_rules(*asked, "--format", form)
+    assert run.code == 0
+    explanation = explanation_of(rag_rules(*asked, "--json"))
+    wanted = io.StringIO()
+    for line in FORMS[form](explanation):
+        print(line.plain if isinstance(line, Text) else line, file=wanted)
+    assert run.out == wanted.getvalue()
+    ending = "complete: these are all the rules there are"
+    assert (ending in run.err.splitlines()) is (form in PARTIAL)
+    assert (ending in run.out) is (form not in PARTIAL)
+
+
+@pytest.mark.parametrize(
+    ("rule", "code", "told"),
+    [("plaque", 0, "plaque is retained"), ("menu", 1, "broken: retaining menu is not enough")],
+)
+def test_what_was_verified_is_said_beside_the_table(
+    rag_rules: RagRules, sources: Path, rule: str, code: int, told: str
+) -> None:
+    asked = ("verify", "--rule", rule, "--kind", "retention", "--question", QUESTION)
+    run = rag_rules(*asked, "--sources", sources, "--format", "csv")
+    assert run.code == code
+    assert run.out.startswith("kind,sources,rule,claim,support\n")
+    assert told in run.err
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["--format", "xml"], "rag-rules: 'xml' is not a form; give --format one of text, csv"),
+        (["--format", "csv", "--json"], "rag-rules: --json is a form as well; leave it or"),
+    ],
+)
+@pytest.mark.parametrize("command", [["explain"], ["verify", "--rule", "plaque", "--kind", "omission"]])
+def test_what_is_none_is_told_before_anything_is_asked(
+    rag_rules: RagRules, sources: Path, command: list[str], given: list[str], told: str
+) -> None:
+    run = rag_rules(*command, "--question", QUESTION, "--sources", sources, *given)
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith(told)
+    assert len(run.err.splitlines()) == 1

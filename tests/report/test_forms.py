@@ -1,0 +1,55 @@
+"""What every form of a report owes, whichever it is."""
+
+from collections.abc import Callable
+
+import pytest
+from rich.text import Text
+
+from rag_rule_explainer import Explanation
+from rag_rule_explainer.printable import printable
+from rag_rule_explainer.report import FORMS, PARTIAL, caveats
+from tests.report.test_text import explained, forged_explanation, hostile_explanation, yes_if
+
+each_form = pytest.mark.parametrize("form", FORMS)
+
+
+def said(form: str, explanation: Explanation) -> list[str]:
+    return [line.plain if isinstance(line, Text) else line for line in FORMS[form](explanation)]
+
+
+def test_what_is_partial_is_a_form() -> None:
+    assert set(FORMS) >= PARTIAL
+
+
+@each_form
+def test_every_rule_comes_with_what_it_rests_on(form: str) -> None:
+    explanation = explained(yes_if("D1", "D2"))
+    told = "\n".join(said(form, explanation))
+    for rule in explanation:
+        assert rule.evidence in told[told.index(rule.antecedent) :]
+
+
+@each_form
+@pytest.mark.parametrize("make", [hostile_explanation, forged_explanation])
+def test_each_line_is_printable(form: str, make: Callable[[], Explanation]) -> None:
+    for line in said(form, make()):
+        assert line == printable(line)
+
+
+@pytest.mark.parametrize("form", sorted(set(FORMS) - PARTIAL))
+def test_a_form_that_is_whole_has_the_warnings_before_all_rules(form: str) -> None:
+    explanation = explained(yes_if("D1"), sources=5).model_copy(
+        update={"warnings": ("mind the gap",), "complete": False, "stop_reason": "stopped early"}
+    )
+    told = "\n".join(said(form, explanation))
+    assert told.index("WARNING: mind the gap") < told.index("whenever")
+    assert "not complete (stopped early)" in told
+
+
+def test_beside_a_partial_one_are_the_warnings_and_whether_it_is_all() -> None:
+    stopped = explained(yes_if("D1")).model_copy(
+        update={"warnings": ("mind the \x1b gap",), "complete": False, "stop_reason": "stopped early"}
+    )
+    warning, ending = (each.text for each in caveats(stopped))
+    assert warning == r"WARNING: mind the \x1b gap"
+    assert ending.startswith("not complete (stopped early): ")
