@@ -43,6 +43,7 @@ _ALTERNATIVES = {
     "to_dict": "explanation.model_dump(mode='json')",
     "from_json": "Explanation.model_validate_json(text)",
     "to_csv": "rag_rule_explainer.report.as_csv(explanation)",
+    "to_latex": "rag_rule_explainer.report.as_latex(explanation)",
     "as_text": "rag_rule_explainer.report.as_text(explanation)",
     "save": "Path(...).write_text(explanation.model_dump_json())",
     "rule": "explanation.rules",
