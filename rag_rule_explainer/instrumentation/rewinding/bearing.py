@@ -32,6 +32,7 @@ _OF_PYTHON = frozenset(
     }
 )
 """The special names that a run may set and another run may use."""
+_DEFAULTS = frozenset({"__defaults__", "__kwdefaults__"})
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter)
 _LONGEST_TEMPLATE = 20_000
@@ -67,7 +68,8 @@ class Bearing:
             return True
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
-            return not names or any(map(self._is_read, names))
+            # Code reads a mutable default by its parameter's name, which is a local variable.
+            return not names or bool(names & _DEFAULTS) or any(map(self._is_read, names))
         return self._is_read(name)
 
     def _is_users_doing(self, kept: KeptPart, name: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
-from .contents import is_collection
+from .contents import is_collection, names_in
 from .counting import is_read, place_in
 from .files import Left
 from .holdings import Held, Holdings, Plain, changed_values
@@ -181,7 +181,8 @@ class Lasting:
 
     def _asks_for_files(self) -> bool:
         return any(
-            _ASKING & set(function.__code__.co_names) for _, function in users_functions(self.before)
+            not _ASKING.isdisjoint(names_in(function.__code__))
+            for _, function in users_functions(self.before)
         )
 
 
