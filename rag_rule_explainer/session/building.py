@@ -253,7 +253,7 @@ Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
 def _record(seen: Seen) -> ProbeRecord:
     _, _, first = seen[0]
     answer, latency, cause, _ = first.reply
-    # Explanations keep thousands of records: arguments by position, and a literal for no votes, cost half.
+    # An explanation keeps thousands of records; positional arguments and a literal dict halve their cost.
     verdicts = {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen}
     answers = () if answer is None else (recorded(answer),)
     error = "" if cause is None else encodable(first.reply.error)

@@ -18,7 +18,7 @@ from .files import Left
 from .holdings import Held, Holdings, Plain, changed_values
 from .outside import Outside
 from .statements import Statements
-from .sticking import Sticking, keeps, place_of, set_at_times, sticking_in
+from .sticking import Sticking, holders_of, keeps, place_of, set_at_times, sticking_in
 from .writing import writes_in
 
 _ASKING = frozenset(
@@ -149,7 +149,10 @@ class Lasting:
             if not each.keyed:
                 yield Left(each.name, f"{each.written.told}, which is a model and goes by it")
         for each in self._sticking or ():
-            if each.name in after.outer and each.changes and keeps(after.outer[each.name]):
+            # A client that a first run makes is searched no less than one that was there before it.
+            own = () if each.is_made else (each.name,)
+            names = (*own, *holders_of(each.written))
+            if each.changes and any(name in after.outer and keeps(after.outer[name]) for name in names):
                 yield Left(each.name, f"{each.written.told}, where the next run finds it")
 
     def _unexplained(self, after: Holdings) -> Iterator[Left]:
