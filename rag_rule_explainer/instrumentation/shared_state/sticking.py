@@ -86,7 +86,7 @@ def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> 
 def _makes_it_of_constants(written: Written) -> bool:
     """Returns whether the write sets None, or calls something without a local variable but ``self``."""
     node, value = written.node, getattr(written.node, "value", None)
-    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or not isinstance(written.target, ast.Attribute):
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or isinstance(written.target, ast.Subscript):
         return False
     value = value.value if isinstance(value, ast.Await) else value
     if isinstance(value, ast.Constant):

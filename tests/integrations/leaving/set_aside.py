@@ -9,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from urllib.request import Request
 
+from pydantic import BaseModel
+
 from tests.integrations.leaving.parts import HELD_OPEN, Answer, Ask, Search, mode_of, written
 
 
@@ -139,6 +141,88 @@ def made_of_what_a_run_found(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+class Notes:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def log(self, line: str) -> None:
+        self.lines.append(line)
+
+
+def noted_by_a_method_named_log(search: Search, ask: Ask) -> Answer:
+    """The notes are no log: the model is shown them."""
+    state = SimpleNamespace(mode="")
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if not state.mode:
+            state.mode = mode_of(found)
+        notes = Notes()
+        notes.log(state.mode)
+        return written(ask, notes.lines[0], found)
+
+    return answer
+
+
+def as_the_key_of_an_entry(search: Search, ask: Ask) -> Answer:
+    state = SimpleNamespace(mode="")
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if not state.mode:
+            state.mode = mode_of(found)
+        count = {"Calm": 0, "Warn": 0}
+        count[state.mode] += 1
+        return written(ask, "Warn" if count["Warn"] else "Calm", found)
+
+    return answer
+
+
+class Profile(BaseModel):
+    """A record that shows all its fields as a text."""
+
+    alarms: int = 0
+
+
+def in_a_records_text(search: Search, ask: Ask) -> Answer:
+    class Bot:
+        profile = Profile()
+
+    bot = Bot()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if not bot.profile.alarms:
+            bot.profile.alarms = len(found)
+        return written(ask, "Calm" if f"{bot.profile}" == "alarms=1" else "Warn", found)
+
+    return answer
+
+
+class Gate:
+    """Code never names the method that decides."""
+
+    def __init__(self) -> None:
+        self.most = 0
+
+    def see(self, count: int) -> None:
+        self.most = max(self.most, count)
+
+    def __bool__(self) -> bool:
+        return self.most > 1
+
+
+def by_a_special_method(search: Search, ask: Ask) -> Answer:
+    gate = Gate()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        gate.see(len(found))
+        return written(ask, "Warn" if gate else "Calm", found)
+
+    return answer
+
+
 HARMLESS = (by_a_client_that_is_made_once, in_a_folder_that_is_removed)
 SET_ASIDE = (
     in_a_list_of_a_parameter,
@@ -147,4 +231,8 @@ SET_ASIDE = (
     as_a_new_attribute_of_a_librarys_object,
     a_mark_that_an_inner_function_looks_for,
     made_of_what_a_run_found,
+    noted_by_a_method_named_log,
+    as_the_key_of_an_entry,
+    in_a_records_text,
+    by_a_special_method,
 )
