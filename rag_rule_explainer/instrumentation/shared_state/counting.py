@@ -135,9 +135,12 @@ def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
 def is_for_others(holder: object, function: FunctionType) -> bool:
     """Returns True for a method that only the user's code can call.
 
-    A framework may call a method that overrides its own, or that a decorator marked.
+    A framework may call a method that overrides its own, or that a decorator marked, and syntax calls
+    special methods, as ``if gate:`` calls ``__bool__``.
     """
     kind = holder if isinstance(holder, type) else type(holder)
+    if function.__name__.startswith("__") and function.__name__.endswith("__"):
+        return False
     if not is_users(kind.__module__) or vars(function):
         return False
     return not any(

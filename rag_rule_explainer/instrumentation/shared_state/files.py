@@ -82,12 +82,15 @@ class Files:
             self._writes(path, run, adds=adds)
 
     def removed(self, path: str, run: Reader) -> None:
-        """Notes that a run is about to remove a file."""
-        path = _absolute(path)
-        if path and self._made.get(path) != {run.number}:
+        """Notes that a run is about to remove a file or a folder."""
+        path = _absolute(path, folders=True)
+        if not path or str(Path(path).parent) in self._made:
+            # A new folder stands for the files in it, until the folder itself is removed.
+            return
+        if self._made.get(path) != {run.number}:
             self._made[path].add(run.number)
             self._writers[path] = run
-        elif path:
+        else:
             del self._made[path]
 
     def moved(self, source: str, target: str, run: Reader) -> None:
@@ -164,12 +167,15 @@ class Files:
         return ""
 
 
-def _absolute(path: str) -> str:
-    """Returns the absolute path; empty if it is not a file of the application's."""
+def _absolute(path: str, *, folders: bool = False) -> str:
+    """Returns the absolute path; empty if it is no file of the application's. ``folders``: folders count
+    as well."""
     if not path or path.endswith(_OTHERS):
         return ""
     full = Path(path).absolute()
-    return "" if str(full).startswith((*_ON_DISK, *_UNDER)) or full.is_dir() else str(full)
+    if str(full).startswith((*_ON_DISK, *_UNDER)) or (full.is_dir() and not folders):
+        return ""
+    return str(full)
 
 
 def _of_uri(database: str) -> str:

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 from .background import written_in_background
 from .caching import Caches
 from .code import users_functions
-from .contents import is_collection
+from .contents import is_collection, names_in
 from .counting import is_read, place_in
 from .files import Left
 from .holdings import Held, Holdings, Plain, changed_values
 from .outside import Outside
 from .statements import Statements
-from .sticking import Sticking, keeps, place_of, set_at_times, sticking_in
+from .sticking import Sticking, holders_of, keeps, place_of, set_at_times, sticking_in
 from .writing import writes_in
 
 _ASKING = frozenset(
@@ -149,7 +149,10 @@ class Lasting:
             if not each.keyed:
                 yield Left(each.name, f"{each.written.told}, which is a model and goes by it")
         for each in self._sticking or ():
-            if each.name in after.outer and each.changes and keeps(after.outer[each.name]):
+            # A client that a first run makes is searched no less than one that was there before it.
+            own = () if each.is_made else (each.name,)
+            names = (*own, *holders_of(each.written))
+            if each.changes and any(name in after.outer and keeps(after.outer[name]) for name in names):
                 yield Left(each.name, f"{each.written.told}, where the next run finds it")
 
     def _unexplained(self, after: Holdings) -> Iterator[Left]:
@@ -181,7 +184,8 @@ class Lasting:
 
     def _asks_for_files(self) -> bool:
         return any(
-            _ASKING & set(function.__code__.co_names) for _, function in users_functions(self.before)
+            not _ASKING.isdisjoint(names_in(function.__code__))
+            for _, function in users_functions(self.before)
         )
 
 

@@ -14,6 +14,9 @@ _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
 )
 _TELLING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
+_A_LOG = re.compile(r"log|console|print|warn", re.I)
+_SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted", "dumps", "join", "map"])
+"""Functions that read all attributes of an object, where its class shows them."""
 _IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
 _MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
 """The prefix that Python adds to a private name (name mangling)."""
@@ -69,6 +72,16 @@ def reads(
     return any(first <= line <= last for line in lines)
 
 
+def reads_whole(code: CodeType, name: str) -> bool:
+    """Returns True iff the code may read all attributes of the object with this name, as ``str(name)``
+    does."""
+    read = _read_in(code.co_filename)
+    if read is None:
+        return name in {*names_in(code), *code.co_freevars, *code.co_cellvars, *code.co_varnames}
+    first, last = code.co_firstlineno, _last_line(code)
+    return any(first <= line <= last for line in read.wholes.get(name, ()))
+
+
 def texts_in_code(code: CodeType) -> Iterator[str]:
     """Yields the string constants of the code and of its inner functions."""
     for each in code.co_consts:
@@ -117,6 +130,7 @@ class _Reading(ast.NodeVisitor):
         self.attributes: dict[str, list[int]] = {}
         self.in_texts: dict[str, list[int]] = {}
         self.limits: dict[str, list[int]] = {}
+        self.wholes: dict[str, list[int]] = {}
         self.matches: list[int] = []
         self._updated: list[str] = []
 
@@ -135,6 +149,9 @@ class _Reading(ast.NodeVisitor):
             inner = node.args[0]
             name = getattr(inner, "attr", "") or getattr(inner, "id", "")
             self.lines.setdefault(f"len({name})", []).append(node.lineno)
+        elif _called(node) in _SHOWING:
+            for each in node.args:
+                self._note_whole(each)
         elif _called(node) in {"getattr", "hasattr"} and len(node.args) > 1:
             name = getattr(node.args[1], "value", None)
             if isinstance(name, str):
@@ -142,9 +159,38 @@ class _Reading(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        self._visit_keys(node.target)
         self.visit(node.value)
 
+    def visit_For(self, node: ast.For) -> None:
+        self._note_whole(node.iter)
+        self.generic_visit(node)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        self._note_whole(node.iter)
+        self.generic_visit(node)
+
+    def visit_Dict(self, node: ast.Dict) -> None:
+        # A template may show each value of its input as a text.
+        for each in node.values:
+            self._note_whole(each)
+        self.generic_visit(node)
+
+    def _visit_keys(self, target: ast.expr) -> None:
+        """Visits the keys in ``x[key] = ...``, which are read, while x is only changed."""
+        while isinstance(target, (ast.Subscript, ast.Attribute)):
+            if isinstance(target, ast.Subscript):
+                self.visit(target.slice)
+            target = target.value
+
+    def _note_whole(self, node: ast.expr) -> None:
+        """Notes that an object is read as a whole, such as in ``str(state)``."""
+        name = getattr(node, "attr", "") or getattr(node, "id", "")
+        self.wholes.setdefault(name, []).append(node.lineno)
+
     def visit_Assign(self, node: ast.Assign) -> None:
+        for each in node.targets:
+            self._visit_keys(each)
         # ``x = x + 1`` only changes x, so it is no read; ``y = x = x + 1`` is one.
         if len(node.targets) > 1:
             self.visit(node.value)
@@ -157,6 +203,7 @@ class _Reading(ast.NodeVisitor):
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
         """Notes a read inside an f-string apart, because the text shows the value."""
+        self._note_whole(node.value)
         if not all(_goes_into_text(each) for each in ast.walk(node.value)):
             self.generic_visit(node)
             return
@@ -192,7 +239,7 @@ class _Reading(ast.NodeVisitor):
             self.generic_visit(node)
             return
         name = _called(call)
-        if name in _TELLING:
+        if name in _TELLING and _A_LOG.search(_owner_of(call) or name):
             self.lines.setdefault(name, []).append(node.lineno)
             return
         if not (name in _WRITING and isinstance(call.func, ast.Attribute)) and name != "next":
@@ -204,7 +251,8 @@ class _Reading(ast.NodeVisitor):
 
 def _fails_or_tells(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return _called(statement.value) in _TELLING
+        called = _called(statement.value)
+        return called in _TELLING and bool(_A_LOG.search(_owner_of(statement.value) or called))
     return isinstance(statement, ast.Raise)
 
 
@@ -230,3 +278,9 @@ def _called(call: ast.Call) -> str:
     if isinstance(call.func, ast.Attribute):
         return call.func.attr
     return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _owner_of(call: ast.Call) -> str:
+    """Returns the last name of the object whose method is called; empty for a function."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return getattr(owner, "attr", "") or getattr(owner, "id", "")

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from itertools import count
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, cast
 
 from ..copies.environment import Environment
@@ -77,8 +77,8 @@ class OutsideOfRun:
             files.connected(path, self.run)
         elif event == "os.rename":
             files.moved(path, os.fsdecode(given[1]), self.run)
-        elif event == "os.remove":
-            files.removed(path, self.run)
+        elif event in {"os.remove", "os.rmdir"}:
+            files.removed(_in_folder(path, given[1]), self.run)
         elif event in {"os.chmod", "os.utime", "os.truncate"}:
             files.touched = files.touched or path
         elif event in {"os.mkdir", "os.symlink", "os.link"}:
@@ -100,6 +100,17 @@ def _path(given: object) -> str | None:
     if isinstance(given, (str, bytes)):
         return os.fsdecode(given)
     return str(given) if isinstance(given, PurePath) else None
+
+
+def _in_folder(path: str, descriptor: object) -> str:
+    """Returns the path of a file that is named relative to an open folder, as ``shutil.rmtree`` names it;
+    empty if the system cannot say which folder the descriptor has open."""
+    if not isinstance(descriptor, int) or descriptor < 0:
+        return path
+    try:
+        return str(Path(f"/proc/self/fd/{descriptor}").readlink() / path)
+    except OSError:
+        return ""
 
 
 def _ways(mode: object, flags: object) -> dict[str, bool]:

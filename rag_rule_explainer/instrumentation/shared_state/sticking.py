@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from .certain_writes import ANY_KEY, ChangedPlace, is_certain, key_as_written
 from .code import tree_of, users_functions
 from .counting import is_read, is_read_by_models
 from .holdings import Holdings
@@ -22,12 +23,6 @@ _PASSING = frozenset(
         *("sqlite3", "re", "io", "builtins", "collections", "anyio", "multiprocessing"),
     }
 )
-ChangedPlace = tuple[str, str]
-"""The name of a changed value and the key of its changed entry; an empty key means the whole value."""
-
-ANY_KEY = "…"
-"""The key that stands for any computed key."""
-
 _KEYED = frozenset({"setdefault", "__setitem__", "add", "discard"})
 """Methods that change one entry by its key; an entry of a set is its own key."""
 _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
@@ -38,13 +33,15 @@ class Sticking:
     """A ``Sticking`` is a value that lasts to the next run.
 
     ``written``: the place in code that changes it. ``keyed``: code changes and reads only single entries,
-    by their keys. ``changes``: at least one write surely changes it.
+    by their keys. ``changes``: at least one write surely changes it. ``is_made``: all writes set it to
+    None or to a new object that is made of nothing that a run was given, such as a client.
     """
 
     name: str
     written: Written
     keyed: bool = True
     changes: bool = False
+    is_made: bool = True
 
 
 def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking]:
@@ -69,6 +66,7 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
         sticking = found.setdefault(name, Sticking(name, all_writes[0]))
         sticking.changes = sticking.changes or any(map(_surely_changes, all_writes))
         sticking.keyed = sticking.keyed and key == ANY_KEY
+        sticking.is_made = sticking.is_made and all(map(_makes_it_of_constants, all_writes))
     for each in found.values():
         each.keyed = each.keyed and _is_asked_by_key(holdings, each.name)
     return list(found.values())
@@ -80,9 +78,22 @@ def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> 
     for each in writes_in(holdings, variables):
         name = place_of(each)[0]
         if holdings.outer.get(name) in variables and (
-            not _is_certain(each) or _is_read_before(each, name)
+            not is_certain(each) or _is_read_before(each, name)
         ):
             yield each
+
+
+def _makes_it_of_constants(written: Written) -> bool:
+    """Returns whether the write sets None, or calls something without a local variable but ``self``."""
+    node, value = written.node, getattr(written.node, "value", None)
+    if not isinstance(node, (ast.Assign, ast.AnnAssign)) or isinstance(written.target, ast.Subscript):
+        return False
+    value = value.value if isinstance(value, ast.Await) else value
+    if isinstance(value, ast.Constant):
+        return value.value is None
+    local = {*locals_of(written.code), *written.code.co_freevars} - {"self", "cls"}
+    names = {each.id for each in ast.walk(value) if isinstance(each, ast.Name)} if value else local
+    return isinstance(value, ast.Call) and not names & local
 
 
 def _surely_changes(written: Written) -> bool:
@@ -102,6 +113,14 @@ def keeps(thing: object) -> bool:
     )
 
 
+def holders_of(written: Written) -> Iterator[str]:
+    """Yields the names of the objects whose attribute or entry is set: b and a for ``a.b.c = 1``."""
+    target: ast.expr = written.target
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        target = target.value
+        yield label_of(target)
+
+
 def place_of(written: Written) -> ChangedPlace:
     """Returns the name and the key of the changed value; an empty name if code cannot read it by name."""
     target, node = written.target, written.node
@@ -119,7 +138,7 @@ def _place_at(target: ast.expr) -> ChangedPlace:
     if isinstance(target, ast.Subscript):
         if _is_a_namespace(target.value) and isinstance(target.slice, ast.Constant):
             return str(target.slice.value), ""
-        return label_of(target.value), _key(target.slice)
+        return label_of(target.value), key_as_written(target.slice)
     return label_of(target), ""
 
 
@@ -135,32 +154,26 @@ def _place_of_call(call: ast.Call) -> ChangedPlace:
     if name not in {"setattr", "setitem"} or len(call.args) < 2:
         return "", ""
     if name == "setitem":
-        return label_of(call.args[0]), _key(call.args[1])
+        return label_of(call.args[0]), key_as_written(call.args[1])
     known = call.args[1]
     return (str(known.value), "") if isinstance(known, ast.Constant) else ("", "")
-
-
-def _key(slice_: ast.expr) -> str:
-    if isinstance(slice_, ast.Constant):
-        return repr(slice_.value)
-    return "" if isinstance(slice_, ast.Slice) else ANY_KEY
 
 
 def _sets_anew(written: Written) -> bool:
     """Returns whether every call sets the value, and to one that does not depend on the old value."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
-        return node.attr == "clear" and _is_certain(written)
+        return node.attr == "clear" and is_certain(written)
     if not isinstance(node, (ast.Assign, ast.AnnAssign)) or node.value is None:
         return False
-    if isinstance(target, ast.Subscript) and _key(target.slice) == ANY_KEY:
+    if isinstance(target, ast.Subscript) and key_as_written(target.slice) == ANY_KEY:
         return False
     name, _ = place_of(written)
     is_from_itself = any(
         label_of(each) == name or (isinstance(each, ast.Constant) and each.value == name)
         for each in ast.walk(node.value)
     )
-    return not is_from_itself and _is_certain(written) and not _is_read_before(written, name)
+    return not is_from_itself and is_certain(written) and not _is_read_before(written, name)
 
 
 def _is_read_before(written: Written, name: str) -> bool:
@@ -190,7 +203,7 @@ def _appends(written: Written) -> bool:
     if not isinstance(node, ast.Attribute) or node.attr != "append" or tree is None:
         return False
     is_called = any(isinstance(each, ast.Call) and each.func is node for each in ast.walk(tree))
-    return is_called and _is_certain(written)
+    return is_called and is_certain(written)
 
 
 def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
@@ -204,62 +217,6 @@ def _for_the_last(tree: ast.AST) -> Iterable[int]:
             isinstance(node, ast.Attribute) and node.attr == "append"
         ):
             yield id(node.value)
-
-
-def _is_certain(written: Written) -> bool:
-    """Returns whether every call of the function executes the write, or each branch sets the value."""
-    tree = tree_of(written.code)
-    place = place_of(written)
-    body = _body_of(tree)
-    line = getattr(written.node, "lineno", 0)
-    return any(
-        getattr(node, "lineno", -1) == line or place in _set_in(node)
-        for statement in body
-        for node in _certain_in(statement)
-    )
-
-
-def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
-    statements = tree.body if isinstance(tree, ast.Module) else []
-    first = statements[0] if statements else None
-    return first.body if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef)) else statements
-
-
-def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Yields the inner statements that are executed whenever the statement is."""
-    if isinstance(statement, (ast.With, ast.AsyncWith)):
-        inner = statement.body
-    elif isinstance(statement, ast.Try):
-        inner = [*statement.body, *statement.finalbody]
-    elif isinstance(statement, (ast.If, ast.For, ast.While, ast.AsyncFor, ast.FunctionDef, ast.ClassDef)):
-        inner = []
-        if isinstance(statement, ast.If) and statement.orelse:
-            yield from _in_both(statement)
-    else:
-        yield statement
-        return
-    for each in inner:
-        yield from _certain_in(each)
-
-
-def _in_both(branch: ast.If) -> Iterator[ast.stmt]:
-    sides = [
-        [each for statement in side for each in _certain_in(statement)]
-        for side in (branch.body, branch.orelse)
-    ]
-    first, second = ({place for each in side for place in _set_in(each)} for side in sides)
-    yield from (each for side in sides for each in side if _set_in(each) & first & second)
-
-
-def _set_in(statement: ast.stmt) -> set[ChangedPlace]:
-    if not isinstance(statement, ast.Assign):
-        return set()
-    return {
-        (label_of(each.value), _key(each.slice))
-        if isinstance(each, ast.Subscript)
-        else (label_of(each), "")
-        for each in statement.targets
-    }
 
 
 def _is_asked_by_key(holdings: Holdings, name: str) -> bool:

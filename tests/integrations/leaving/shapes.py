@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 from rag_rule_explainer import Explanation
 from tests.integrations.known import TEXTS, Rules, omission, retention
-from tests.integrations.leaving import afterwards, hidden, inside, outside, set_beside, set_once
+from tests.integrations.leaving import (
+    afterwards,
+    hidden,
+    inside,
+    outside,
+    set_aside,
+    set_beside,
+    set_once,
+)
 from tests.integrations.leaving.parts import KEY, Leaving, said
 from tests.integrations.spoilt import subsets
 
@@ -78,7 +86,8 @@ SHAPES = (
     Shape(hidden.before_an_early_return, CHANGED),
     *(Shape(each, "") for each in set_once.HARMLESS),
     *(Shape(each, "fidelity not checked") for each in set_once.SET_ONCE),
-    *(Shape(each) for each in set_beside.HARMLESS),
+    *(Shape(each) for each in (*set_aside.HARMLESS, *set_beside.HARMLESS)),
+    *(Shape(each, "fidelity not checked") for each in set_aside.SET_ASIDE),
     *(Shape(each, "fidelity not checked") for each in set_beside.SET_BESIDE),
 )
 

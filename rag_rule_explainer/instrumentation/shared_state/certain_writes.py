@@ -1,0 +1,76 @@
+"""This module finds out whether every call of a function executes a write in it."""
+
+import ast
+from collections.abc import Iterator
+
+from .code import tree_of
+from .writing import Written
+
+ChangedPlace = tuple[str, str]
+"""The name of a changed value and the key of its changed entry; an empty key means the whole value."""
+
+ANY_KEY = "…"
+"""The key that stands for any computed key."""
+
+
+def is_certain(written: Written) -> bool:
+    """Returns whether every call of the function executes the write, or each branch sets the value."""
+    tree = tree_of(written.code)
+    place = _target_of(written.target)
+    body = _body_of(tree)
+    line = getattr(written.node, "lineno", 0)
+    return any(
+        getattr(node, "lineno", -1) == line or place in _set_in(node)
+        for statement in body
+        for node in _certain_in(statement)
+    )
+
+
+def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
+    statements = tree.body if isinstance(tree, ast.Module) else []
+    first = statements[0] if statements else None
+    return first.body if isinstance(first, (ast.FunctionDef, ast.AsyncFunctionDef)) else statements
+
+
+def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """Yields the inner statements that are executed whenever the statement is."""
+    if isinstance(statement, (ast.With, ast.AsyncWith)):
+        inner = statement.body
+    elif isinstance(statement, ast.Try):
+        inner = [*statement.body, *statement.finalbody]
+    elif isinstance(statement, (ast.If, ast.For, ast.While, ast.AsyncFor, ast.FunctionDef, ast.ClassDef)):
+        inner = []
+        if isinstance(statement, ast.If) and statement.orelse:
+            yield from _in_both(statement)
+    else:
+        yield statement
+        return
+    for each in inner:
+        yield from _certain_in(each)
+
+
+def _in_both(branch: ast.If) -> Iterator[ast.stmt]:
+    sides = [
+        [each for statement in side for each in _certain_in(statement)]
+        for side in (branch.body, branch.orelse)
+    ]
+    first, second = ({place for each in side for place in _set_in(each)} for side in sides)
+    yield from (each for side in sides for each in side if _set_in(each) & first & second)
+
+
+def _set_in(statement: ast.stmt) -> set[ChangedPlace]:
+    return set(map(_target_of, statement.targets)) if isinstance(statement, ast.Assign) else set()
+
+
+def _target_of(target: ast.expr) -> ChangedPlace:
+    """Returns the whole expression and its key, since ``mode`` and ``self.mode`` are different values."""
+    if isinstance(target, ast.Subscript):
+        return ast.unparse(target.value), key_as_written(target.slice)
+    return ast.unparse(target), ""
+
+
+def key_as_written(slice_: ast.expr) -> str:
+    """Returns the key of an entry as code writes it: ANY_KEY for a computed key, empty for a slice."""
+    if isinstance(slice_, ast.Constant):
+        return repr(slice_.value)
+    return "" if isinstance(slice_, ast.Slice) else ANY_KEY
