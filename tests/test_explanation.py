@@ -287,6 +287,8 @@ class TestAsAnObject:
         [
             ("to_json", r"use explanation\.model_dump_json\(\)"),
             ("to_dict", r"use explanation\.model_dump\(mode='json'\)"),
+            ("to_csv", r"use rag_rule_explainer\.report\.FORMS\[name\]\.written\(explanation\)"),
+            ("as_text", r"use rag_rule_explainer\.report\.as_text\(explanation\)"),
             ("answer", r"use explanation\.baseline\.text"),
             ("text", r"use str\(explanation\)"),
             ("nothing_like_it", "nothing_like_it"),

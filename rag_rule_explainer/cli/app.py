@@ -16,7 +16,7 @@ from .experiments import experiment
 from .explain import estimate, explain
 from .groups import grouped
 from .judge_check import judge_check
-from .options import AnswerTokens, SecondsPerReplay
+from .options import AnswerTokens, Json, SecondsPerReplay
 from .printing import PrintedOptions
 from .requests import SearchRequest
 from .searching import SearchOptions
@@ -82,6 +82,7 @@ def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOpti
 class _Assumed:
     answer_tokens: AnswerTokens = _USUAL.answer_tokens
     seconds_per_replay: SecondsPerReplay = _USUAL.seconds_per_replay
+    json: Json = False
 
 
 @app.command("estimate")
@@ -93,7 +94,7 @@ def _estimate(request: SearchRequest, search: SearchOptions, assumed: _Assumed) 
     with the sources. No judge is called. --model selects the --price to use.
     """
     assuming = Assumptions(assumed.answer_tokens, assumed.seconds_per_replay, request.asking.model)
-    estimate(request, search.settings(), assuming)
+    estimate(request, search.settings(), assuming, as_json=assumed.json)
 
 
 app.command("diff")(print_diff)

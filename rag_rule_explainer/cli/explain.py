@@ -49,9 +49,8 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 
 def explain(request: SearchRequest, settings: Settings, printed: PrintedOptions) -> None:
     """Explains the answer and prints the explanation. After an interrupt, the exit code is 130."""
-    printed.check(as_json=request.json)
     explanation = _explained_once_confirmed(request, settings)
-    printed.show(explanation, as_json=request.json)
+    printed.show(explanation)
     print_notes(explanation, settings)
 
 
@@ -158,7 +157,7 @@ def _replay_of(
     return replay
 
 
-def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) -> None:
+def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, *, as_json: bool) -> None:
     """Prints the estimated cost of an explanation. No judge and no model that answers from sources is
     called."""
     judge = None if request.condition.judge_model is None else NamedJudge(request.condition.judge_model)
@@ -180,7 +179,7 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions) 
                 integration, application, request, settings, predicates, None
             )
             estimated = explainer.estimate(given, documents=documents, pinned=pinned, assuming=assuming)
-    if request.json:
+    if as_json:
         print_json(json.dumps(asdict(estimated), indent=2))
     else:
         print_lines(str(estimated).splitlines())

@@ -15,7 +15,6 @@ from .options import (
     Ignored,
     Input,
     InputKey,
-    Json,
     JudgeBaseUrl,
     JudgeBatch,
     JudgeModel,
@@ -123,7 +122,6 @@ class SearchRequest:
     condition: Condition
     asking: AskingOptions
     recording: RecordingOptions
-    json: Json = False
 
     def __post_init__(self) -> None:
         subject, asking = self.subject, self.asking

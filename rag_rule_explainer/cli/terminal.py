@@ -14,7 +14,8 @@ from ..probing.judging import error_text
 
 
 def print_lines(lines: Iterable[Text | str]) -> None:
-    """Prints lines with styles on a terminal, and plain otherwise; never wrapped, and without markup."""
+    """Prints lines with styles on a terminal, and plain otherwise; never wrapped, and without markup. A
+    ``str`` has no styles and is printed as it is."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if callable(reconfigure):
         reconfigure(errors="backslashreplace")  # not every encoding has every character
@@ -22,7 +23,12 @@ def print_lines(lines: Iterable[Text | str]) -> None:
     console = Console(file=sys.stdout, highlight=False, force_jupyter=False)
     for line in lines:
         with _writing():
-            console.print(line if isinstance(line, Text) else Text(line), soft_wrap=True)
+            if isinstance(line, Text):
+                console.print(line, soft_wrap=True)
+            else:
+                print(line)  # noqa: T201 -- Rich takes seconds for what can be megabytes
+    with _writing():
+        sys.stdout.flush()
 
 
 def print_json(json: str) -> None:

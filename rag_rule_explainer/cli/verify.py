@@ -11,7 +11,6 @@ from .options import KindOption, RuleIds
 from .printing import PrintedOptions
 from .requests import SearchRequest, parsed_ids
 from .searching import TrialOptions
-from .terminal import print_lines, say
 
 _CODES = {True: 0, False: 1, None: 3}
 
@@ -29,15 +28,10 @@ def verify(
     named = parsed_ids(rule)
     if not named:
         raise InvalidInput("the rule names no source; give ids, such as --rule D2,D4")
-    printed.check(as_json=request.json)
     settings = trial.settings(kind, free=request.is_free)
     verification = explained_or_verified(request, settings, (named, RuleKind(kind)))
     # The exit code must be right even if the reader of the output has gone away.
     with suppress(SystemExit):
-        if printed.is_prose and not request.json:
-            print_lines([str(verification), ""])
-        elif not request.json:
-            say(str(verification))
-        printed.show(verification.explanation, as_json=request.json)
+        printed.show(verification.explanation, str(verification))
     print_notes(verification.explanation, settings)
     raise typer.Exit(_CODES[verification.holds])

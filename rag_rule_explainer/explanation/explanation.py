@@ -42,8 +42,6 @@ _ALTERNATIVES = {
     "to_json": "explanation.model_dump_json()",
     "to_dict": "explanation.model_dump(mode='json')",
     "from_json": "Explanation.model_validate_json(text)",
-    "to_csv": "rag_rule_explainer.report.as_csv(explanation)",
-    "to_latex": "rag_rule_explainer.report.as_latex(explanation)",
     "as_text": "rag_rule_explainer.report.as_text(explanation)",
     "save": "Path(...).write_text(explanation.model_dump_json())",
     "rule": "explanation.rules",
@@ -54,6 +52,8 @@ _ALTERNATIVES = {
     "predicate": "explanation.predicates",
 }
 """Names that users try on an explanation, with the right expression for each."""
+_OF_FORMS = ("to_", "as_")
+"""The beginnings of names by which users look for a form of the report."""
 
 
 class Explanation(BaseModel):
@@ -140,6 +140,9 @@ class Explanation(BaseModel):
         def __getattr__(self, name: str) -> object:
             if name in _ALTERNATIVES:
                 raise AttributeError(f"an Explanation has no {name!r}; use {_ALTERNATIVES[name]}")
+            if name.startswith(_OF_FORMS):
+                form = "rag_rule_explainer.report.FORMS[name].written(explanation)"
+                raise AttributeError(f"an Explanation has no {name!r}; use {form} for a name in FORMS")
             return super().__getattr__(name)
 
     def __repr__(self) -> str:

@@ -6,6 +6,7 @@ from io import StringIO
 
 from ..explanation.explanation import Explanation
 from ..printable import inert
+from .form import ReportForm
 from .view import RuleRow, rule_rows
 
 
@@ -14,7 +15,7 @@ def as_csv(explanation: Explanation) -> str:
 
     The warnings, and whether these are all the rules, are on the explanation.
     """
-    return "".join(f"{line}\n" for line in csv_lines(explanation))
+    return CSV.written(explanation)
 
 
 def csv_lines(explanation: Explanation) -> Iterator[str]:
@@ -23,3 +24,6 @@ def csv_lines(explanation: Explanation) -> Iterator[str]:
         line = StringIO()
         csv.writer(line, lineterminator="").writerow(map(inert, row))
         yield line.getvalue()
+
+
+CSV = ReportForm("csv", csv_lines, holds="rules")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from ..explanation.explanation import Explanation
+from .form import ReportForm
 from .view import RuleRow, caveats, rule_rows
 
 _ESCAPED = str.maketrans(
@@ -31,7 +32,7 @@ def as_latex(explanation: Explanation) -> str:
 
     It needs ``\usepackage{longtable}``; where texts are not in Latin letters, LuaLaTeX or XeLaTeX.
     """
-    return "".join(f"{line}\n" for line in latex_lines(explanation))
+    return LATEX.written(explanation)
 
 
 def latex_lines(explanation: Explanation) -> Iterator[str]:
@@ -50,3 +51,6 @@ def latex_lines(explanation: Explanation) -> Iterator[str]:
 
 def _row(cells: tuple[str, ...]) -> str:
     return rf"{' & '.join(cell.translate(_ESCAPED) for cell in cells)} \\"
+
+
+LATEX = ReportForm("latex", latex_lines, holds="caveats")

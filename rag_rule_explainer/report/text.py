@@ -6,6 +6,7 @@ from rich.text import Text
 
 from ..explanation.explanation import Explanation
 from ..rules import RuleKind
+from .form import ReportForm
 from .view import ReportEntry, ReportTone, Section, sections
 
 _WIDEST = 40
@@ -25,7 +26,7 @@ _STYLES: Mapping[ReportTone, str] = {
 
 def as_text(explanation: Explanation) -> str:
     """Returns the report as plain text, ending in a newline."""
-    return "".join(f"{line.plain}\n" for line in lines(explanation))
+    return TEXT.written(explanation)
 
 
 def lines(explanation: Explanation) -> Iterator[Text]:
@@ -61,3 +62,6 @@ def _row(entry: ReportEntry, section: Section, width: int) -> Text:
         row.append(padded, style=_STYLES[cell.tone])
         row.append("" if is_last else "  ")
     return row
+
+
+TEXT = ReportForm("text", lines, holds="everything")

@@ -6,23 +6,40 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
-from rag_rule_explainer.report import FORMS, PARTIAL
+from rag_rule_explainer import Explanation
+from rag_rule_explainer.report import FORMS
 from tests.cli.runs import QUESTION, RagRules, explanation_of
 
+FOR_READERS = [form for form in FORMS if form != "json"]
+"""The forms that say the same of every run; JSON has its id and its times as well."""
 
-@pytest.mark.parametrize("form", FORMS)
+
+@pytest.mark.parametrize("form", FOR_READERS)
 def test_each_is_printed(rag_rules: RagRules, sources: Path, form: str) -> None:
     asked = ("explain", "--question", QUESTION, "--sources", sources, "--lockstep")
     run = rag_rules(*asked, "--format", form)
     assert run.code == 0
     explanation = explanation_of(rag_rules(*asked, "--json"))
     wanted = io.StringIO()
-    for line in FORMS[form](explanation):
+    for line in FORMS[form].lines(explanation):
         print(line.plain if isinstance(line, Text) else line, file=wanted)
     assert run.out == wanted.getvalue()
     ending = "complete: these are all the rules there are"
-    assert (ending in run.err.splitlines()) is (form in PARTIAL)
-    assert (ending in run.out) is (form not in PARTIAL)
+    assert (ending in run.err.splitlines()) is (FORMS[form].holds == "rules")
+    assert (ending in run.out) is (FORMS[form].holds != "rules")
+
+
+@pytest.mark.parametrize("command", [["explain"], ["verify", "--rule", "plaque", "--kind", "omission"]])
+def test_json_has_a_short_form(rag_rules: RagRules, sources: Path, command: list[str]) -> None:
+    ways = (["--json"], ["--format", "json"], ["--format", "json", "--json"])
+    asked = (*command, "--question", QUESTION, "--sources", sources)
+    runs = [rag_rules(*asked, *form) for form in ways]
+    explanations = [Explanation.model_validate_json(run.out) for run in runs]
+    for run, explanation in zip(runs, explanations, strict=True):
+        assert run.out == FORMS["json"].written(explanation)
+        assert explanation.summary() == explanations[0].summary()
+        assert run.code == runs[0].code
+        assert "plaque" not in run.err
 
 
 @pytest.mark.parametrize(

@@ -7,21 +7,34 @@ from rich.text import Text
 
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.printable import printable
-from rag_rule_explainer.report import FORMS, PARTIAL, caveats
+from rag_rule_explainer.report import FORMS, caveats
 from tests.report.test_text import explained, forged_explanation, hostile_explanation, yes_if
 
 each_form = pytest.mark.parametrize("form", FORMS)
+FOR_READERS = [name for name, form in FORMS.items() if form.holds != "rules" and name != "json"]
+"""The forms that say what a report says, in its order."""
 
 
 def said(form: str, explanation: Explanation) -> list[str]:
-    return [line.plain if isinstance(line, Text) else line for line in FORMS[form](explanation)]
-
-
-def test_what_is_partial_is_a_form() -> None:
-    assert set(FORMS) >= PARTIAL
+    return [line.plain if isinstance(line, Text) else line for line in FORMS[form].lines(explanation)]
 
 
 @each_form
+def test_it_is_written_as_its_lines(form: str) -> None:
+    assert FORMS[form].name == form
+    explanation = explained(yes_if("D1", "D2"))
+    assert FORMS[form].written(explanation).splitlines() == said(form, explanation)
+
+
+@pytest.mark.parametrize("make", [hostile_explanation, forged_explanation])
+def test_json_is_the_explanation(make: Callable[[], Explanation]) -> None:
+    explanation = make()
+    written = FORMS["json"].written(explanation)
+    assert written.isascii()
+    assert Explanation.model_validate_json(written) == explanation
+
+
+@pytest.mark.parametrize("form", [name for name in FORMS if name != "json"])
 def test_every_rule_comes_with_what_it_rests_on(form: str) -> None:
     explanation = explained(yes_if("D1", "D2"))
     told = "\n".join(said(form, explanation))
@@ -36,7 +49,7 @@ def test_each_line_is_printable(form: str, make: Callable[[], Explanation]) -> N
         assert line == printable(line)
 
 
-@pytest.mark.parametrize("form", sorted(set(FORMS) - PARTIAL))
+@pytest.mark.parametrize("form", FOR_READERS)
 def test_a_form_that_is_whole_has_the_warnings_before_all_rules(form: str) -> None:
     explanation = explained(yes_if("D1"), sources=5).model_copy(
         update={"warnings": ("mind the gap",), "complete": False, "stop_reason": "stopped early"}
