@@ -22,9 +22,10 @@ _UNDER = ("/proc", "/dev", "/sys")
 
 
 class Left(NamedTuple):
-    """A ``Left`` is state that one run left and another run may read.
+    """A ``Left`` is state that one run left and that another run may read.
 
-    ``place``: the state's name, for comparison with ``ignore=``. ``told``: a clause for messages.
+    ``place``: the name of the state, which the user's ``ignore=`` patterns are compared with. ``told``: a
+    clause for messages.
     """
 
     place: str
@@ -33,7 +34,7 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A ``Reader`` is a run that uses files.
+    """A ``Reader`` identifies a run that reads or writes files.
 
     ``sources``: a key of its sources; runs on the same sources may read each other's files. ``name``: the
     run's name in messages.
@@ -69,8 +70,10 @@ class Files:
     def opened(
         self, path: str, run: Reader, *, reads: bool, writes: bool, whole: bool, adds: bool = False
     ) -> None:
-        """Notes that a run is about to open a file. ``whole``: the file is emptied; ``adds``: it is
-        opened for appending."""
+        """Records that a run is about to open a file.
+
+        ``whole``: the file is emptied. ``adds``: it is opened for appending.
+        """
         path = _absolute(path)
         if not path:
             return
@@ -82,10 +85,11 @@ class Files:
             self._writes(path, run, adds=adds)
 
     def removed(self, path: str, run: Reader) -> None:
-        """Notes that a run is about to remove a file or a folder."""
+        """Records that a run is about to remove a file or a folder."""
         path = _absolute(path, folders=True)
         if not path or str(Path(path).parent) in self._made:
-            # A new folder stands for the files in it, until the folder itself is removed.
+            # If a run made the folder, the files in it are not recorded one by one. The folder itself is,
+            # until it is removed.
             return
         if self._made.get(path) != {run.number}:
             self._made[path].add(run.number)
@@ -94,12 +98,12 @@ class Files:
             del self._made[path]
 
     def moved(self, source: str, target: str, run: Reader) -> None:
-        """Notes that a run is about to move a file to ``target``."""
+        """Records that a run is about to move a file to ``target``."""
         self.removed(source, run)
         self.opened(target, run, reads=False, writes=True, whole=True)
 
     def connected(self, path: str, run: Reader) -> None:
-        """Notes that a run is about to connect to a database in a file."""
+        """Records that a run is about to connect to a database in a file."""
         self.connects = True
         path = _absolute(_of_uri(path))
         if path:
@@ -107,19 +111,20 @@ class Files:
             self.database = self.database or (Left(path, told) if told else None)
 
     def listed(self, path: str, run: Reader) -> None:
-        """Notes that a run lists a folder."""
+        """Records that a run lists the names in a folder."""
         full = str(Path(path).absolute())
         if not full.startswith((*_ON_DISK, *_UNDER)):
             self._carry(full, self._difference(full, run))
 
     def handed(self, argument: str, run: Reader) -> None:
-        """Notes that a run starts a process with an argument, which may be the name of a file."""
+        """Records that a run starts a process with this argument, which may be the name of a file."""
         path = "" if argument.startswith("-") else _absolute(argument)
         if path:
             self._carry(path, self._difference(path, run))
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
-        # A new log is ignored, as no code asks whether it exists; so are files in a new folder.
+        # A new file that is only appended to is a log, and code rarely asks whether a log exists, so it
+        # is not recorded. Files in a new folder are not recorded either.
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
@@ -185,7 +190,8 @@ def _of_uri(database: str) -> str:
 
 
 def _content_of(path: str) -> bytes:
-    """Returns a digest of a folder's names, or of a file's content with a database's write-ahead log."""
+    """Returns a digest: of the names in a folder, or of the content of a file, for a database together
+    with its write-ahead log."""
     digest = blake2b(digest_size=16)
     if Path(path).is_dir():
         names = sorted(each.name for each in Path(path).iterdir())
