@@ -18,6 +18,7 @@ breaks, the last round is mined again with every subset probed both ways.
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
 
+from ..allowed import called_as
 from ..lattice import Antecedent, Lattice, Mask, Subset, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
@@ -39,6 +40,7 @@ Open = tuple[Mask, Ask]
 """A subset of groups without a verdict: its antecedent of sources, and the round's ask for it."""
 
 
+@called_as("Grouped")
 @dataclass(frozen=True, slots=True)
 class Grouped:
     """This miner finds minimal rules of one kind over the sources that were not dropped, each *relative*

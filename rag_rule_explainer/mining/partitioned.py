@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 from ..lattice import FAMILY_LIMIT, Antecedent, Lattice, Mask, Subset, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
@@ -27,6 +28,7 @@ BATCH = 7
 """The default size of a batch: at most 128 probes for each kind of rule."""
 
 
+@called_as("Partition")
 @dataclass(frozen=True, slots=True)
 class Partition:
     """A Partition has rules mined separately per batch of sources (paper, on many sources).
@@ -65,6 +67,7 @@ class Partition:
         return self.others or _as_unnamed(kind)
 
 
+@called_as("Partitioned")
 @dataclass(frozen=True, slots=True)
 class Partitioned:
     """This miner finds the minimal rules of one kind within each batch, each *relative* to it;

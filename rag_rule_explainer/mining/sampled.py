@@ -7,7 +7,7 @@ from math import ceil, log, log1p
 from random import Random
 from typing import cast
 
-from ..allowed import checked_flag, checked_whole
+from ..allowed import called_as, checked_flag, checked_whole
 from ..errors import InvalidInput
 from ..lattice import Lattice, Mask, bits, subset_count
 from ..rules import RuleKind
@@ -17,6 +17,7 @@ _MOST_WITH_NEIGHBOURS = 12
 """The largest number of sources for neighbours; with more, neighbours cost more than they find."""
 
 
+@called_as("Sampled")
 @dataclass(frozen=True, slots=True)
 class Sampled:
     """Sampled tests each rule on random applicable subsets.

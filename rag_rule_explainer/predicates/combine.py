@@ -7,7 +7,7 @@ import re
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
-from ..allowed import brief, named_function, takes
+from ..allowed import brief, called_as, named_function, takes
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .outcomes import ANONYMOUS, as_judgement, run
@@ -202,6 +202,7 @@ class Function:
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
+@called_as("condition")
 def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
     """Returns a predicate made of a function of a Case; ``text`` is its clause in rules.
 

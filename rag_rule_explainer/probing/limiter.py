@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from ..allowed import checked_whole
+from ..allowed import called_as, checked_whole
 from ..errors import InvalidInput
 from .interrupts import Interrupts, kept
 from .limits import MOST_AT_A_TIME
@@ -18,6 +18,7 @@ class Reentered(InvalidInput):
     """Raised for a call inside a slot of a limiter that is about to wait for another slot of it."""
 
 
+@called_as("Limiter")
 class Limiter:
     """A Limiter has ``size`` slots, which it gives in the order in which they were requested;
     thread-safe. Raises InvalidInput unless the size is a whole number from 1 to 10,000."""

@@ -7,6 +7,7 @@ from math import isfinite
 from sys import float_info
 from typing import Any, TypeAlias
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 
 Tokens: TypeAlias = Mapping[str, int]
@@ -18,6 +19,7 @@ ANY_MODEL = "*"
 _MILLION = 1_000_000
 
 
+@called_as("Price")
 @dataclass(frozen=True, slots=True)
 class Price:
     """A Price is that of a million tokens, in any currency. ``cached_input``: None means the price of

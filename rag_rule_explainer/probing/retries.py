@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from math import isfinite
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 
 
+@called_as("Retries")
 @dataclass(frozen=True, slots=True)
 class Retries:
     """The Retries settings say how replays are retried after failures that may pass.

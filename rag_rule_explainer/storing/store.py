@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 from .address import Address
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 _LONGEST_LEASE = 86_400.0
 
 
+@called_as("Store")
 @dataclass(frozen=True, slots=True)
 class Store:
     """A Store describes a store of paid answers and judgements: frozen, hashable, picklable, and not yet

@@ -51,8 +51,8 @@ class Files:
 
     ``carried``: the first file by which a run influenced another. ``database``: the first such database.
     ``shared``: a file that a run read after writing it, so that parallel runs may disturb each other.
-    ``connects``: a run connected to a database file. ``touched``: a file whose mode, time or size a run
-    set. Empty or None if there is none.
+    ``connects``: a run connected to a database file. ``appended``: a new file that a run opened for
+    appending. ``touched``: a file whose mode, time or size a run set. Empty or None if there is none.
     """
 
     carried: Left | None = None
@@ -60,6 +60,7 @@ class Files:
     shared: str = ""
     connects: bool = False
     touched: str = ""
+    appended: str = ""
     _writers: dict[str, Reader] = field(default_factory=dict[str, Reader])
     _own: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     _found: defaultdict[str, dict[Hashable, tuple[bytes, str]]] = field(
@@ -128,6 +129,8 @@ class Files:
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
+        elif is_new:
+            self.appended = self.appended or path
         self._writers[path] = run
 
     def _read(self, path: str, run: Reader) -> None:

@@ -30,6 +30,8 @@ _ASKING = frozenset(
 )
 """The names of functions that ask about files without opening them."""
 
+_ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
+
 EVERYTHING = "all sources"
 """The key of a run on all sources."""
 
@@ -134,8 +136,12 @@ class Lasting:
         outside = self.outside.left()
         if outside is not None:
             found.append(outside)
-        left = self.outside.files.left() or self.outside.files.touched
-        if left and self._asks_for_files():
+        files = self.outside.files
+        left = files.left() or files.touched
+        # Code rarely asks whether a log exists, but it may ask for its size.
+        appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""
+        left = left if left and self._names_one_of(_ASKING) else appended
+        if left:
             found.append(
                 Left(left, f"{left!r} is left by a run, and the code asks which files are there")
             )
@@ -185,9 +191,9 @@ class Lasting:
             return [Left(table, f"the code writes to and reads the table {table!r} of a database")]
         return []
 
-    def _asks_for_files(self) -> bool:
+    def _names_one_of(self, names: frozenset[str]) -> bool:
         return any(
-            not _ASKING.isdisjoint(names_in(function.__code__))
+            not names.isdisjoint(names_in(function.__code__))
             for _, function in users_functions(self.before)
         )
 
