@@ -14,7 +14,7 @@ from .snapshot import KeptPart
 from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _lock = threading.Lock()
-_LONG_LIVED = (ContextVar,)
+_LONG_LIVED: Any = (ContextVar,)
 """Types that allow no weak reference, and whose objects usually live as long as the process."""
 
 
@@ -41,7 +41,7 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
         if found is not None and found.holder is reference:
             _known.pop(key, None)
 
-    owner = kept.node.object()
+    owner: Any = kept.node.object()
     try:
         holder: Callable[[], Any] = ref(owner, forget)
     except TypeError:
