@@ -62,8 +62,8 @@ class Sampler:
     async def modal(self, arrangement: Arrangement, most: int) -> Answer | None:
         """Returns the most frequent answer among ``most`` samples; None if no sample has an answer.
 
-        Answers that differ only in their wording count as one, and the first of them is returned. Draws
-        no more samples once the remaining ones cannot change the result.
+        Answers that ``same_wording`` makes equal, such as in upper and lower case, count as one; the
+        first of them is returned. Draws no more samples once the remaining ones cannot change the result.
         """
         replies: list[Reply] = []
         while True:

@@ -133,7 +133,7 @@ def _meaning(word: str) -> Ending:
 
 
 def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
-    """Returns why a reply is no whole answer; empty if it is one.
+    """Returns why a reply is not whole; empty if it is whole or calls a tool.
 
     ``accepts``: finish reasons that count as those of whole replies, in addition to the usual ones.
     "length" stands for every length limit, ``ANY`` for all unknown reasons.
@@ -151,8 +151,9 @@ def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
 
 
 def answer_fault(reason: str | None, *, structured: bool, accepts: Collection[str] = ()) -> str:
-    """Returns the fault of an answer with this finish reason; empty if it has none. ``structured``: the
-    answer has a value beside its text, and so may be a tool call."""
+    """Returns why an answer with this finish reason is not whole; empty if it is. ``structured``: the
+    answer has a value in addition to its text. A model may give such a value by a tool call, so a reason
+    that means a tool call is no fault then."""
     ending = ending_of(reason)
     if ending is Ending.CALLS:
         return "" if structured else CALLS

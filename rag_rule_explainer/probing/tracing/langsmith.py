@@ -1,4 +1,5 @@
-"""This module marks LangSmith's runs and checks LangSmith's endpoint, in processes that use LangSmith."""
+"""This module adds metadata about replays to LangSmith's runs, and checks LangSmith's endpoint. A *run*
+is LangSmith's record of one call. Only used in processes that have loaded LangSmith."""
 
 import sys
 from collections.abc import Generator, Mapping
@@ -9,7 +10,8 @@ from . import endpoints
 from .marks import TraceMarks
 
 _BACKLOG = 500
-"""The number of a client's undelivered operations from which its endpoint is checked again."""
+"""If a client has more undelivered operations than this, its endpoint is checked even if there is a
+recent result."""
 
 
 def in_use() -> bool:
@@ -19,8 +21,9 @@ def in_use() -> bool:
 
 @contextmanager
 def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
-    """Adds marks and a tag to every run inside, beside those of the user. Does nothing while tracing is
-    off: code inside that turns tracing on sets marks of its own."""
+    """Adds metadata (``marks``) and a tag to every run that begins in the block; those of the user stay.
+    Does nothing if LangSmith's tracing is off. If the application turns it on in the block, ``late_runs``
+    adds them."""
     from langsmith import run_helpers
 
     if not is_on():
@@ -35,7 +38,7 @@ def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
 
 @contextmanager
 def silenced() -> Generator[None, None, None]:
-    """Keeps LangSmith from sending any run inside."""
+    """Keeps LangSmith from sending any run that begins in the block."""
     from langsmith import run_helpers
 
     with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- see above
@@ -43,7 +46,8 @@ def silenced() -> Generator[None, None, None]:
 
 
 def is_on() -> bool:
-    """Returns True iff runs without a client of their own are sent."""
+    """Returns True iff LangSmith's tracing is on in this context by default, so that runs are sent even
+    if the application names no client for them."""
     from langsmith import run_helpers, utils
 
     enabled: Any = run_helpers.get_tracing_context().get("enabled")
@@ -52,8 +56,8 @@ def is_on() -> bool:
 
 
 def why_nobody() -> str:
-    """Returns a note that no endpoint of the runs without a client of their own answers; empty if one
-    does, or if no run is sent there. Blocks."""
+    """Checks the endpoints to which runs are sent by default. Returns a note for the user that none of
+    them answers; empty if one answers or if no run is sent there. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
     if not is_on():
@@ -67,14 +71,15 @@ def why_nobody() -> str:
     client: Any = context.get("client") or around or getattr(run_trees, "_CLIENT", None)
     if client is not None:
         return why_dead(client)
-    # A new client would call its endpoint at once, and block the process until it answers.
+    # There is no client yet. To make one would call its endpoint at once, and block the process until it
+    # answers, so the address from the environment is checked instead.
     endpoint = utils.get_env_var("ENDPOINT")
     return endpoints.why_not(_asked(endpoint)) if endpoint else why_dead(run_trees.get_cached_client())
 
 
 def _replicas(context: Mapping[str, Any]) -> list[str]:
-    """Returns the endpoints of the services that get each run, if there are several; empty if the
-    client's own is one of them."""
+    """Returns the endpoints to which each run is sent as a copy (LangSmith's replicas). Empty if there
+    are none, or if one of the copies goes to the client's own endpoint."""
     from langsmith import run_trees
 
     of_environment: Any = getattr(run_trees, "_get_write_replicas_from_env", list)
@@ -85,8 +90,8 @@ def _replicas(context: Mapping[str, Any]) -> list[str]:
 
 
 def why_dead(client: Any) -> str:
-    """Returns a note that no endpoint of a client answers; empty if one does, or cannot be checked.
-    Blocks."""
+    """Checks the endpoints of a client. Returns a note for the user that none of them answers; empty if
+    one answers or cannot be checked. Blocks."""
     queue = getattr(client, "tracing_queue", None)
     is_behind = queue is not None and queue.qsize() > _BACKLOG
     whys = [endpoints.why_not(each, anew=is_behind) for each in asked_at(client)]
@@ -94,8 +99,8 @@ def why_dead(client: Any) -> str:
 
 
 def asked_at(client: Any, endpoint: str | None = None) -> list[str]:
-    """Returns the addresses to ask whether a client's runs are received; empty if that cannot be checked.
-    ``endpoint``: where this client sends a run that does not go to its own endpoints."""
+    """Returns the addresses at which to check whether a client's runs are received; empty if that cannot
+    be checked. ``endpoint``: where a run is sent, if not to the client's own endpoints."""
     if not _is_plain(client):
         return []
     own = getattr(client, "_write_api_urls", None) or [getattr(client, "api_url", "")]
@@ -107,7 +112,8 @@ def _asked(endpoint: str) -> str:
 
 
 def _is_plain(client: Any) -> bool:
-    """Returns False if requests do not go through a plain session, such as one of the user's."""
+    """Returns True iff a client sends its requests through a plain session of ``requests``. A session of
+    the user's own may reach the endpoint in another way than this check."""
     import requests
 
     return type(getattr(client, "session", None)) is requests.Session
