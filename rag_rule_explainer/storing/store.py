@@ -60,7 +60,7 @@ class Store:
         return cls(given)
 
     def open(self) -> "Opened":
-        """Opens the store and returns it. All threads and event loops of a process share one connection
+        """Opens the store and returns it. All threads and event loops of a process share one writer
         to a database. Raises StoreFailed if the database cannot be used, and MissingExtra if its driver
         is not installed."""
         from .opened import opened_store  # imported late: to describe a store needs no SQLAlchemy
