@@ -13,8 +13,7 @@ The contract of a miner:
 - The caller may send verdicts on any part of the asks, in any order, before the other asks have verdicts.
 - Only a subset with the verdict HOLDS proves anything. UNKNOWN neither proves nor excludes anything.
 - The claims can be read at every yield, and they are true, given the verdicts that were sent.
-- New asks are added to earlier ones. A second ask for a key replaces ``rank`` and ``needed`` of the
-first.
+- New asks are added to earlier ones. A second ask for the same key replaces the first one.
 
 So a limit, a failed replay or an interrupt needs no special code in a miner. The caller stops sending
 verdicts, and the last claims remain true. ``rag_rule_explainer.testing.check_miner`` checks this
