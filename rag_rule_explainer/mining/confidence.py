@@ -20,7 +20,7 @@ CONFIDENCE_LIMIT = 12
 """The largest number of units (sources, or groups of tied ones). Their subsets need 4,096 verdicts."""
 
 _LANE = 32
-"""The number of bits of one count in the packed integer of ``superset_sums``."""
+"""``superset_sums`` packs many counts into one integer. This is the number of bits for one count."""
 
 
 @dataclass(frozen=True, slots=True)

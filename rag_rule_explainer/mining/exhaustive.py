@@ -41,7 +41,8 @@ class Exhaustive:
 
 
 def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> tuple[Mask, ...]:
-    """Returns the antecedents whose applicable subsets all have the verdict HOLDS."""
+    """Returns the valid antecedents: those for which all subsets to which they apply have the verdict
+    HOLDS."""
     flip = kind.flip(lattice)
     return tuple(
         antecedent

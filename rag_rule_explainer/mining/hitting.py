@@ -15,7 +15,7 @@ class HittingSets:
         self._lattice = lattice
         self._nothing_left, self._free = False, True
         # The solver is slow to load and most searches do not need it, so it is imported only here.
-        from pysat.examples.hitman import Hitman  # pyright: ignore[reportMissingTypeStubs] -- it has none
+        from pysat.examples.hitman import Hitman  # pyright: ignore[reportMissingTypeStubs] -- this package has no stubs
 
         self._solver: Any = Hitman(htype="sorted")
         for mask in hit:

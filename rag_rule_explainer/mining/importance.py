@@ -54,7 +54,7 @@ def _exact(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
 
 
 def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
-    draw = random.Random(len(rules))  # noqa: S311 -- reproducible
+    draw = random.Random(len(rules))  # noqa: S311 -- the draws must be reproducible, not secret
     units = [lattice.units(rule) for rule in rules]
     pivots, swings = [0] * lattice.size, [0] * lattice.size
     order = list(range(lattice.size))

@@ -48,7 +48,7 @@ class Guesses(Protocol[Guessed]):
         ...
 
     def confirm(self, key: Guessed, /) -> None:
-        """Records that the miner has requested a guessed key."""
+        """Records that the miner has requested a key that was issued as a guess."""
         ...
 
     def learn(self, key: Guessed, verdict: Verdict, /) -> None:
@@ -81,7 +81,8 @@ class RuleSearch(Generic[Key, Said]):
         self.finished = False
         self._known = dict(known or {})
         self._speculation = guesses
-        # The verdicts on guesses that the miner has not requested yet, and may never request.
+        # Verdicts on guesses. They are kept here until the miner requests their keys, which it may never
+        # do.
         self._guessed_verdicts: dict[Key, Verdict] = {}
         self._budget = budget
         self._spent = 0
@@ -153,7 +154,8 @@ class RuleSearch(Generic[Key, Said]):
 
     @property
     def claims(self) -> tuple[Said, ...]:
-        """The current claims, smallest antecedent first; they are true at any time."""
+        """The current claims of the miner, smallest antecedent first. They are true at any time, also
+        before the end of the search."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property

@@ -140,7 +140,7 @@ class Speculation:
             more = (more - 1) & rest
 
     def _is_ruled_out(self, removed: Mask) -> bool:
-        for broken in self._minimal_breaks:  # noqa: SIM110 -- a generator costs more
+        for broken in self._minimal_breaks:  # noqa: SIM110 -- any() with a generator is slower
             if removed & broken == broken:
                 return True
         return False

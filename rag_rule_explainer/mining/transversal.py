@@ -185,8 +185,8 @@ class _Search:
             return
         candidate, rest = 0, self.lattice.units(start)
         while (yield from self.fails(candidate)):
-            # The candidate becomes a rule when enough of the first units of ``rest`` are added. The last
-            # of these is needed for that, so it is added; the units after it are not needed.
+            # The candidate fails no more once enough of the first units of ``rest`` are added. The last
+            # of these units is needed for that, so it is added. The units after it are not needed.
             needed = yield from self.longest(candidate, rest, self.fails)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
@@ -247,7 +247,7 @@ class _Search:
     def random(self, mask: Mask) -> Random:
         # The seed does not depend on earlier draws. So if the search runs once more, such as with a
         # store, it draws the same subsets for the same mask.
-        return Random(f"{self.miner.seed} {self.kind.value} {mask}")  # noqa: S311 -- reproducible
+        return Random(f"{self.miner.seed} {self.kind.value} {mask}")  # noqa: S311 -- the draws must be reproducible, not secret
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
         """Returns the largest of the masks in ``among`` that contains the candidate and has this verdict;

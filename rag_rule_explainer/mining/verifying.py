@@ -46,7 +46,7 @@ class Verifying:
         count = self.sampled.draws(self.sampled.error(0))
         # The seed differs from that of the search that may have found this rule. With the same seed, the
         # same subsets would be drawn, which are no new evidence.
-        draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- reproducible
+        draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
         return list(draws.supersets(count, draw)), self.sampled.statement(count, draws)
 
 

@@ -11,7 +11,7 @@ from .budget import Budget
 from .memo import Memo
 from .reply import Reply
 
-if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096

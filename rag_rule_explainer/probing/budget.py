@@ -69,7 +69,7 @@ class Budget:
 
     @property
     def tokens(self) -> int:
-        """The number of input and output tokens of the replays and the judge."""
+        """The number of tokens, input and output together, of all replays and of the judge."""
         return self._tokens + sum(map(total, self.judge_spent.values()))
 
     @property

@@ -66,7 +66,7 @@ class Deadlines:
         return times > 0 and _pending(task) <= begun[1]
 
     def passed(self) -> UnusableReply:
-        """Returns the error for a run that took too long."""
+        """Returns the error to raise for a replay that took too long."""
         return UnusableReply(f"{NO_ANSWER_IN_TIME} {self.seconds:g} seconds", passing=True)
 
     def close(self) -> None:

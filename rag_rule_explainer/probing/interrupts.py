@@ -50,11 +50,11 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             return self
         before = signal.getsignal(signal.SIGINT)
-        if callable(before):  # otherwise SIGINT is ignored, or ends the process
+        if callable(before):  # if there is no handler in Python, Ctrl-C is ignored or ends the process
             self._before = before
             try:
                 signal.signal(signal.SIGINT, self._noticed)
-            except ValueError:  # raised in a subinterpreter, which receives no signals
+            except ValueError:  # this is a subinterpreter, which receives no signals
                 return self
             self._is_keeping = True
             self._outer, _current = _current, self

@@ -23,7 +23,7 @@ from .judge_barrier import of_this_work
 from .judge_requests import DecidedOpinion, JudgeRequests, WaitingAnswer
 from .memo import Memo
 
-if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 
@@ -81,8 +81,8 @@ class JudgeBatcher:
         name = asked.remembered_as
         if self.store is None or name is None:
             return None
-        # A judgement that was made alone fits every jury; one from a batch only a jury that allows
-        # batches.
+        # A judgement that was made in a request of its own can be used for every jury. One from a batch
+        # can be used only if the jury allows batches.
         alone = await self.store.judgement(name, asked.memo_key)
         if alone is not None:
             return DecidedOpinion(alone, is_alone=True)

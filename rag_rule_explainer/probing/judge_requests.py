@@ -34,7 +34,8 @@ _TRIES = 2
 
 
 class DecidedOpinion(NamedTuple):
-    """A DecidedOpinion is a judgement; ``is_alone``: its answer was the only one in the request."""
+    """A DecidedOpinion is a judge's judgement of one answer. ``is_alone``: True if the request had no
+    other answers, which might influence the judgement."""
 
     judgement: Judgement
     is_alone: bool
@@ -141,7 +142,7 @@ class JudgeRequests:
         tried = await once()
         if tried.error is None:
             return tried
-        from .retrying import again  # most explanations never need it
+        from .retrying import again  # imported late, since most explanations never need it
 
         return await again(self.retries, tried, once, _cause, self.stopper.pause)
 

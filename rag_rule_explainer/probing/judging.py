@@ -17,7 +17,7 @@ from .judge_barrier import together
 from .limits import LimitReached
 from .memo import Memo
 
-if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 

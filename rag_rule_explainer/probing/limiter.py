@@ -26,7 +26,8 @@ class Limiter:
     def __init__(self, size: int) -> None:
         checked_whole("the size of a Limiter", size, 1, MOST_AT_A_TIME)
         self.size = size
-        # list.pop() and list.append() are atomic, so the lock is needed only while a caller waits.
+        # The free slots. list.pop() and list.append() are atomic, so the lock is needed only while a
+        # caller waits for a slot.
         self._free: list[None] = [None] * size
         self._waiting: deque[Callable[[], bool]] = deque()
         # The lock must be reentrant. While a thread holds it, garbage collection may end a coroutine,
@@ -151,7 +152,8 @@ class Limiter:
 
     def _queue(self, admit: Callable[[], bool]) -> None:
         self._waiting.append(admit)
-        # A slot may have become free before the caller was in the queue.
+        # A slot may have become free just before the caller was put into the queue. Then no other call
+        # would notice the caller, so the queue is checked at once.
         self._admit_waiting()
 
     def _give_up(self, admit: Callable[[], bool]) -> None:

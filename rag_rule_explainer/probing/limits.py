@@ -7,7 +7,7 @@ from ..allowed import called_as
 from ..errors import InvalidInput
 
 INTERRUPTED = "interrupted"
-"""The stop reason after Ctrl-C."""
+"""The reason that an explanation gives if it was stopped by Ctrl-C."""
 
 MOST_AT_A_TIME = 10_000
 """The largest number of replays that may run at the same time; each of them may need a thread."""

@@ -103,7 +103,7 @@ class Noise:
 
     @property
     def count(self) -> Count:
-        """The rule by which the votes are counted."""
+        """The rule that decides when there are enough votes for a verdict, and which one it is."""
         if self.vote == "sequential":
             return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
         return Majority(self.samples)

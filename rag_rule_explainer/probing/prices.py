@@ -45,7 +45,7 @@ class Price:
         output = tokens.get("output_tokens", 0)
         try:
             cost = (fresh * self.input + cached * cached_price + output * self.output) / _MILLION
-        except OverflowError:  # an estimate for more than a thousand sources
+        except OverflowError:  # in estimates for over a thousand sources, tokens exceed the largest float
             return float_info.max
         return min(cost, float_info.max)
 
@@ -64,7 +64,7 @@ def checked_prices(prices: Prices | None) -> Prices | None:
     names of models to ``Price`` objects."""
     if prices is None:
         return None
-    named = isinstance(prices, Mapping) and all(isinstance(each, Price) for each in prices.values())  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    named = isinstance(prices, Mapping) and all(isinstance(each, Price) for each in prices.values())  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
     if not named or not prices:
         raise InvalidInput(
             f"prices is {prices!r}; give a dict from names of models to Price(input=..., output=...)"

@@ -170,7 +170,7 @@ class Replayer:
     async def _after_a_failure(
         self, arrangement: Arrangement, failed: Reply, *, may_try_again: bool
     ) -> Reply:
-        from .retrying import again  # most searches never need it
+        from .retrying import again  # imported late, since most searches never need it
 
         if failed.traced is not None:
             await failed.traced.end(Judgement(Verdict.UNKNOWN, failed.error), error=failed.cause)

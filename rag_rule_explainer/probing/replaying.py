@@ -50,7 +50,7 @@ class UnusableReply(Exception):
         *,
         passing: bool | None = None,
     ) -> None:
-        # The reason may quote a provider, and so contain a secret.
+        # The reason may quote a message of a provider that contains a secret, so secrets are masked.
         self.reason = without_secrets(reason)
         super().__init__(self.reason)
         self.usage = usage

@@ -23,7 +23,7 @@ class Reply(NamedTuple):
 
     @property
     def error(self) -> str:
-        """The error in one line; empty if there is an answer."""
+        """The text of the error; empty if the replay did not fail."""
         if isinstance(self.cause, UnusableReply):
             return self.cause.reason
         return "" if self.cause is None else error_text(self.cause)

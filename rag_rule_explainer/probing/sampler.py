@@ -32,7 +32,8 @@ class Sampler:
         return self.replayer.counting(await self.cache.reply(arrangement, self._run))
 
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
-        """Returns the sample with this number, from 0 on. Raises the errors of ``first``."""
+        """Returns the sample of an arrangement with this number, counted from 0. Raises the errors of
+        ``first``."""
         if number == 0:
             return await self.first(arrangement)
         return self.replayer.counting(await self.cache.sample(arrangement, number, self._run))

@@ -54,7 +54,8 @@ class Majority:
         return Verdict.UNKNOWN if too_late else None
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Returns the smallest number of further samples that can decide, at least 1."""
+        """Returns the smallest number of further samples after which there may be a verdict; at least
+        1."""
         lacking = self._lacking(holds, breaks)
         until_undecidable = self._left(holds, breaks, unknown) - lacking + 1
         return max(1, min(lacking, until_undecidable))

@@ -60,7 +60,8 @@ class Voting:
         return await self.poll(arrangement, judging)
 
     async def poll(self, arrangement: Arrangement, judging: Judging) -> Probe:
-        """Returns the probe of an arrangement by vote. Raises the errors of ``Prober.probe``."""
+        """Returns the probe of an arrangement, decided by vote. Each arrangement is voted on only once
+        for each base predicate. Raises the errors of ``Prober.probe``."""
         if self._prober.answers_itself(arrangement):
             probe = await self._prober.probe(arrangement, judging)
             self._without_sources[judging.base] = judging.turned(probe.judgement).verdict

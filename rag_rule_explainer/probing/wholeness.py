@@ -34,7 +34,8 @@ CALLS = "the last model reply calls a tool, where an answer was due"
 may be whole on a retry."""
 
 ANY = "*"
-"""The entry of ``accept_finish_reasons`` that accepts every unknown reason."""
+"""The entry of ``accept_finish_reasons`` by which the user accepts all finish reasons that this module
+does not know."""
 _LONGEST = 80
 
 
@@ -113,7 +114,8 @@ class Said:
 
 
 def ending_of(reason: object) -> Ending:
-    """Returns the meaning of a reason: a word, a member of an enumeration, a number, or None."""
+    """Returns the meaning of a finish reason. ``reason``: a word, a member of an enumeration, a number,
+    or None."""
     return _meaning(canonical(reason))
 
 

@@ -123,7 +123,8 @@ class ExplanationBuilder:
         return SourceRecord(source.id, encodable(source.text), metadata, pinned)
 
     def _tied(self) -> Iterator[str]:
-        """Yields a note for each group of sources that are tied into one unit."""
+        """Yields a note for each group of tied sources: near-duplicates that are retained or omitted
+        together."""
         for tie in self.sources.ties:
             yield (
                 f"{joined(tie.sources)} are tied as near-duplicates: retained or left out together, and "

@@ -25,7 +25,8 @@ from .plan import AnyMethod
 from .tracked_search import TrackedSearch
 
 _MOST_BREAKING = 100
-"""The largest number of breaking subsets that a rule with less than full confidence lists."""
+"""A rule with a confidence below 1 lists the subsets on which it breaks, but at most this number of
+them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,8 @@ class Searching:
         return self.prober.sampler.replayer.stopper
 
     async def run(self) -> None:
-        """Runs all searches to their end, and takes the votes that the settings require."""
+        """Runs all searches to their end. If the settings require votes on the subsets of rules, makes
+        them after that."""
         noise = self.settings.noise
         try:
             await self._drive()

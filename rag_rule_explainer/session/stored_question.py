@@ -11,7 +11,7 @@ from ..sources import Arrangement, SourceSet
 from ..storing.store import Store
 from ..verdicts import Judgement, Verdict
 
-if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.answers import QuestionAnswers
     from ..storing.opened import Opened
 

@@ -61,7 +61,7 @@ class VoteConfirmation:
             if (search.kind, claim.antecedent) in self._rechecked:
                 continue
             self._rechecked.add((search.kind, claim.antecedent))
-            draw = random.Random(f"{self.settings.seed} {search.kind.value} {claim.antecedent}")  # noqa: S311 -- no secret
+            draw = random.Random(f"{self.settings.seed} {search.kind.value} {claim.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
             once = [
                 mask
                 for mask, verdict in search.verdicts.items()

@@ -35,7 +35,7 @@ class Address:
     def of(cls, url: str) -> "Address":
         """Returns the address for a url, or for the path of a SQLite file. Raises InvalidInput if it is
         neither, or for another kind of database."""
-        if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"the url of a store is {url!r}; {_EXPECTED}")
         scheme, separator, rest = url.partition("://")
         if not separator:

@@ -106,7 +106,7 @@ class AnswerClaim:
 
 async def outcome_of(writer: Writer, ticket: Ticket) -> Any:
     """Sends a ticket to the writer, waits for its outcome and returns it. Raises StoreFailed."""
-    writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every Ticket here is WantedWork
+    writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every Ticket that is passed is a WantedWork
     return await ticket.future
 
 

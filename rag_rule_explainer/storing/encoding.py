@@ -264,5 +264,6 @@ def _is_json_scalar(value: object) -> bool:
     if kind is float:
         return isfinite(cast("float", value))
     if kind is int:
-        return cast("int", value).bit_length() < 10_000  # Python does not parse more than 4,300 digits
+        # Python refuses to parse a number with more than 4,300 digits, so a longer one would be lost.
+        return cast("int", value).bit_length() < 10_000
     return value is None or kind is bool or kind is str

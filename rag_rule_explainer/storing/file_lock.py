@@ -12,7 +12,7 @@ from typing import Any
 
 try:
     import fcntl as _fcntl
-except ImportError:  # Windows, which has no shared locks
+except ImportError:  # this is Windows, which has no shared locks
     _fcntl = None
 _locks: Any = _fcntl
 

@@ -9,7 +9,7 @@ import contextlib
 import struct
 from typing import Any
 
-import pg8000.dbapi  # pyright: ignore[reportMissingTypeStubs] -- it has none
+import pg8000.dbapi  # pyright: ignore[reportMissingTypeStubs] -- this package has no stubs
 
 _driver: Any = pg8000.dbapi
 _Connection: Any = _driver.Connection
@@ -31,7 +31,8 @@ class Link(_Connection):
             raise _driver.InterfaceError("network error") from error
 
     def handle_messages(self, context: Any) -> None:
-        """Reads messages until the server is ready. Raises pg8000's errors."""
+        """Reads the messages of the server until it is ready for the next statement. Raises only errors
+        of pg8000."""
         try:
             _Connection.handle_messages(self, context)
         except _HALF_READ as error:

@@ -110,8 +110,9 @@ def prune(
 
 
 def export(url: str, namespace: str | None = None) -> Iterator[dict[str, Any]]:
-    """Returns every answer and judgement of one namespace, or of all, as a dict for JSON. Reads page by
-    page, so a store of any size can be exported. Raises StoreFailed."""
+    """Returns an iterator over all answers and judgements, each as a dict for JSON. ``namespace``: the
+    one to export; None for all. Reads page by page, so a store of any size can be exported. Raises
+    StoreFailed."""
     database = _existing(url)
     name = None if namespace is None else packed(namespace)
     return _exported(database, name)

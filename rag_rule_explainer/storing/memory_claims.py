@@ -25,7 +25,8 @@ class Grants:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._questions: dict[str, bool] = {}  # by digest: True if open, False if too large
+        # By the digest of the question: True if it is open, False if it has too many keys.
+        self._questions: dict[str, bool] = {}
         self._known: set[RowKey] = set()
         self._granted: dict[RowKey, Wish] = {}
 

@@ -61,4 +61,4 @@ CREATE = (
     END $$
     """,
 )
-"""The statements that create the functions."""
+"""The statements that create these functions in a database."""

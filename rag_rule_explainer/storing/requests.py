@@ -91,14 +91,14 @@ def set_outcomes(settled: Iterable[TicketOutcome]) -> list[RowKey]:
     for loop, outcomes in by_loop.items():
         try:
             loop.call_soon_threadsafe(_resolve, outcomes)
-        except RuntimeError:  # the loop was closed
+        except RuntimeError:  # the event loop is closed, so no coroutine waits
             unwanted += [t.wish.key for t, outcome in outcomes if outcome is None and isinstance(t, Take)]
     return unwanted
 
 
 def _resolve(outcomes: list[TicketOutcome]) -> None:
     for ticket, outcome in outcomes:
-        if ticket.future.done():  # cancelled
+        if ticket.future.done():  # the coroutine that waited was cancelled
             if outcome is None and isinstance(ticket, Take):
                 ticket.give_back(Release(ticket.wish.key))
         elif isinstance(outcome, StoreFailed):

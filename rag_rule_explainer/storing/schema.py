@@ -46,7 +46,7 @@ questions = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""The questions that have answers."""
+"""The questions that have answers. ``digest`` is a digest of the namespace and the question."""
 
 predicates = Table(
     f"{_PREFIX}predicates",
@@ -56,7 +56,8 @@ predicates = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""The predicates that have judgements."""
+"""The predicates that have judgements. ``digest`` is a digest of the namespace and the predicate's
+name."""
 
 answers = Table(
     f"{_PREFIX}answers",

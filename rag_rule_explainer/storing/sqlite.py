@@ -76,7 +76,7 @@ def put_and_claim(
     connection: Connection,
     puts: Sequence[AnswerRow],
     claims: Sequence[ClaimRow],
-    owner: str,  # noqa: ARG001 -- claims need a transaction of several statements
+    owner: str,  # noqa: ARG001 -- this function inserts no claims: they need several statements
     now: float,
 ) -> bool:
     """Stores answers by a single statement, if there are no claims and not too many answers. Returns True

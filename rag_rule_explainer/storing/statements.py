@@ -65,7 +65,8 @@ def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
     """Returns the keys of at most ``most`` rows whose arrangement's digest begins with ``prefix``."""
-    begin_so = answers.c.arrangement.between(prefix, prefix + "g")  # "g" is above all hexadecimal digits
+    # "g" comes after all hexadecimal digits, so this range has exactly the keys with the prefix.
+    begin_so = answers.c.arrangement.between(prefix, prefix + "g")
     found = connection.execute(
         select(answers.c.arrangement, answers.c.sample).where(begin_so).limit(most)
     )

@@ -43,7 +43,7 @@ class Store:
                 f"the namespace of a store is {self.namespace!r}; name the application and its version, "
                 "e.g. 'support-bot-7', so that answers of a changed one are not taken for its own"
             )
-        is_number = isinstance(self.lease, (int, float)) and not isinstance(self.lease, bool)  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        is_number = isinstance(self.lease, (int, float)) and not isinstance(self.lease, bool)  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         if not is_number or not 0 < self.lease <= _LONGEST_LEASE:
             raise InvalidInput(f"the lease is {self.lease!r}; give seconds above 0, at most a day")
 

@@ -15,7 +15,8 @@ recent result."""
 
 
 def in_use() -> bool:
-    """Returns True iff the process has loaded the part of LangSmith that traces runs."""
+    """Returns True iff the process has loaded the part of LangSmith that traces runs. Only then can it
+    send runs."""
     return "langsmith.run_helpers" in sys.modules
 
 
@@ -32,7 +33,7 @@ def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
     around: dict[str, Any] = dict(run_helpers.get_tracing_context())
     around["tags"] = [*(each for each in around.get("tags") or () if each != tag), tag]
     around["metadata"] = {**(around.get("metadata") or {}), **marks}
-    with run_helpers.tracing_context(**around):  # pyright: ignore[reportUnknownMemberType] -- a parameter of it has half a type
+    with run_helpers.tracing_context(**around):  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
         yield
 
 
@@ -41,7 +42,7 @@ def silenced() -> Generator[None, None, None]:
     """Keeps LangSmith from sending any run that begins in the block."""
     from langsmith import run_helpers
 
-    with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- see above
+    with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
         yield
 
 
@@ -51,7 +52,7 @@ def is_on() -> bool:
     from langsmith import run_helpers, utils
 
     enabled: Any = run_helpers.get_tracing_context().get("enabled")
-    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- as above
+    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- it lacks types
     return bool(traces() if enabled is None else enabled)
 
 
@@ -85,7 +86,7 @@ def _replicas(context: Mapping[str, Any]) -> list[str]:
     of_environment: Any = getattr(run_trees, "_get_write_replicas_from_env", list)
     named: Any = context.get("replicas")
     found: list[Any] = list(of_environment() if named is None else named)
-    urls: list[Any] = [each.get("api_url") if isinstance(each, Mapping) else None for each in found]  # pyright: ignore[reportUnknownMemberType] -- of any mapping
+    urls: list[Any] = [each.get("api_url") if isinstance(each, Mapping) else None for each in found]  # pyright: ignore[reportUnknownMemberType] -- the keys of this mapping may have any type
     return [str(each) for each in urls] if all(urls) else []
 
 

@@ -131,7 +131,7 @@ def first_run() -> Generator[None, None, None]:
     try:
         yield
     finally:
-        with suppress(ValueError):  # as above
+        with suppress(ValueError):  # the garbage collector may end a stream in another context
             _first_run.reset(token)
         if late is not None:
             late.end_first()

@@ -49,7 +49,7 @@ class TracingSpan:
 
     @property
     def is_recorded(self) -> bool:
-        """True if the span is recorded for an exporter."""
+        """True if the span is recorded, so that an exporter can receive it."""
         return bool(self.span.is_recording())
 
     def mark(self, marks: TraceMarks) -> None:
