@@ -107,7 +107,8 @@ class JudgeRequests:
             if tried.error is not None:
                 if isinstance(tried.error, UnusableReply):
                     error = JudgeFailed(tried.error.reason)
-                    # The next request has fewer answers, so the reply to it may be whole.
+                    # The same as after a malformed reply: the request is repeated and then split, since
+                    # the reply to a request with fewer answers may be whole.
                     continue
                 error = JudgeFailed(f"the judge failed: {error_text(tried.error)}")
                 error.__cause__ = tried.error
