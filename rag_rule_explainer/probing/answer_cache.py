@@ -66,8 +66,8 @@ class AnswerCache:
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
         """Puts an answer that the caller has without a replay into the store as sample 0, if the store
-        has none for the arrangement. Returns the answer that counts, and True iff it is not an earlier
-        one from the store."""
+        has none for the arrangement. Returns the answer that is in the store then, and True iff it is
+        the caller's and not an earlier one."""
         first = Reply(answer)
         offered = False
 

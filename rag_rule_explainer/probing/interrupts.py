@@ -89,7 +89,8 @@ class Interrupts:
         self._news.put(None)
 
     def wait(self, seconds: float = LOOK_UP_SECONDS) -> BaseException | None:
-        """Waits until ``wake`` or Ctrl-C, at most for ``seconds`` and ``LOOK_UP_SECONDS``. Returns the
+        """Waits until ``wake`` or Ctrl-C, but at most for the shorter of ``seconds`` and
+        ``LOOK_UP_SECONDS``. Returns the
         error that the former handler raised on Ctrl-C; None if there was none."""
         try:
             return self._news.get(timeout=max(0.0, min(seconds, LOOK_UP_SECONDS)))

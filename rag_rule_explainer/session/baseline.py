@@ -105,8 +105,8 @@ class BaselineSetup:
     async def _counted(self, given: Baseline) -> Established:
         """Adds the runs and tokens of the caller's baseline to the budget, and returns the baseline.
 
-        If the store has an answer on these sources, the baseline gets that answer instead. An
-        earlier search has judged other answers against it, so its results can be used only with it.
+        If the store has an answer on these sources, the baseline gets that answer instead. An earlier
+        search has judged other answers against that one, so its judgements are of use only with it.
         """
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays
