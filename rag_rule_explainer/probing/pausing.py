@@ -1,4 +1,4 @@
-"""This module stops a search's replays, and ends the pauses before retries at a stop."""
+"""This module stops replays: after a stop, none begins, and the pauses before retries end."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from .limits import LimitReached
 
 
 class Stopper:
-    """A Stopper says whether more replays may begin. For one event loop. ``reason``: the reason of the
-    first stop, in words; empty before any stop."""
+    """A Stopper decides whether more replays may begin. It belongs to one event loop. ``reason``: why it
+    was stopped for the first time; empty before that."""
 
     def __init__(self, budget: Budget) -> None:
         self.reason = ""
@@ -20,15 +20,16 @@ class Stopper:
         self._followers: list[Callable[[str], object]] = []
 
     def stop(self, reason: str) -> None:
-        """Stops: no replay or retry may begin any more."""
+        """Forbids that any further replay or retry begins, ends the current pauses, and tells the
+        followers."""
         self.reason = self.reason or reason
         self._stopped.set()
         for follower in self._followers:
             follower(reason)
 
     def follow(self, follower: Callable[[str], object]) -> None:
-        """Calls ``follower`` with the reason of every later stop, and of an earlier one if there was
-        one."""
+        """Calls ``follower`` with the reason at every stop from now on. If there was a stop before, also
+        calls it at once."""
         self._followers.append(follower)
         if self.reason:
             follower(self.reason)
@@ -39,8 +40,8 @@ class Stopper:
             raise LimitReached(self.reason)
 
     async def pause(self, seconds: float) -> None:
-        """Waits before a retry: for ``seconds``, but not past the time limit of the budget. Raises
-        LimitReached if there is a stop meanwhile."""
+        """Waits before a retry: for ``seconds``, but not beyond the time limit of the budget. Ends at
+        once and raises LimitReached if there is a stop during the wait."""
         limit = self._budget.limits.seconds
         if limit is not None:
             seconds = min(seconds, max(0.0, limit - self._budget.seconds))
