@@ -1,5 +1,5 @@
-"""This module runs a miner step by step: it issues the miner's asks to its caller, and sends the verdicts
-to the miner.
+"""This module runs a miner: it issues the miner's asks to the caller, and sends the verdicts to the
+miner.
 
 A key passes through these states. The arrows name the methods of RuleSearch that move it:
 
@@ -26,8 +26,7 @@ Guessed = TypeVar("Guessed")
 
 
 class Guesses(Protocol[Guessed]):
-    """Guesses choose keys to probe before the miner requests them, if it is likely that it will. See
-    ``Speculation``, which implements this."""
+    """Guesses choose keys to probe that the miner will probably request later; see ``Speculation``."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
@@ -42,9 +41,8 @@ class Guesses(Protocol[Guessed]):
     def __contains__(self, key: Guessed, /) -> bool: ...
 
     def next(self, issued: int, is_taken: Callable[[Guessed], bool], /) -> Guessed | None:
-        """Returns a key to probe as a guess; None if no key is likely enough to be needed. ``issued``:
-        the number of probes so far. ``is_taken``: returns True for a key that need not be guessed any
-        more."""
+        """Returns a key to probe as a guess; None if none is likely enough to be needed. ``issued``: the
+        number of probes so far. ``is_taken``: returns True for a key that need not be guessed."""
         ...
 
     def confirm(self, key: Guessed, /) -> None:
@@ -62,7 +60,6 @@ class RuleSearch(Generic[Key, Said]):
     ``known``: verdicts of an earlier search over the same units. They are not requested once more, so a
     search can be continued by starting a new one with its verdicts. ``budget``: the largest number of
     probes; None for no limit. ``guesses``: chooses the keys that ``guess`` returns; None for no guesses.
-    Guesses are only of use for miners that begin with the largest antecedents.
     """
 
     def __init__(
@@ -81,8 +78,7 @@ class RuleSearch(Generic[Key, Said]):
         self.finished = False
         self._known = dict(known or {})
         self._speculation = guesses
-        # Verdicts on guesses. They are kept here until the miner requests their keys, which it may never
-        # do.
+        # Verdicts on guesses, until the miner requests their keys (which may never happen).
         self._guessed_verdicts: dict[Key, Verdict] = {}
         self._budget = budget
         self._spent = 0
@@ -96,8 +92,7 @@ class RuleSearch(Generic[Key, Said]):
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
-        """Returns the asks that are ready, at most ``limit``, smallest rank first. Each key is returned
-        only once."""
+        """Returns the asks that are ready, at most ``limit``, smallest rank first. No key comes twice."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
@@ -154,8 +149,7 @@ class RuleSearch(Generic[Key, Said]):
 
     @property
     def claims(self) -> tuple[Said, ...]:
-        """The current claims of the miner, smallest antecedent first. They are true at any time, also
-        before the end of the search."""
+        """The claims of the miner so far, smallest antecedent first. They are true at any time."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
@@ -178,16 +172,14 @@ class RuleSearch(Generic[Key, Said]):
 
     @property
     def wasted(self) -> frozenset[Key]:
-        """The guesses that are known to be unneeded. Once the search has finished, these are all guesses
-        that the miner has not requested."""
+        """The guesses that are known to be unneeded; after the end, all that were never requested."""
         if self._speculation is None:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     @property
     def in_flight(self) -> frozenset[Key]:
-        """The keys that were issued and have no verdict yet. After the end of a search, these were never
-        probed."""
+        """The keys that were issued and have no verdict yet; after the end, these were never probed."""
         return frozenset(self._in_flight)
 
     def evidence(self: "RuleSearch[Subset, Claim]") -> "Evidence":
@@ -273,8 +265,7 @@ class Evidence:
             self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
 
     def applicable(self, antecedent: Antecedent) -> int:
-        """Returns the number of subsets to which the antecedent applies: 2^(n - s), with n units of which
-        s are in the antecedent."""
+        """Returns the number of subsets to which the antecedent applies."""
         return 1 << (self._lattice.size - antecedent.bit_count())
 
     def observed(self, antecedent: Antecedent) -> int:

@@ -1,9 +1,5 @@
-"""This module makes spans of OpenTelemetry, and adds metadata about replays to them, also in the fields
-of OpenInference.
-
-The other modules call it only in processes that have loaded OpenTelemetry, so that processes without
-tracing need not load it.
-"""
+"""This module makes spans of OpenTelemetry, and adds metadata about replays to them. It is used only in
+processes that have loaded OpenTelemetry, so that others need not load it."""
 
 import json
 import sys
@@ -21,8 +17,7 @@ _NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
 """The keys under which OpenInference finds, in the context, tags and metadata for every span."""
 _MARKS = "rag_rule_marks"
-"""The key of a replay's marks (metadata) in the context, for the spans that the application makes
-itself."""
+"""The key of a replay's marks (metadata) in the context, for the application's own spans."""
 _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
 """The keys in the context that keep instrumentations from making spans. There is one more, which
 OpenTelemetry creates at its import."""
@@ -34,16 +29,14 @@ def in_use() -> bool:
 
 
 class TracingSpan:
-    """A TracingSpan is a span that other code ends later, in any thread. ``span``: the span of
-    OpenTelemetry."""
+    """A TracingSpan wraps a span of OpenTelemetry, which other code ends later, in any thread."""
 
     def __init__(self, span: Any) -> None:
         self.span = span
 
     @property
     def id(self) -> str:
-        """The id of the span, in hexadecimal digits as exporters write it; empty if the span has no valid
-        id."""
+        """The id of the span in hexadecimal digits, as exporters write it; empty if not valid."""
         context = self.span.get_span_context()
         return f"{context.span_id:016x}" if context.is_valid else ""
 
@@ -86,9 +79,8 @@ def is_on() -> bool:
 
 
 def why_nobody(tracers: Iterable[Any] = ()) -> str:
-    """Checks the endpoints to which spans are exported: those of ``tracers`` and those of the process.
-    Returns a note for the user on the first that does not answer; empty if all answer or cannot be
-    checked. Blocks."""
+    """Checks the endpoints to which spans of ``tracers`` and of the process are exported. Returns a note
+    for the user on the first that does not answer; empty if there is none. Blocks."""
     from opentelemetry import trace
 
     for tracer in (*tracers, trace.get_tracer(_NAME)):
@@ -110,8 +102,7 @@ def asked_at(tracer: Any) -> list[str]:
 
 
 def mark_of(tracer: Any) -> None:
-    """If this context belongs to a replay, makes sure that spans of this tracer get the marks of the
-    replay; see ``mark_own``."""
+    """Makes sure that spans of this tracer get the marks of the replay that this context belongs to."""
     from opentelemetry import context
 
     if context.get_value(_MARKS) is not None and hasattr(tracer, "span_processor"):
@@ -126,12 +117,9 @@ def unrecorded() -> Any:
 
 
 def mark_own(tracers: Iterable[Any] = ()) -> None:
-    """Makes sure that every span of these tracers and of the process gets the marks of the replay in
-    which it begins.
-
-    Adds a marker to the span processors that have none yet. It stays there as long as the process runs,
-    but does nothing outside replays.
-    """
+    """Makes sure that every span of these tracers and of the process gets the marks of its replay. To
+    this end, a marker is added to their span processors. It stays there as long as the process runs,
+    but does nothing outside replays."""
     for processor in _processors(tracers):
         with _GUARD:
             if processor in _MARKED or not hasattr(processor, "add_span_processor"):
@@ -183,8 +171,7 @@ def _marker() -> Any:
 def opened(
     name: str, marks: TraceMarks, tags: tuple[str, ...] = ()
 ) -> Generator[TracingSpan, None, None]:
-    """Begins a span and makes it the current one during the block. It does not end with the block: the
-    caller must end it."""
+    """Begins a span and makes it the current one during the block. The caller must end the span."""
     from opentelemetry import trace
 
     span = trace.get_tracer(_NAME).start_span(name, attributes=_attributes(marks, tags))
@@ -241,8 +228,7 @@ def current_span() -> Any:
 
 
 def lasting() -> Any:
-    """Returns an object with the ids of the current span. It can be used as the parent of new spans even
-    after the current span has ended."""
+    """Returns a parent for new spans that stands for the current span even after that has ended."""
     from opentelemetry import trace
 
     return trace.NonRecordingSpan(trace.get_current_span().get_span_context())
@@ -250,8 +236,7 @@ def lasting() -> Any:
 
 @contextmanager
 def kept_context() -> Generator[None, None, None]:
-    """Restores the current context, and so the current span, at the end of the block. Code in the block
-    may have changed it."""
+    """Restores the current span at the end of the block, in which code may have set another one."""
     from opentelemetry import context
 
     with _attached(context.get_current()):
@@ -275,8 +260,7 @@ def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
 
 @contextmanager
 def silenced() -> Generator[None, None, None]:
-    """Hides the block from tracing: instrumentations make no spans, and the application's own spans are
-    not sampled."""
+    """Hides the block from tracing: instrumentations make no spans, other spans are not sampled."""
     from opentelemetry import context, trace
 
     quiet = context.get_current()
@@ -303,8 +287,7 @@ def _attached(inside: Any) -> Generator[None, None, None]:
 
 
 def _joined(known: object, marks: TraceMarks) -> str:
-    """Returns the metadata of ``known``, a text in JSON, with the marks added, as JSON. Invalid metadata
-    is dropped."""
+    """Returns the metadata of ``known``, a text in JSON, with the marks added, as JSON."""
     found: Any = {}
     if isinstance(known, str):
         with suppress(ValueError):
