@@ -1,6 +1,6 @@
 """This module reads the question of an application's input and the answer of its output."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
@@ -33,7 +33,8 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns the answer in an output: a str, a message, or the last of a list of messages.
+    """Returns the answer in an output: a str, a message, the last reply in a list of messages, or all
+    texts of a list of texts, one a line.
 
     The output may also be a dict with an entry for the answer. Structured output is the answer's
     ``value``: a pydantic object, alone or beside the message that it was parsed from, or an agent's
@@ -41,7 +42,8 @@ def answer_in(output: Any) -> Answer:
     """
     if is_graph_output(output):
         output = output.value
-    found, structured = reading.look_up(output, _ANSWER_KEYS, _said), _structured(output)
+    found = reading.look_up(output, _ANSWER_KEYS, _said, _of_list)
+    structured = _structured(output)
     if structured is not None:
         answer = Answer("") if found is None else answer_in(found)
         # A model that returns structured output as a tool call has no text.
@@ -62,6 +64,12 @@ def answer_in(output: Any) -> Answer:
         usage=tokens([usage]) if usage else None,
         finish_reason=found.response_metadata.get("finish_reason"),
     )
+
+
+def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
+    """Returns the last reply of a model among messages, or the texts of a list; None for another list."""
+    replies = [each for each in given if isinstance(each, AIMessage)]
+    return replies[-1] if replies else reading.text_of_several(given)
 
 
 def _of_a_stopped_graph(given: Any) -> str:

@@ -65,7 +65,7 @@ def _answer_in(output: Any, kind: str) -> Answer:
         return Answer(output.response.content or "", value=structured)
     if isinstance(output, BaseModel) and not isinstance(output, _MODELS):
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
-    found = reading.look_up(output, _ANSWER_KEYS, _text)
+    found = reading.look_up(output, _ANSWER_KEYS, _text, reading.text_of_several)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {kind}; "

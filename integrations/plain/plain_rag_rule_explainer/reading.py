@@ -57,7 +57,7 @@ def _answer_in(output: Any) -> Answer:
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
     is_record = is_dataclass(output) and not isinstance(output, type)
     entries: Any = asdict(cast("Any", output)) if is_record else output
-    found = reading.look_up(entries, _ANSWER_KEYS, _text)
+    found = reading.look_up(entries, _ANSWER_KEYS, _text, reading.text_of_several)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {type(output).__name__}; "
