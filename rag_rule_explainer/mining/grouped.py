@@ -18,7 +18,6 @@ mined once more, with every subset probed both without and with the dropped sour
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field, replace
 
-from ..allowed import called_as
 from ..lattice import Antecedent, Lattice, Mask, Subset, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
@@ -41,7 +40,6 @@ Open = tuple[Mask, Ask]
 round's miner, whose key is a mask of groups."""
 
 
-@called_as("Grouped")
 @dataclass(frozen=True, slots=True)
 class Grouped:
     """This miner finds minimal rules of one kind over the sources that were not dropped. Its rules are

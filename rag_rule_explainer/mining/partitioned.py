@@ -70,7 +70,6 @@ class Partition:
         return self.others or _as_unnamed(kind)
 
 
-@called_as("Partitioned")
 @dataclass(frozen=True, slots=True)
 class Partitioned:
     """This miner finds the minimal rules of one kind within each batch of units (sources, or groups of
