@@ -13,7 +13,7 @@ from ..errors import RagRuleError
 from ..printable import shortened
 from .app import app
 from .meant_options import meant_instead
-from .terminal import say
+from .terminal import say, write_in_any_encoding
 from .wording import as_typed
 
 _NAME = "rag-rules"
@@ -30,6 +30,7 @@ _ASKING = ("explain", "estimate", "verify")
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs ``rag-rules``. Exits with 0, with 2 for bad input, with 130 after an interrupt, or with the
     code of the command."""
+    write_in_any_encoding()
     try:
         # Under "python -m" too, help texts must name the command ``rag-rules``, for which there is
         # completion.

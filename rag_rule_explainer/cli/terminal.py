@@ -13,11 +13,15 @@ from ..printable import printable
 from ..probing.judging import error_text
 
 
-def print_lines(lines: Iterable[Text | str]) -> None:
-    """Prints lines with styles on a terminal, and plain otherwise; never wrapped, and without markup."""
+def write_in_any_encoding() -> None:
+    """Makes stdout write an escape for each character that its encoding does not have."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if callable(reconfigure):
-        reconfigure(errors="backslashreplace")  # not every encoding has every character
+        reconfigure(errors="backslashreplace")
+
+
+def print_lines(lines: Iterable[Text | str]) -> None:
+    """Prints lines with styles on a terminal, and plain otherwise; never wrapped, and without markup."""
     # Even in a notebook, the output of a command is text on stdout.
     console = Console(file=sys.stdout, highlight=False, force_jupyter=False)
     for line in lines:

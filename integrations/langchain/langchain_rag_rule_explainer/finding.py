@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.clients.users_functions import users_result
 from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.searches.identity import sources_of
+from rag_rule_explainer.instrumentation.searches.identity import checked_items, sources_of
 from rag_rule_explainer.instrumentation.searches.items import (
     ItemReading,
     MadeItem,
@@ -44,6 +44,7 @@ def documents_found(documents: Iterable[Document]) -> list[Found]:
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
     """Returns the source of each item of each retrieval, in the same order."""
+    checked_items(batches, Found)
     return sources_of([[retrieved_of(found.document) for found in batch] for batch in batches])
 
 

@@ -8,7 +8,7 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextN
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, sources_of
+from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, checked_items, sources_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Found:
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
     """Returns the source of each item, for each retrieval."""
+    checked_items(batches, Found)
     return sources_of([[retrieved_of(found.node.node) for found in batch] for batch in batches])
 
 
