@@ -89,7 +89,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
     async def aexplain(
         self, run_id: UUID | None = None, config: RunnableConfig | None = None
     ) -> Explanation:
-        """Returns the result of ``explain``, on the caller's loop and by async methods."""
+        """Returns the result of ``explain``, in the caller's event loop and by async methods."""
         run = self._recorded.ended_run(run_id)
 
         async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:

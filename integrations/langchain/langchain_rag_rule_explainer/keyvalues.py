@@ -37,7 +37,7 @@ class KeyValueOverlay(MethodsOverlay):
         return self._through(self._get(keys))
 
     async def amget(self, keys: Sequence[Any]) -> list[Any]:
-        """Returns the result of ``mget``, on the caller's loop."""
+        """Returns the result of ``mget``, in the caller's event loop."""
         return await self._athrough(self._get(keys))
 
     def mset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
@@ -45,7 +45,7 @@ class KeyValueOverlay(MethodsOverlay):
         self._through(self._set(key_value_pairs))
 
     async def amset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Sets the values as ``mset`` does, on the caller's loop."""
+        """Sets the values as ``mset`` does, in the caller's event loop."""
         await self._athrough(self._set(key_value_pairs))
 
     def mdelete(self, keys: Sequence[Any]) -> None:
@@ -53,7 +53,7 @@ class KeyValueOverlay(MethodsOverlay):
         self._through(self._delete(keys))
 
     async def amdelete(self, keys: Sequence[Any]) -> None:
-        """Removes the keys as ``mdelete`` does, on the caller's loop."""
+        """Removes the keys as ``mdelete`` does, in the caller's event loop."""
         await self._athrough(self._delete(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[Any]:
@@ -63,7 +63,7 @@ class KeyValueOverlay(MethodsOverlay):
         yield from self._keys(found, prefix)
 
     async def ayield_keys(self, *, prefix: str | None = None) -> AsyncIterator[Any]:
-        """Yields the keys as ``yield_keys`` does, on the caller's loop."""
+        """Yields the keys as ``yield_keys`` does, in the caller's event loop."""
         with untouched():
             found = [each async for each in self._real.ayield_keys(prefix=prefix)]
         for each in self._keys(found, prefix):

@@ -158,7 +158,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """Returns the result of ``explain``, on the caller's loop and by async methods."""
+        """Returns the result of ``explain``, in the caller's event loop and by async methods."""
         question = QuestionOptions(documents, add_documents, pinned, baseline)
 
         async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
@@ -197,7 +197,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
-        """Returns the result of ``verify``, on the caller's loop and by async methods."""
+        """Returns the result of ``verify``, in the caller's event loop and by async methods."""
         question = QuestionOptions.taken_from(kwargs)
 
         async def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:

@@ -32,7 +32,7 @@ def output_then_rules(
 async def aoutput_then_rules(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Awaitable[Any]]
 ) -> AsyncIterator[Any]:
-    """Yields the items of ``output_then_rules``, on the caller's loop."""
+    """Yields the items of ``output_then_rules``, in the caller's event loop."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
         async with call.explainer.limiter.aslot():

@@ -130,7 +130,7 @@ async def as_one_async_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Returns the result of async ``work`` as ``as_one_run`` does, on the caller's loop."""
+    """Returns the result of async ``work`` as ``as_one_run`` does, in the caller's event loop."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     async def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -168,7 +168,7 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
 async def areplayed(
     config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
 ) -> T:
-    """Returns the output of a replay as ``replayed`` does, on the caller's loop."""
+    """Returns the output of a replay as ``replayed`` does, in the caller's event loop."""
     replay = current_replay()
     if replay is None or not is_heard(config):
         return await invoke(config)

@@ -149,7 +149,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
-        """Returns the engine's response without rules, on the caller's loop."""
+        """Returns the engine's response without rules, in the caller's event loop."""
         return await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
 
     @property

@@ -52,7 +52,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
 
     @override
     async def async_response_gen(self) -> AsyncGenerator[str, None]:
-        """Yields the pieces of the answer, on the caller's loop."""
+        """Yields the pieces of the answer, in the caller's event loop."""
         if self._abegun is None:
             raise RuntimeError("this stream is sync; iterate over response_gen")
         if self.is_done:
@@ -74,7 +74,7 @@ def pieces_with_rules(begun: Pieces, response: Any) -> Iterator[str]:
 
 
 async def apieces_with_rules(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]:
-    """Yields the pieces of a response on the caller's loop, and then attaches the rules to it."""
+    """Yields the pieces of a response in the caller's event loop, and then attaches the rules to it."""
     # If the consumer stops early, this closes the application's stream.
     async with aclosing(begun.pieces()) as pieces:
         async for piece in pieces:

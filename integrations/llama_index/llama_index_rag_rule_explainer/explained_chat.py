@@ -38,7 +38,7 @@ class ExplainedChatEngine(BaseChatEngine):
     async def achat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> AgentChatResponse:
-        """Returns the response to a message, with its rules, on the caller's loop."""
+        """Returns the response to a message, with its rules, in the caller's event loop."""
         if participation() is not None:
             return inside(await self._engine.achat(message, chat_history))
         call = self.explainer.live_call(_said(message, chat_history))
@@ -58,7 +58,7 @@ class ExplainedChatEngine(BaseChatEngine):
     async def astream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
-        """Returns a streamed response on the caller's loop; see ``stream_chat``."""
+        """Returns a streamed response in the caller's event loop; see ``stream_chat``."""
         if participation() is not None:
             return inside(await self._engine.astream_chat(message, chat_history))
         begun = await AsyncPieces.of(self.explainer.live_call(_said(message, chat_history)))

@@ -85,7 +85,7 @@ class ExplainedRun:
 
     @classmethod
     def of(cls, run: Callable[[], Awaitable[Any]], *, is_code: bool) -> "ExplainedRun":
-        """Begins a run on the caller's loop. ``is_code``: see ``Listener``."""
+        """Begins a run in the caller's event loop. ``is_code``: see ``Listener``."""
         listener = Listener(is_code)
 
         async def heard() -> Any:
