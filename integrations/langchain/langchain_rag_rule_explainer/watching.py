@@ -65,7 +65,7 @@ class Watch(UsageMetadataCallbackHandler):
     @property
     @override
     def ignore_chain(self) -> bool:
-        """Returns True without LangGraph, because chain events are used only for a graph's step numbers."""
+        """Returns True without LangGraph: chain events are used only for the step numbers of graphs."""
         return "langgraph" not in sys.modules
 
     @property
