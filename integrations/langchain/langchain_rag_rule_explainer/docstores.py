@@ -14,7 +14,11 @@ from .remembered import TWINS
 
 
 class DocstoreOverlay(MethodsOverlay):
-    """This overlay starts from a real docstore's documents, which only the user's own run changes."""
+    """This overlay is the view that one run has of a real docstore.
+
+    At first it has the documents from before the baseline. Only the user's own run changes the real
+    docstore.
+    """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real)
@@ -23,7 +27,7 @@ class DocstoreOverlay(MethodsOverlay):
         self._own: dict[str, Any] = {}
 
     def search(self, search: str) -> Any:
-        """Returns the document with this id that the run sees; a message if there is none."""
+        """Returns the document that has this id for the run; a message if there is none."""
         if self._live:
             return self._really_found(search)
         if search not in self._own:

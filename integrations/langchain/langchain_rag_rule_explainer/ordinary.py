@@ -1,4 +1,7 @@
-"""This module finds the recording of an ordinary run with a ``RuleExplanationHandler``."""
+"""This module finds the recording and the state of the current run if a handler records it.
+
+The handler is a ``RuleExplanationHandler``; the run is an ordinary run of the application.
+"""
 
 from typing import Any, Protocol, TypeGuard
 
@@ -14,16 +17,25 @@ class RecordsRuns(Protocol):
     """A ``RecordsRuns`` is a callback handler that records the retrievals of the runs it observes."""
 
     def recording_of(self, run_id: Any) -> "Recording[Any] | None":
-        """Returns the recording of a run's root run; None if the root run is unknown or has ended."""
+        """Returns the recording of the root run that a run is part of.
+
+        Returns None if the root run is unknown or has ended.
+        """
         ...
 
     def state_of(self, run_id: Any) -> State | None:
-        """Returns the state before a run's root run; None if the root run is unknown or has ended."""
+        """Returns the state from before the root run that a run is part of.
+
+        Returns None if the root run is unknown or has ended.
+        """
         ...
 
 
 def ordinary_recording() -> Recording[Any] | None:
-    """Returns the recording of the current run, which LangChain's config variable determines."""
+    """Returns the recording of the current run, or None if no handler records it.
+
+    LangChain's context variable for the config tells which run is the current one.
+    """
     found = _recorder()
     return None if found is None else found[0].recording_of(found[1])
 

@@ -116,7 +116,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def aexplain(self, run_id: str | None = None) -> Explanation:
-        """Returns the same on the caller's loop, through the engine's async entry."""
+        """Returns the same in the caller's event loop, through the engine's async entry."""
         return await self._aexplained(self._ended(run_id))
 
     async def _aexplained(self, run: RecordedRun) -> Explanation:

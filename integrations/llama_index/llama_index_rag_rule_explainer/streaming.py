@@ -81,7 +81,7 @@ class Pieces(Begun):
 
 
 class AsyncPieces(Begun):
-    """This class yields the pieces of an answer on the caller's loop, and then its explanation."""
+    """This class yields the pieces of an answer in the caller's event loop, and then its explanation."""
 
     @classmethod
     async def of(cls, call: Call[Found]) -> "AsyncPieces":
