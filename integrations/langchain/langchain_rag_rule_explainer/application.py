@@ -25,6 +25,7 @@ from rag_rule_explainer.instrumentation.isolation.attributes import data_copy
 from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.run_context import participation
 
+from .ambient import without_streams
 from .breakpoints import asked_a_human
 from .brought import as_documents
 from .finding import Found, documents_found, identify
@@ -196,7 +197,7 @@ def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig
     metadata = (
         {"rag_rule_kept": ",".join(source.id for source in kept)} if replay is None else replay.marks
     )
-    config = ensure_config(_of_a_new_run(given))
+    config = without_streams(ensure_config(_of_a_new_run(given)))
     config["tags"] = sorted({*(config.get("tags") or ()), REPLAY_TAG})
     config["metadata"] = {**(config.get("metadata") or {}), **metadata}
     if run is not None and not run.traced:

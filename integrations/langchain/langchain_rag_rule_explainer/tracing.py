@@ -19,7 +19,6 @@ from langchain_core.runnables.config import (
     get_callback_manager_for_config,
     merge_configs,
     patch_config,
-    var_child_runnable_config,
 )
 from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.langchain import LangChainTracer
@@ -44,6 +43,7 @@ from rag_rule_explainer.instrumentation.engine import (
 )
 from rag_rule_explainer.instrumentation.isolation.muting import is_muted, muted
 
+from .ambient import without_ambient_config
 from .keywords import check_config
 from .watching import is_heard
 
@@ -173,13 +173,14 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
     """
     replay = current_replay()
     if replay is None or not is_heard(config):
-        return invoke(config)
+        with without_ambient_config():
+            return invoke(config)
     config = ensure_config(config)
     manager = get_callback_manager_for_config(config)
     run = manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     for each in _alone(run):
         replay.at_end(_ending(each))
-    with _current(manager.handlers, run.run_id), _without_ambient_config():
+    with _current(manager.handlers, run.run_id), without_ambient_config():
         return invoke(patch_config(config, callbacks=run.get_child()))
 
 
@@ -189,13 +190,14 @@ async def areplayed(
     """Makes a replay as ``replayed`` does, in the caller's event loop."""
     replay = current_replay()
     if replay is None or not is_heard(config):
-        return await invoke(config)
+        with without_ambient_config():
+            return await invoke(config)
     config = ensure_config(config)
     manager = get_async_callback_manager_for_config(config)
     run = await manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     for each in _alone(run):
         replay.at_end(_aending(each))
-    with _current(manager.handlers, run.run_id), _without_ambient_config():
+    with _current(manager.handlers, run.run_id), without_ambient_config():
         return await invoke(patch_config(config, callbacks=run.get_child()))
 
 
@@ -267,20 +269,6 @@ def _current(handlers: Iterable[Any], run_id: UUID) -> Generator[None, None, Non
         return
     with spans.current(span):
         yield
-
-
-@contextmanager
-def _without_ambient_config() -> Generator[None, None, None]:
-    """Hides the config of the explanation's run from a replay inside the block.
-
-    Otherwise LangGraph would merge it with the replay's config, and tracers would record the replay
-    twice.
-    """
-    token = var_child_runnable_config.set(None)
-    try:
-        yield
-    finally:
-        var_child_runnable_config.reset(token)
 
 
 def _span_of(handlers: Iterable[Any], run_id: UUID | None) -> Any:

@@ -38,7 +38,7 @@ def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
     other = next((each for batch in batches for each in batch if not isinstance(each, kind)), None)
     if other is not None:
         raise InvalidInput(
-            "a search is wrapped in the gate of another integration; import gate and RuleExplainer from the "
+            "a search is in the gate of another integration; import gate and RuleExplainer from the "
             f"same package (an item is of {type(other).__module__}, not of {kind.__module__})"
         )
 
