@@ -30,7 +30,7 @@ def chain() -> Any:
 
 
 def graph_over(inner: Any, node: str = "answering") -> Any:
-    def answer(state: State) -> State:
+    def answer(state: State) -> dict[str, str]:
         given = (
             {"question": state["question"]} if hasattr(inner, "get_graph") and node == "outer" else None
         )
