@@ -1,6 +1,6 @@
 """This module notes the replies of streamed predictions, which LlamaIndex does not report by an event.
 
-A prediction is a call of ``LLM.predict`` or ``LLM.stream``. A ``CustomLLM`` whose methods are not
+A prediction is a call such as ``LLM.predict`` or ``LLM.stream``. A ``CustomLLM`` whose methods are not
 decorated reports no events of its own, so it is seen only by the events of its predictions.
 """
 
