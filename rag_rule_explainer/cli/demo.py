@@ -1,4 +1,6 @@
-"""This module runs ``rag-rules demo``: the paper's two stories with a real chain and a real retriever."""
+"""This module runs ``rag-rules demo``: it explains the wrong answers of two stories.
+
+The stories are modelled on the paper; a real chain with a real retriever answers the questions."""
 
 from collections.abc import Iterator
 

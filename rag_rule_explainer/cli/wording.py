@@ -1,4 +1,4 @@
-"""This module translates error messages for the command line: names of settings become options."""
+"""This module rewrites error messages for the command line: it replaces names of settings by options."""
 
 import re
 

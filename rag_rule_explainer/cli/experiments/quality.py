@@ -1,5 +1,4 @@
-"""This module runs ``rag-rules experiment quality``: how well a model answers the questions
-themselves."""
+"""This module runs ``rag-rules experiment quality``, which measures how often a model answers correctly."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
