@@ -1,4 +1,4 @@
-"""This module is the entry point of ``rag-rules``: it prints every error as one line, with exit code 2."""
+"""This module is the entry point of ``rag-rules``; it prints every error as one line (exit code 2)."""
 
 import re
 import sys

@@ -29,7 +29,7 @@ class LoggedDocument(BaseModel):
     metadata: dict[str, JsonValue] = {}
 
     def source(self, place: int) -> Source:
-        """Returns the document as a source; without an id, its position ``place`` makes one, such as "D3"."""
+        """Returns the document as a source; if it has no id, its id is "D" and its position ``place``."""
         metadata: dict[str, Any] = {**self.metadata, **({"title": self.title} if self.title else {})}
         identity = f"D{place}" if self.id is None else self.id
         return Source(identity, self.text, metadata)

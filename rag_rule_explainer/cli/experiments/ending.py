@@ -119,7 +119,7 @@ def parsed_range(written: str, complaint: str) -> tuple[int, int]:
 
 
 def cells(name: str, width: int, columns: Iterable[str], each: int) -> str:
-    """Returns one line of a table: a name padded to ``width`` characters, and cells padded to ``each``."""
+    """Returns a line of a table: a name padded to ``width`` characters, and cells padded to ``each``."""
     return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in columns)
 
 
