@@ -55,10 +55,7 @@ def explain(request: SearchRequest, settings: Settings) -> None:
 
 
 def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Explanation:
-    """Returns the explanation. If the answer does not meet the condition, first asks the user to agree.
-
-    With ``--yes``, the user is not asked.
-    """
+    """Returns the explanation; first asks the user to agree if the answer does not meet the condition."""
     if request.asking.yes:
         return explained_or_verified(request, settings)
     try:

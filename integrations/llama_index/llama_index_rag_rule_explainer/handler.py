@@ -57,15 +57,14 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     ``response.metadata["rag_rules"]``. This happens before ``query``, ``chat``, ``aquery`` or ``achat``
     returns, or before the stream of the response ends. But if a chat engine reads its stream in a
     separate thread or task, the rules may come later; ``await handler.finished()`` waits for tasks. If a
-    run has no rules, its response, ``errors`` and a warning say why. ``keep``: the number of ended runs
-    that are kept.
+    run has no rules, its response, ``errors`` and a warning say why. ``keep``: how many ended runs to
+    keep.
 
     A handler can record several runs at once. It ignores replays and the runs of a RuleExplainer. In
     traces an explanation is a separate span, whose tags have the id of the explained span.
 
-    Raises InvalidInput if the explainer's application is neither a query engine nor a chat engine:
-    LlamaIndex's dispatcher reports no whole runs of other applications. Also raises InvalidInput if
-    ``keep`` is not a whole number above 0.
+    Raises InvalidInput if ``keep`` is not a whole number above 0, or the application is neither a query
+    engine nor a chat engine: LlamaIndex's dispatcher reports no whole runs of other applications.
     """
 
     explanations: dict[str, Explanation] = Field(default_factory=dict)
@@ -129,17 +128,11 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until all ended runs are explained.
-
-        Needed only with ``auto=True``, for chat engines that read their stream in a separate task.
-        """
+        """Waits until all ended runs are explained; needed only if tasks read the streams."""
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:
-        """Removes the patches that make ``aquery`` and ``achat`` wait for rules.
-
-        The dispatcher calls this method when it shuts down.
-        """
+        """Removes the patches of ``aquery`` and ``achat``; the dispatcher calls this at its shutdown."""
         if self._letting_go is not None:
             self._letting_go()
 
@@ -214,8 +207,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         elif isinstance(result, AsyncStreamingResponse):
             result.response_gen = cast("Any", self._apieces(run, result, result.response_gen))
         elif isinstance(result, StreamingAgentChatResponse):
-            # If the response writes to the memory, a thread or a task of the engine reads the stream, and
-            # ``_written`` ends the run.
+            # Otherwise a thread or a task of the engine reads the stream, and ``_written`` ends the run.
             if not result.is_writing_to_memory and result.chat_stream is not None:
                 result.chat_stream = cast("Any", self._pieces(run, result, result.chat_stream))
             if not result.is_writing_to_memory and result.achat_stream is not None:
@@ -253,10 +245,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return None
 
     def _written(self, response: StreamingAgentChatResponse) -> None:
-        """Ends the current run, because the chat engine has read its stream and saved it in the memory.
-
-        The chat engine did so in a thread or a task.
-        """
+        """Ends the run whose stream the chat engine has read in a thread or a task, and saved."""
         run = self._runs.current()
         if run is not None:
             whole = AgentChatResponse(response.response, response.sources, response.source_nodes)
