@@ -117,7 +117,10 @@ def advice_on_input_key(request: SearchRequest) -> Generator[None, None, None]:
 def application_input(
     integration: Integration, request: SearchRequest, question: str | None
 ) -> tuple[Any, str]:
-    """Returns the application's input, and the question in it."""
+    """Returns the application's input, and the question in it.
+
+    ``question``: the question that the user gave; None if it is to be read from ``--input``.
+    """
     if request.subject.input is not None:
         try:
             given = json.loads(request.subject.input)

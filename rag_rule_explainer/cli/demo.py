@@ -37,7 +37,7 @@ def demo() -> None:
 
 def _story(number: int, story: Story) -> Iterator[Text]:
     try:
-        from langchain_core.documents import Document  # imported late: only the demo needs LangChain
+        from langchain_core.documents import Document  # not imported above: only the demo needs it
         from langchain_rag_rule_explainer import RuleExplainer, lexical_chain
     except ImportError as error:
         raise MissingExtra.naming("langchain,bm25", "the demo's chain") from error

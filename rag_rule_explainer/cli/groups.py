@@ -58,7 +58,7 @@ def _shown(hint: Any, panel: str | None) -> Any:
 
 
 def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the arguments of ``taker``, made from the values of the options."""
+    """Returns the arguments of ``taker``, a command or a group, made from the values of the options."""
     return {
         parameter.name: hint(**_filled(hint, given)) if _is_group(hint) else given[parameter.name]
         for parameter, hint in _parameters(taker)

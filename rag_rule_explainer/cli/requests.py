@@ -105,7 +105,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class AskingOptions:
-    """These options name the model that reads the sources, and say whether it may cost money."""
+    """These options name the model that answers from the sources, and say whether it may cost money."""
 
     PANEL: ClassVar = "The model that reads the sources"
 

@@ -52,7 +52,7 @@ def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, N
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    # Rich's progress is imported late, because most commands do not need it.
+    # The import above is not at the top of the file, because most commands show no progress.
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
@@ -102,5 +102,5 @@ def exits_as_errors() -> Generator[None, None, None]:
 
 
 def unstyled(text: str) -> str:
-    """Returns a text for a help page, where brackets would otherwise be read as styles."""
+    """Returns the text with its brackets escaped, because help pages read brackets as styles."""
     return text.replace("[", "\\[")

@@ -121,7 +121,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
         return self._call(self._case(given))
 
     def live_call(self, given: Any) -> Call[Found]:
-        """Returns a call whose baseline is the user's own run, which changes the real state.
+        """Returns a call whose baseline is a run that the user made, so that it changes the real state.
 
         The application runs even if the question cannot be read from its input.
         """

@@ -83,7 +83,10 @@ def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
 
 
 def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> Generator[Real, Any, None]:
-    """Notes the values that the user's own run is about to read or overwrite in the real store."""
+    """Notes the values that a run of the user is about to read or overwrite in the real store.
+
+    Replays then see these values.
+    """
     collection = given["collection"]
     if name == "get_all":
         yield from _everything(store, before, collection)

@@ -114,8 +114,8 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
     if isinstance(memory, _OWN):
         return (yield MADE)
     beside: Beside = state.own(_key(memory), Beside)
-    # The user's own run writes to the real memory. What it wrote is removed when the memory is read
-    # later, because replays must not see it.
+    # A run of the user (not a replay) writes to the real memory. What it wrote is removed when the
+    # memory is read later, because replays must not see it.
     wrote: list[ChatMessage] = state.before.setdefault(_key(memory, "wrote"), [])
     if not name.startswith("get"):
         given: Any = args[0] if args else next(iter(kwargs.values()), None)

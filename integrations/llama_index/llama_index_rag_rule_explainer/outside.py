@@ -103,7 +103,7 @@ class ExternalStore(NamedTuple):
 
 
 def refuse_after_writing(state: State, thing: object) -> None:
-    """Raises StateShared if this run, or the user's own run, has written to an external store."""
+    """Raises StateShared if this run, or the baseline before it, has written to an external store."""
     if state.has(_written(thing)) or (not state.live and _written(thing) in state.aside):
         raise refused(
             StateShared(

@@ -54,9 +54,10 @@ class RecordedRuns:
             self._runs.pop(run.id, None)
 
     def pieces(self, run: RecordedRun, stream: Any, text: list[str]) -> Iterator[Any]:
-        """Yields the pieces of a stream, read in the run's context, and appends their texts to ``text``.
+        """Yields the pieces of a stream, and appends their texts to ``text``.
 
-        Forgets the run if the stream fails or the consumer stops early.
+        Each piece is read in the context of the run. If the stream fails or the consumer stops early, the
+        run is forgotten.
         """
         try:
             while (piece := run.context.run(next, stream, None)) is not None:

@@ -20,7 +20,7 @@ INSIDE = (
 
 def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
     """Adds the rules to the metadata of a response, as JSON-like data; see ``rules_in``."""
-    # Streamed chat responses have no attribute ``metadata``.
+    # Streamed chat responses have no attribute ``metadata``, so it may have to be added.
     response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: rules_in(done)}
 
 

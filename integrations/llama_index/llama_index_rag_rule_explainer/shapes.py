@@ -34,11 +34,11 @@ class Nodes:
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns the one form that there is."""
+        """Returns an empty form: all results have the same form."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns the one form that there is."""
+        """Returns an empty form: all results have the same form."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
@@ -65,11 +65,11 @@ class StoreResult:
         ]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns the one form that there is."""
+        """Returns an empty form: all results have the same form."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns the one form that there is."""
+        """Returns an empty form: all results have the same form."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes

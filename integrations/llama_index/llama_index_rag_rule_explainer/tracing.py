@@ -51,7 +51,7 @@ class OpenSpan:
         self._context = copy_context()
 
     def ended(self, outcome: Outcome) -> None:
-        """Ends the span with the outcome of a replay or an explanation."""
+        """Ends the span, and reports the outcome of the replay or the explanation with it."""
         if self.known is not None:
             spans.mark(self.known, outcome)
         if outcome.error is None:
