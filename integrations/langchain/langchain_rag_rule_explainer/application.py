@@ -182,7 +182,8 @@ def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig
 
     ``kept``: the retained sources of a replay; None for the baseline.
     """
-    # A run may change its config. So each run gets a copy, and only the user's own run uses the original.
+    # A run may change its config. So each replay gets a copy; only a run that the user made (by
+    # ``invoke`` or ``stream``) uses the original.
     own = kept is None and case.live
     given = cast("RunnableConfig", (case.config if own else data_copy(case.before)) or {})
     run = participation()
@@ -206,5 +207,5 @@ def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config without ``run_id``, which belongs to one run only."""
+    """Returns the config without ``run_id``, because two runs must not have the same id."""
     return cast("RunnableConfig", {key: value for key, value in config.items() if key != "run_id"})

@@ -21,7 +21,7 @@ _WAY_OUT = (
 class Paused:
     """A ``Paused`` holds the output of a graph that has stopped before its end.
 
-    ``before``: the nodes that would run next. ``interrupts``: the questions to a human.
+    ``before``: the nodes that would run next. ``interrupts``: what the graph asked a human.
     """
 
     output: Any
@@ -38,7 +38,7 @@ class Paused:
 
     @classmethod
     async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
-        """Returns the result of ``or_ended``, in the caller's event loop."""
+        """Returns the same as ``or_ended``, but calls async methods in the caller's event loop."""
         return cls._of(await graph.aget_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod
@@ -55,7 +55,7 @@ def _latest(config: RunnableConfig) -> RunnableConfig:
 
 
 def _keeps_threads(graph: Any) -> bool:
-    """Returns whether the object is a graph with a checkpointer, so that a stopped run can be resumed."""
+    """Returns whether the graph has a checkpointer, which saves the state of a run that has stopped."""
     return hasattr(getattr(graph, "checkpointer", None), "get_tuple")
 
 

@@ -1,4 +1,4 @@
-"""This module converts documents that the caller passes to LangChain's documents."""
+"""This module makes LangChain ``Document`` objects of the documents that a caller passes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias

@@ -20,8 +20,8 @@ _Steps = Generator[tuple[str, tuple[Any, ...], dict[str, Any]], Any, Any]
 class CacheOverlay(MethodsOverlay):
     """This overlay is the view that one run has of a real cache of model replies.
 
-    At first it has the entries that the cache had before the baseline. Only the user's own run also
-    writes to the real cache.
+    At first it has the entries that the cache had before the baseline. Only a run of the user (not a
+    replay) also writes to the real cache.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
@@ -36,11 +36,11 @@ class CacheOverlay(MethodsOverlay):
         return through(self._look_up(prompt, llm_string), self._call_real)
 
     async def alookup(self, prompt: str, llm_string: str) -> Any:
-        """Returns the result of ``lookup``, in the caller's event loop."""
+        """Returns the same as ``lookup``, but calls async methods in the caller's event loop."""
         return await athrough(self._look_up(prompt, llm_string), self._call_real)
 
     def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Adds a reply for this run; the user's own run also adds it to the real cache."""
+        """Adds a reply for this run; a run of the user (not a replay) also adds it to the real cache."""
         through(self._update(prompt, llm_string, return_val), self._call_real)
 
     async def aupdate(self, prompt: str, llm_string: str, return_val: Any) -> None:
@@ -48,7 +48,7 @@ class CacheOverlay(MethodsOverlay):
         await athrough(self._update(prompt, llm_string, return_val), self._call_real)
 
     def clear(self, **kwargs: Any) -> None:
-        """Removes all replies for this run; the user's own run also clears the real cache."""
+        """Removes all replies for this run; a run of the user (not a replay) clears the real cache."""
         through(self._clear(kwargs), self._call_real)
 
     async def aclear(self, **kwargs: Any) -> None:

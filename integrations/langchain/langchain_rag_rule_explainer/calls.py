@@ -94,7 +94,7 @@ class Calls:
         streams: bool = False,
         forgiving: bool = False,
     ) -> Call[Found]:
-        """Returns a call whose baseline is the user's own run, which changes the real state.
+        """Returns a call whose baseline is a run that the user made, so that it changes the real state.
 
         ``streams``: the output is streamed. ``forgiving``: the application runs even if the question
         cannot be read from its input.

@@ -180,7 +180,7 @@ def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: di
 
 
 def _noted(saver: Any, state: State, name: str, result: Any) -> Any:
-    """Returns the result of a call in the user's own run, and notes the checkpoint that it saved.
+    """Returns the result of a call in a run of the user, and notes the checkpoint that the call saved.
 
     Replays must not see the checkpoints that are noted.
     """

@@ -1,4 +1,4 @@
-"""This module isolates the docstores of langchain_community: each run adds documents to its own copy."""
+"""This module isolates the docstores of langchain_community, so that no replay changes a docstore."""
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
@@ -16,8 +16,8 @@ from .remembered import TWINS
 class DocstoreOverlay(MethodsOverlay):
     """This overlay is the view that one run has of a real docstore.
 
-    At first it has the documents from before the baseline. Only the user's own run changes the real
-    docstore.
+    At first it has the documents from before the baseline. Only a run of the user (not a replay) changes
+    the real docstore.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
@@ -35,7 +35,7 @@ class DocstoreOverlay(MethodsOverlay):
         return self._own[search]
 
     def add(self, texts: Mapping[str, Any]) -> None:
-        """Adds documents for this run; the user's own run adds them to the real docstore."""
+        """Adds documents to this run's view; in a run of the user, to the real docstore."""
         if self._live:
             self._keep(texts)
             with untouched():
@@ -44,7 +44,7 @@ class DocstoreOverlay(MethodsOverlay):
             self._own.update(texts)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Removes documents for this run; the user's own run removes them from the real docstore."""
+        """Removes documents from this run's view; in a run of the user, from the real docstore."""
         removed = list(ids)
         if self._live:
             self._keep(removed)

@@ -47,7 +47,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def answered(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Explained[Any] | Unexplained[Any]:
-        """Returns the result of ``invoke``; an ``Unexplained`` if only the explanation fails."""
+        """Returns the same as ``invoke``, but an ``Unexplained`` if only the explanation fails."""
         return self._invoked(given, config, keywords, forgiving=True)
 
     def _invoked(
@@ -78,13 +78,13 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def ainvoke(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
-        """Returns the result of ``invoke``, in the caller's event loop."""
+        """Returns the same as ``invoke``, but calls async methods in the caller's event loop."""
         return await self._ainvoked(input, config, kwargs, forgiving=False)
 
     async def aanswered(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Explained[Any] | Unexplained[Any]:
-        """Returns the result of ``answered``, in the caller's event loop."""
+        """Returns the same as ``answered``, but calls async methods in the caller's event loop."""
         return await self._ainvoked(given, config, keywords, forgiving=True)
 
     async def _ainvoked(
@@ -115,7 +115,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def stream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
-        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output, explained."""
+        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output with its rules."""
         return self.transform(iter([input]), config, **kwargs)
 
     def answer_streamed(
@@ -128,7 +128,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
-        """Yields the items of ``stream``, in the caller's event loop."""
+        """Yields the same items as ``stream``, but calls async methods in the caller's event loop."""
 
         async def only() -> AsyncIterator[Input]:
             yield input
@@ -139,7 +139,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def aanswer_streamed(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> AsyncIterator[Explained[Any] | Unexplained[Any]]:
-        """Yields the items of ``answer_streamed``, in the caller's event loop."""
+        """Yields the same as ``answer_streamed``, but calls async methods in the caller's event loop."""
 
         async def only() -> AsyncIterator[Any]:
             yield given
@@ -184,7 +184,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def atransform(
         self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
-        """Yields the items of ``transform``, in the caller's event loop."""
+        """Yields the same items as ``transform``, but calls async methods in the caller's event loop."""
         async for chunk in self._atransformed(input, config, kwargs, forgiving=False):
             yield chunk
 

@@ -39,7 +39,7 @@ def ended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) 
 
 
 async def aended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
-    """Returns the result of ``ended``, in the caller's event loop."""
+    """Returns the same as ``ended``, but calls async methods in the caller's event loop."""
     return await Paused.or_aended(graph_in(application), bound_with(application, config), output)
 
 
@@ -90,7 +90,7 @@ class GraphStream:
 
     @property
     def nothing(self) -> Any:
-        """Returns an empty chunk in the last of the caller's modes."""
+        """Returns an empty chunk in the shape that chunks of the caller's last stream mode have."""
         mode = self._modes[-1]
         chunk: Any = (AIMessageChunk(content=""), {}) if mode == "messages" else {}
         return self._shaped((), mode, chunk)
@@ -120,7 +120,7 @@ class GraphStream:
             if typed.get("type") in self._modes:
                 yield typed
             return
-        # A part is (mode, chunk), or (namespace of a subgraph, mode, chunk).
+        # LangGraph yields pairs (mode, chunk), or triples (namespace of a subgraph, mode, chunk).
         namespace, mode, chunk = part if len(part) == 3 else ((), *part)
         if mode == _VALUES and not namespace:
             self._last = chunk

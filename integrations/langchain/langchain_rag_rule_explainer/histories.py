@@ -29,8 +29,8 @@ _NAMES = re.compile(
 class HistoryOverlay(BaseChatMessageHistory):
     """This overlay is the view that one run has of a real message history.
 
-    At first it has the messages from before the baseline. Only the user's own run changes the real
-    history.
+    At first it has the messages from before the baseline. Only a run of the user (not a replay) changes
+    the real history.
     """
 
     def __init__(self, real: BaseChatMessageHistory, state: State, key: Hashable) -> None:
@@ -41,7 +41,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """Returns an attribute of the overlay; in the user's own run, of the real history instead."""
+        """Returns an attribute of the overlay; in a run of the user, of the real history."""
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
@@ -50,7 +50,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         return self._awaiting(self._really(name))
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Replaces the messages of this run; the user's own run changes the real history."""
+        """Replaces the messages for this run only; in a run of the user, in the real history."""
         self.keep()
         with untouched():
             entry = getattr(self._kind, name, None)
@@ -96,7 +96,7 @@ class HistoryOverlay(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride] -- a property, as in LangChain's own
-        """Returns the messages before the run, with the changes of this run."""
+        """Returns the messages from before the baseline, with the changes that this run has made."""
         own = self._own()
         # If the real class has ``messages`` as a property, changes to the returned list do not change the
         # history. A copy behaves in the same way.

@@ -28,7 +28,8 @@ Steps = Generator[StoreCall, Any, T]
 class KeyValueOverlay(MethodsOverlay):
     """This overlay is the view that one run has of a real key-value store.
 
-    At first it has the values from before the baseline. Only the user's own run changes the real store.
+    At first it has the values from before the baseline. Only a run of the user (not a replay) changes the
+    real store.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
@@ -42,11 +43,11 @@ class KeyValueOverlay(MethodsOverlay):
         return self._through(self._get(keys))
 
     async def amget(self, keys: Sequence[Any]) -> list[Any]:
-        """Returns the result of ``mget``, in the caller's event loop."""
+        """Returns the same as ``mget``, but calls async methods in the caller's event loop."""
         return await self._athrough(self._get(keys))
 
     def mset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Sets the values for this run; the user's own run sets them in the real store."""
+        """Sets the values for this run only; in a run of the user (not a replay), in the real store."""
         self._through(self._set(key_value_pairs))
 
     async def amset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
@@ -54,7 +55,7 @@ class KeyValueOverlay(MethodsOverlay):
         await self._athrough(self._set(key_value_pairs))
 
     def mdelete(self, keys: Sequence[Any]) -> None:
-        """Removes the keys for this run; the user's own run removes them from the real store."""
+        """Removes the keys for this run only; in a run of the user, from the real store."""
         self._through(self._delete(keys))
 
     async def amdelete(self, keys: Sequence[Any]) -> None:

@@ -46,7 +46,7 @@ def _overlay_class() -> Any:
 class _Operations(MethodsOverlay):
     """This class carries out the operations on a long-term store, as one run sees the store.
 
-    Only the user's own run uses the real store directly.
+    Only a run of the user (not a replay) uses the real store directly.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:

@@ -1,7 +1,7 @@
 """This module isolates LangGraph's caches of node results: each run sees only its own entries.
 
 If a replay found an entry of another run, it would skip a retrieval or a request to a model that it has
-to make. Only the user's own run also writes to the real cache.
+to make. Only a run of the user, not a replay, also writes to the real cache.
 """
 
 import re

@@ -41,7 +41,10 @@ def ordinary_recording() -> Recording[Any] | None:
 
 
 def state_of_current_run() -> State | None:
-    """Returns the state of the current replay, baseline or recorded ordinary run; None elsewhere."""
+    """Returns the state that the current run sees; None outside of runs.
+
+    The run is a replay, a baseline, or an ordinary run that a handler records.
+    """
     run = participation()
     if run is not None:
         return run.state

@@ -15,7 +15,10 @@ from .outputs import AnswerChunk, added
 def output_then_rules(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Any]
 ) -> Iterator[Any]:
-    """Yields the output's chunks as they arrive, then the result of ``finish`` on the whole output."""
+    """Runs the application, and yields the chunks of its output as they arrive.
+
+    At the end, yields ``finish(output)``, the whole output with its explanation.
+    """
     with call.run.application.interception.intercepting():
         output, begun = None, False
         with call.explainer.limiter.slot():
@@ -32,7 +35,7 @@ def output_then_rules(
 async def aoutput_then_rules(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Awaitable[Any]]
 ) -> AsyncIterator[Any]:
-    """Yields the items of ``output_then_rules``, in the caller's event loop."""
+    """Yields the same as ``output_then_rules``, but calls async methods in the caller's event loop."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
         async with call.explainer.limiter.aslot():

@@ -1,4 +1,4 @@
-"""This module notes which tools a run uses, and replaces tools by stubs."""
+"""This module notes which tools a run calls, and replaces the tools in ``stub_tools`` by stubs."""
 
 import re
 from functools import wraps

@@ -62,10 +62,7 @@ def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> Runn
 
 
 def why_unheard(config: RunnableConfig) -> Unheard:
-    """Returns which tracing services would not receive runs with this config, and why not.
-
-    The call blocks for a short time.
-    """
+    """Returns which tracing services would not receive runs with this config, and why; blocks shortly."""
     # LangSmith is off in this block. Otherwise LangChain would make a new tracer, whose client would keep
     # the process from exiting.
     with langsmith.silenced():
@@ -119,10 +116,7 @@ def as_one_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Calls ``work`` inside a new root run, so that all runs it makes are children of the root run.
-
-    Returns the result of ``work``.
-    """
+    """Returns the result of ``work``, which is called in a new root run: its runs are children of it."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     def explaining(_given: Any, config: RunnableConfig) -> Any:

@@ -32,7 +32,7 @@ _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 class HeldBack(MethodsOverlay):
     """This overlay replaces the methods of a vector store that write, so that they do nothing.
 
-    Only in the user's own run do they write to the real store.
+    Only in a run of the user (not a replay) do they write to the real store.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:

@@ -125,7 +125,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         response = StreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
-        # If the caller drops the response without reading it, its slot of the limiter is still released.
+        # If the caller drops the response without reading it, its slot of the limiter is still freed.
         weakref.finalize(response, begun.close)
         response.response_gen = cast("Any", pieces_with_rules(begun, response))
         return response

@@ -79,7 +79,7 @@ def _own(context: Any) -> dict[str, Any] | None:
         except RagRuleError:
             if not state.live:
                 raise
-            # The error is noted on the run. It is raised after the user's own run has ended, so that the
+            # The error is noted on the run. It is raised after the run of the user has ended, so that the
             # run itself succeeds.
             state.before[key] = None
     if state.live:
