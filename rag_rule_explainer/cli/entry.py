@@ -28,17 +28,12 @@ _ASKING = ("explain", "estimate", "verify")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-<<<<<<< HEAD
-    """Runs ``rag-rules``. Exits with 0, with 2 for bad input, with 130 after an interrupt, or with the
-    code of the command."""
-    write_in_any_encoding()
-=======
     """Runs ``rag-rules`` and exits.
 
     The exit code is 2 for bad input, 130 after an interrupt, and otherwise the code of the command.
     ``arguments``: the arguments of the command line; None for those of the process.
     """
->>>>>>> w3
+    write_in_any_encoding()
     try:
         # Help texts must call the command ``rag-rules``, even if it runs by "python -m": the shell
         # completes only this name.

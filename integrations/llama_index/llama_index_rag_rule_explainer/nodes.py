@@ -23,12 +23,8 @@ class Found:
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-<<<<<<< HEAD
-    """Returns the source of each item, for each retrieval."""
-    checked_items(batches, Found)
-=======
     """Returns the source of each item of each retrieval, in the same order."""
->>>>>>> w3
+    checked_items(batches, Found)
     return sources_of([[retrieved_of(found.node.node) for found in batch] for batch in batches])
 
 

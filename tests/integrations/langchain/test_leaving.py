@@ -41,7 +41,7 @@ from tests.integrations.leaving.parts import (
     said,
     written,
 )
-from tests.integrations.leaving.shapes import SHAPES, Shape, check
+from tests.integrations.leaving.shapes import SHAPES, Shape, checked
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def explainer_of(build: Leaving, **parameters: Any) -> Any:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
-    check(shape, explainer_of(shape.build).explain("why?"))
+    checked(shape, explainer_of(shape.build).explain)
 
 
 @pytest.mark.parametrize(
