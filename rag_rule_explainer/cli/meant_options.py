@@ -1,4 +1,4 @@
-"""This module finds the option that a user meant who wrote an option that does not exist."""
+"""This module finds the right option when a user writes one that does not exist."""
 
 import re
 import shlex

@@ -102,7 +102,7 @@ class MiningOptions:
     speculate: Speculate = 0.0
 
     def settings(self) -> SettingsFields:
-        """Returns these options as settings. Raises InvalidInput if --partition is missing or wrong."""
+        """Returns these as settings. Raises InvalidInput for a wrong ``--partition`` or ``--others``."""
         return {
             "rules": self.rules,
             "granularity": parsed_ids(self.granularity),

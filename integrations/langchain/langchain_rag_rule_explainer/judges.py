@@ -1,4 +1,4 @@
-"""This module makes a LangChain chat model a judge of answers."""
+"""This module makes judges of answers from LangChain chat models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -71,7 +71,7 @@ class _Operations(MethodsOverlay):
         return through(self._all(list(ops)), self._call_real)
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
-        """Returns the results of ``batch``, in the caller's event loop."""
+        """Returns the same as ``batch``, but calls async methods in the caller's event loop."""
         return await athrough(self._all(list(ops)), self._call_real)
 
     def _call_real(self, ops: list[Any], prefix: str) -> Any:

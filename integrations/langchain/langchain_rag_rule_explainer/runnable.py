@@ -259,7 +259,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
 
 
 def _instance_of(retriever: object) -> object:
-    """Returns the retriever itself, if it is wrapped in a binding with a config."""
+    """Returns the retriever without the ``RunnableBinding`` objects that wrap it and add a config."""
     while isinstance(retriever, RunnableBinding):
         retriever = cast("RunnableBinding[Any, Any]", retriever).bound
     return retriever

@@ -128,7 +128,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until all ended runs are explained; needed only if tasks read the streams."""
+        """Waits until all ended runs are explained; needed with ``auto`` if tasks read the streams."""
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""This module makes a LlamaIndex LLM a judge of answers."""
+"""This module makes judges of answers from LlamaIndex LLMs."""
 
 from dataclasses import dataclass
 

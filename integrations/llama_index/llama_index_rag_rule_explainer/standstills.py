@@ -32,7 +32,7 @@ _STANDS_STILL = (
     "the case without any nodes, answer_without_sources='N/A' answers that"
 )
 _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
-"""The event by which newer releases of LlamaIndex report that no step runs; None in older releases."""
+"""The event by which LlamaIndex reports that no step runs; None if its release has no such event."""
 
 
 @dataclass(slots=True, eq=False)
