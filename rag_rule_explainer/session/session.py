@@ -83,9 +83,7 @@ class Session:
             self.trace if known is not None or anybody() else None,
         )
         bound = 1 << self.sources.lattice.size
-        self._teller = ProgressTeller(
-            self.progress, self._replayer.budget, bound, self.notes, self._replayer.stopper
-        )
+        self._teller = ProgressTeller(self.progress, self._replayer.budget, bound, self.notes)
 
     def interrupt(self) -> bool:
         """Stops the session: no further replay begins, and running replays are waited for. Returns False
@@ -162,7 +160,7 @@ class _Run:
         requests = JudgeRequests(
             session.limiter, budget, replayer.retries, replayer.stopper, settings.timeout
         )
-        judged = judgings(session.predicates.values(), store.opened, replayer.stopper)
+        judged = judgings(session.predicates.values(), store.opened)
         return cls(
             session,
             store,
