@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from langchain_core.load.serializable import Serializable
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 from pydantic import BaseModel
 
@@ -33,7 +33,7 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns the answer in an output: a str, a message, the last reply in a list of messages, or all
+    """Returns the answer in an output: a str, a message, the last in a list that no human wrote, or all
     texts of a list of texts, one a line.
 
     The output may also be a dict that has the answer under a usual key, such as "answer". Structured
@@ -68,8 +68,12 @@ def answer_in(output: Any) -> Answer:
 
 
 def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
-    """Returns the last reply of a model among messages, or the texts of a list; None for another list."""
-    replies = [each for each in given if isinstance(each, AIMessage)]
+    """Returns the last message that no human wrote, or the texts of a list; None for another list.
+
+    The output of a tool may be the answer, as with ``return_direct``.
+    """
+    messages = [each for each in given if isinstance(each, BaseMessage)]
+    replies = [each for each in messages if not isinstance(each, (HumanMessage, SystemMessage))]
     return replies[-1] if replies else reading.text_of_several(given)
 
 

@@ -88,7 +88,7 @@ SEVERAL: list[tuple[Any, str]] = [
     (tuple(ITEMS), "calcium\nzinc"),
     ({"answer": ITEMS}, "calcium\nzinc"),
     ([AIMessage("calcium"), HumanMessage("thanks")], "calcium"),
-    ({"messages": [AIMessage("calcium"), ToolMessage("done", tool_call_id="1")]}, "calcium"),
+    ({"messages": [AIMessage("Let me see."), ToolMessage("calcium", tool_call_id="1")]}, "calcium"),
     ({"messages": [("human", "What?"), ("ai", "calcium")]}, "calcium"),
 ]
 
