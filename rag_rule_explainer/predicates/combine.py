@@ -172,7 +172,11 @@ class Function:
             return await self.function(case)
         import anyio.to_thread  # imported here, because importing the package loads no event loop
 
-        outcome = await anyio.to_thread.run_sync(self.function, case)
+        # A function that takes too long is abandoned, and keeps its thread. So it must not use up one of
+        # the threads that anyio allows in all; the concurrency of the caller bounds their number.
+        outcome = await anyio.to_thread.run_sync(
+            self.function, case, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
+        )
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:

@@ -16,6 +16,7 @@ from ..predicates.judge.request import request_for
 from ..verdicts import Judgement
 from . import threads
 from .budget import Budget
+from .containing import contained
 from .judge_barrier import of_this_work
 from .judging import error_text
 from .limiter import Limiter
@@ -156,7 +157,9 @@ class JudgeRequests:
             self.budget.judge_requests += 1
             try:
                 with anyio.move_on_after(self.timeout):
-                    reply = await answered(jury.judge, request, threads.shared().run)
+                    with contained():
+                        said = answered(jury.judge, request, threads.shared().run)
+                        reply = await self.stopper.by_the_limit(said)
                     models = reply.models or {jury.priced_as: reply.usage or {}}
                     self.budget.spend_judging(reply.usage, models)
                     return TriedRequest(reply)

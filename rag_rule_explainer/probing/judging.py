@@ -2,7 +2,7 @@
 once."""
 
 import inspect
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,9 +13,11 @@ from ..predicates.inside import juries_in
 from ..predicates.judge.jury import ALONE, Company, among_others, company
 from ..printable import without_secrets
 from ..verdicts import Case, Judgement, Verdict
+from .containing import contained
 from .judge_barrier import together
-from .limits import LimitReached
+from .limits import JudgedTooLate, LimitReached
 from .memo import Memo
+from .pausing import Stopper
 
 if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
@@ -41,11 +43,16 @@ class Judging:
     If the predicate is a negation, the predicate that it negates (its base) is called and the judgement
     inverted. A predicate and its negation thus never both hold. If the base raises an error, the verdict
     is UNKNOWN, with the error as its reason. ``store``: keeps judgements for later explanations, if the
-    base has a name to keep them under; None for no store.
+    base has a name to keep them under; None for no store. ``stopper``: ends a judgement that is not made
+    when the limit of seconds is reached, and stops; None for no limit.
     """
 
     def __init__(
-        self, predicate: Predicate, judgements: Judgements, store: "Opened | None" = None
+        self,
+        predicate: Predicate,
+        judgements: Judgements,
+        store: "Opened | None" = None,
+        stopper: Stopper | None = None,
     ) -> None:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
@@ -55,7 +62,7 @@ class Judging:
         batches = [jury.batch for jury in juries_in(self.base)]
         self.has_jury = bool(batches)
         self.may_batch = any(batch > ALONE for batch in batches)
-        self._store = store
+        self._store, self._stopper = store, stopper
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
 
@@ -77,8 +84,9 @@ class Judging:
         return known
 
     async def judge(self, case: Case) -> Judgement:
-        """Returns the judgement of a case; UNKNOWN if the predicate raises an error. Raises LimitReached
-        if a limit forbids a request to its judge, and RagRuleError."""
+        """Returns the judgement of a case; UNKNOWN if the predicate raises an error, or takes so long
+        that the limit of seconds is reached, which then stops the call. Raises LimitReached if a limit
+        forbids a request to its judge, and RagRuleError."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
             # ``memo_key`` may raise. The verdict was then UNKNOWN and came from no batch, so there is
@@ -93,6 +101,8 @@ class Judging:
         try:
             key = self.base.memo_key(case)
             return self._known.get(key) or await self._ask(key, case)
+        except JudgedTooLate as late:
+            return Judgement(Verdict.UNKNOWN, f"it was not judged in time: {late}")
         except (RagRuleError, LimitReached):
             raise
         except JudgeFailed as failed:
@@ -137,7 +147,7 @@ class Judging:
 
     async def ask(self, case: Case) -> Judgement:
         """Returns the judgement of a case, as ``judge`` does. But an error of the predicate is raised
-        instead of giving UNKNOWN."""
+        instead of giving UNKNOWN, and LimitReached if the limit of seconds is reached."""
         key = self.base.memo_key(case)
         judgement = await self._ask(key, case)
         self._note(key)
@@ -181,21 +191,31 @@ class Judging:
         own = Company()
         before = company.set(own)
         try:
-            judged = self.base(case)
-            judgement = as_judgement(await judged if inspect.isawaitable(judged) else judged, self.base)
+            with contained():
+                judged = self.base(case)
+                if not isinstance(judged, Judgement) and inspect.isawaitable(judged):
+                    judged = await self._in_time(judged)
+                judgement = as_judgement(judged, self.base)
         finally:
             company.reset(before)
             if own.is_mixed:
                 self._judgements.mixed.add(self.base.memo_key(case))
         return judgement, own.is_mixed
 
+    async def _in_time(self, judged: Awaitable[Judgement]) -> Judgement:
+        if self._stopper is None:
+            return await judged
+        return await self._stopper.soon(judged, of_judge=self.has_jury)
 
-def judgings(predicates: Iterable[Predicate], store: "Opened | None" = None) -> tuple[Judging, ...]:
+
+def judgings(
+    predicates: Iterable[Predicate], store: "Opened | None" = None, stopper: Stopper | None = None
+) -> tuple[Judging, ...]:
     """Returns a Judging for each predicate. A predicate and its negation share one ``Judgements`` object,
     so each answer is judged once for both."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
-        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store)
+        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store, stopper)
         for predicate in predicates
     )
 

@@ -24,8 +24,10 @@ class Limits:
     ``replays``: runs of the application, including the baseline, the repeat check and retries.
     ``tokens``: input and output tokens, as the models of the replays and the judge report them.
     ``cost``: the cost of these tokens at the prices in ``Settings.prices``, in the currency of the
-    prices. ``seconds``: seconds since the call began. ``failures``: replays in a row that fail even after
-    retries.
+    prices. ``seconds``: seconds since the call began; a judge that has not answered
+    by then is not waited for, nor a condition that is a function, which has a second for an answer that
+    comes late. Their verdicts are UNKNOWN. An async one is cancelled, a sync one goes on in its thread.
+    ``failures``: replays in a row that fail even after retries.
 
     Raises InvalidInput unless every cap is a positive number or None.
     """
@@ -60,3 +62,7 @@ class Limits:
 class LimitReached(Exception):
     """Raised in a probe when a limit or a stop forbids to spend more. ``drive`` and ``once`` then stop
     the searches, and the error does not reach the caller."""
+
+
+class JudgedTooLate(LimitReached):
+    """Raised in place of a judgement that was not made when the limit of seconds was reached."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
-from ..errors import InvalidInput
+from ..errors import InvalidInput, RagRuleError
 from .interrupts import Interrupts, kept
 
 T = TypeVar("T")
@@ -21,6 +21,11 @@ T = TypeVar("T")
 GRACE_SECONDS = 1.0
 """The seconds to wait for the end of a cancelled coroutine. It may never end, since an application may
 block the event loop."""
+
+_LOOP_STOPPED = (
+    "code that ran in this call has stopped the event loop of explain(), so the call cannot go on; do "
+    "not call stop() on a running loop"
+)
 
 _starting = threading.Lock()
 _running: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}
@@ -43,7 +48,7 @@ def run_blocking(
         loop, thread = _private_loop()
         if threading.current_thread() is thread:
             raise InvalidInput("explain() was called inside an async replay; await aexplain() there")
-        return _Waiting(work, on_interrupt, loop, interrupts).outcome()
+        return _Waiting(work, on_interrupt, loop, thread, interrupts).outcome()
 
 
 class _Waiting(Generic[T]):
@@ -55,10 +60,11 @@ class _Waiting(Generic[T]):
         work: Callable[[], Coroutine[Any, Any, T]],
         on_interrupt: Callable[[], object] | None,
         loop: asyncio.AbstractEventLoop,
+        thread: threading.Thread,
         interrupts: Interrupts,
     ) -> None:
         self._work, self._on_interrupt = work, on_interrupt
-        self._loop, self._interrupts = loop, interrupts
+        self._loop, self._thread, self._interrupts = loop, thread, interrupts
         self._task: asyncio.Task[T] | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self._is_cut_off = False
@@ -92,6 +98,8 @@ class _Waiting(Generic[T]):
         while (task := self._task) is None or not task.done():
             raised = self._interrupts.wait()
             if raised is None:
+                if not self._thread.is_alive():
+                    raise RagRuleError(_LOOP_STOPPED)
                 continue
             if self._interrupt is not None or not isinstance(raised, KeyboardInterrupt):
                 raise raised
@@ -102,7 +110,7 @@ class _Waiting(Generic[T]):
     def _abandon(self) -> None:
         self._loop.call_soon_threadsafe(self._cut_off)
         until = time.monotonic() + GRACE_SECONDS
-        while (left := until - time.monotonic()) > 0:
+        while self._thread.is_alive() and (left := until - time.monotonic()) > 0:
             if self._is_cut_off and (self._task is None or self._task.done()):
                 return
             if self._interrupts.wait(left) is not None:
@@ -145,7 +153,18 @@ def _private_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
         running = _running.get(os.getpid())
         if running is None or not running[1].is_alive():
             loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=loop.run_forever, name="rag-rule-loop", daemon=True)
+            thread = threading.Thread(target=_serve, args=(loop,), name="rag-rule-loop", daemon=True)
             thread.start()
             _running[os.getpid()] = loop, thread
         return _running[os.getpid()]
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            # A task has raised this. asyncio keeps it as the outcome of the task, and raises it here as
+            # well. The other calls that wait for this loop go on.
+            continue
+        return

@@ -1,6 +1,6 @@
-"""This module runs blocking replays in threads that all explanations of the process share.
+"""This module runs blocking replays and judges in threads that all explanations of the process share.
 
-The threads are daemon threads. A replay that hangs is abandoned after its timeout but still occupies its
+The threads are daemon threads. A function that hangs is abandoned after its time but still occupies its
 thread, and this must not keep the process from ending.
 """
 
@@ -16,6 +16,11 @@ T = TypeVar("T")
 
 IDLE_SECONDS = 5.0
 """The seconds for which an idle thread waits for a job before it ends."""
+
+
+class Interrupted(RuntimeError):
+    """Raised in place of a KeyboardInterrupt that a function raised in its thread. An event loop would
+    not survive that error."""
 
 
 class _Job(NamedTuple):
@@ -109,7 +114,8 @@ def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
         elif isinstance(error, (StopIteration, KeyboardInterrupt, GeneratorExit)):
             # A future refuses StopIteration as its exception, and the other two would end the event loop
             # or the caller. They are raised as the cause of a RuntimeError instead.
-            failure = RuntimeError(f"the replay raised {type(error).__name__}")
+            kind = Interrupted if isinstance(error, KeyboardInterrupt) else RuntimeError
+            failure = kind(f"the function raised {type(error).__name__}")
             failure.__cause__ = error
             job.outcome.set_exception(failure)
         else:

@@ -46,7 +46,7 @@ async def check_judgeable(
     established: Established, question: str, sources: SourceSet, judgings: Iterable[Judging]
 ) -> None:
     """Judges the baseline's answer by each predicate. Raises BaselineFailed if a predicate raises an
-    error, since it would probably do so on every probe."""
+    error, since it would probably do so on every probe. Raises LimitReached."""
     answer = established.baseline.answer
     case = Case(question, answer, answer, sources.sources, sources.sources)
     for judging in judgings:
@@ -54,7 +54,7 @@ async def check_judgeable(
             judgement = await judging.ask(case)
             if established.traced is not None:
                 await established.traced.end(judging.turned(judgement), str(judging.base))
-        except RagRuleError:
+        except (RagRuleError, LimitReached):
             raise
         except Exception as error:
             raise BaselineFailed(
@@ -241,7 +241,11 @@ class BaselineChecks:
     async def _verdicts(self, judging: Judging, first: Answer, second: Answer) -> list[Verdict]:
         kept, against = self.sources.sources, self.prober.baseline
         cases = [Case(self.question, against, answer, kept, kept) for answer in (first, second)]
-        return [(await judging.judge(case)).verdict for case in cases]
+        verdicts = [(await judging.judge(case)).verdict for case in cases]
+        if Verdict.UNKNOWN in verdicts:
+            # The limit of seconds may be why. Such a verdict says nothing about the answer.
+            self.prober.sampler.replayer.stopper.check()
+        return verdicts
 
 
 def _took_too_long(reply: Reply) -> bool:

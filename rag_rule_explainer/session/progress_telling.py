@@ -4,7 +4,10 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from ..probing.budget import Budget
+from ..probing.containing import contained
 from ..probing.judging import error_text
+from ..probing.limits import LimitReached
+from ..probing.pausing import Stopper
 from ..progress.report import Progress, ProgressReport
 
 _calls = count(1)
@@ -14,12 +17,14 @@ _calls = count(1)
 @dataclass(slots=True, repr=False)
 class ProgressTeller:
     """A ProgressTeller reports the progress of one session to its listeners. A listener that raises an
-    error is called no more; a text in ``notes`` says so. ``upper_bound``: the number of all subsets."""
+    error is called no more; a text in ``notes`` says so. ``upper_bound``: the number of all subsets.
+    ``stopper``: stops the session if a listener raises KeyboardInterrupt."""
 
     listeners: tuple[Progress, ...]
     budget: Budget
     upper_bound: int
     notes: list[str]
+    stopper: Stopper
     _call: int = field(default_factory=lambda: next(_calls))
     _probes: int = 0
     _waiting: int = 0
@@ -33,7 +38,11 @@ class ProgressTeller:
         """Reports the stored progress to every listener."""
         for listener in self.listeners:
             try:
-                listener(self._report(done))
+                with contained():
+                    listener(self._report(done))
+            except LimitReached as interrupt:
+                if not done:  # otherwise all is done, so there is nothing to stop
+                    self.stopper.stop(str(interrupt))
             except Exception as error:  # a broken progress bar must not end a search that was paid for
                 self.listeners = tuple(each for each in self.listeners if each is not listener)
                 self.notes.append(f"progress was no longer told: {error_text(error)}")

@@ -83,7 +83,9 @@ class Session:
             self.trace if known is not None or anybody() else None,
         )
         bound = 1 << self.sources.lattice.size
-        self._teller = ProgressTeller(self.progress, self._replayer.budget, bound, self.notes)
+        self._teller = ProgressTeller(
+            self.progress, self._replayer.budget, bound, self.notes, self._replayer.stopper
+        )
 
     def interrupt(self) -> bool:
         """Stops the session: no further replay begins, and running replays are waited for. Returns False
@@ -160,7 +162,7 @@ class _Run:
         requests = JudgeRequests(
             session.limiter, budget, replayer.retries, replayer.stopper, settings.timeout
         )
-        judged = judgings(session.predicates.values(), store.opened)
+        judged = judgings(session.predicates.values(), store.opened, replayer.stopper)
         return cls(
             session,
             store,
