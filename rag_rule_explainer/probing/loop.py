@@ -11,9 +11,10 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-from ..errors import InvalidInput, RagRuleError
+from ..errors import InvalidInput
 from .interrupts import Interrupts, kept
 
 T = TypeVar("T")
@@ -21,11 +22,6 @@ T = TypeVar("T")
 GRACE_SECONDS = 1.0
 """The seconds to wait for the end of a cancelled coroutine. It may never end, since an application may
 block the event loop."""
-
-_LOOP_STOPPED = (
-    "code that ran in this call has stopped the event loop of explain(), so the call cannot go on; do "
-    "not call stop() on a running loop"
-)
 
 _starting = threading.Lock()
 _running: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}
@@ -48,7 +44,7 @@ def run_blocking(
         loop, thread = _private_loop()
         if threading.current_thread() is thread:
             raise InvalidInput("explain() was called inside an async replay; await aexplain() there")
-        return _Waiting(work, on_interrupt, loop, thread, interrupts).outcome()
+        return _Waiting(work, on_interrupt, loop, interrupts).outcome()
 
 
 class _Waiting(Generic[T]):
@@ -60,11 +56,10 @@ class _Waiting(Generic[T]):
         work: Callable[[], Coroutine[Any, Any, T]],
         on_interrupt: Callable[[], object] | None,
         loop: asyncio.AbstractEventLoop,
-        thread: threading.Thread,
         interrupts: Interrupts,
     ) -> None:
         self._work, self._on_interrupt = work, on_interrupt
-        self._loop, self._thread, self._interrupts = loop, thread, interrupts
+        self._loop, self._interrupts = loop, interrupts
         self._task: asyncio.Task[T] | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self._is_cut_off = False
@@ -98,8 +93,6 @@ class _Waiting(Generic[T]):
         while (task := self._task) is None or not task.done():
             raised = self._interrupts.wait()
             if raised is None:
-                if not self._thread.is_alive():
-                    raise RagRuleError(_LOOP_STOPPED)
                 continue
             if self._interrupt is not None or not isinstance(raised, KeyboardInterrupt):
                 raise raised
@@ -110,7 +103,7 @@ class _Waiting(Generic[T]):
     def _abandon(self) -> None:
         self._loop.call_soon_threadsafe(self._cut_off)
         until = time.monotonic() + GRACE_SECONDS
-        while self._thread.is_alive() and (left := until - time.monotonic()) > 0:
+        while (left := until - time.monotonic()) > 0:
             if self._is_cut_off and (self._task is None or self._task.done()):
                 return
             if self._interrupts.wait(left) is not None:
@@ -161,10 +154,8 @@ def _private_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
     while True:
-        try:
+        # A task may raise SystemExit or KeyboardInterrupt: asyncio keeps it as the outcome of the task,
+        # and raises it in this thread as well. A task may also call ``stop``. All calls of the process
+        # wait for this loop, so it goes on in both cases.
+        with suppress(SystemExit, KeyboardInterrupt):
             loop.run_forever()
-        except (SystemExit, KeyboardInterrupt):
-            # A task has raised this. asyncio keeps it as the outcome of the task, and raises it here as
-            # well. The other calls that wait for this loop go on.
-            continue
-        return
