@@ -70,8 +70,10 @@ class Settings:
     ``minimal=False`` reports all valid rules instead of the minimal ones; not possible with the sampled
     and the grouped miner. ``noise``: votes and confidence, for answers that vary. ``limits``: upper
     bounds on spending. ``prices``: prices of tokens, by model. ``concurrency``: the most replays in
-    flight. ``timeout``: the most seconds of one replay, or None. ``retries``: retries of replays with a
-    temporary failure, as a number or as ``Retries``; they also apply to a baseline that the package runs.
+    flight. ``timeout``: the most seconds of one replay, and of one request to a judge, or None; a
+    condition that is a function is bounded by ``Limits(seconds=)`` alone. ``retries``: retries of replays
+    with a temporary failure, as a number or as ``Retries``; they also apply to a baseline that the
+    package runs.
     ``speculate``: the share of probes that an exact search may waste to keep idle slots busy, such as
     0.1; with 0, only needed subsets are probed. Speculation stops once this share is known to be wasted;
     probes already in flight may exceed it. ``lockstep``: probes run in rounds, so that the choice of

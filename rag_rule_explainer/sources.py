@@ -20,7 +20,8 @@ memory."""
 @dataclass(frozen=True, slots=True)
 class Source:
     """A ``Source`` is one retrieved text under an id that is unique within its set. ``metadata`` is
-    never compared: two sources are equal iff their ids and texts are."""
+    never compared: two sources are equal iff their ids and texts are. A comparison with a str is a
+    TypeError."""
 
     id: str
     text: str
@@ -42,6 +43,17 @@ class Source:
         if any(0xD800 <= ord(character) <= 0xDFFF for character in self.id):
             raise InvalidInput(f"the id {self.id!r} has a lone surrogate; give an id that is text")
         object.__setattr__(self, "fingerprint", _digest(self.id, self.text))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            # ``"D1" in case.kept`` would be False for ever.
+            raise TypeError("a source is neither its id nor its text; compare source.id or source.text")
+        if not isinstance(other, Source):
+            return NotImplemented
+        return self.id == other.id and self.text == other.text
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.text))
 
     @property
     def passage(self) -> str:

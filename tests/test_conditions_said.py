@@ -4,6 +4,7 @@ import logging
 import pickle
 import re
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any
 
 import pytest
@@ -60,6 +61,8 @@ def test_an_answer_and_a_case_are_their_text_beside_a_text(condition: Callable[[
 
 
 MEANING_NOTHING: list[Callable[[Any], bool]] = [
+    lambda case: "a" in case.kept,
+    lambda case: case.kept[0] == "a",
     lambda case: 20 in case,
     lambda case: len(case) > 2,
     lambda case: case[0] == "2",
@@ -72,14 +75,30 @@ def test_what_means_nothing_about_a_text_is_an_error(condition: Callable[[Any], 
         Explainer(Days(), predicate=condition).explain("?", SOURCES)
 
 
-def test_answers_are_equal_where_all_of_them_is() -> None:
-    assert Answer("yes") == Answer("yes")
-    assert Answer("yes", note="so") != Answer("yes")
+def test_answers_are_equal_where_their_texts_and_values_are() -> None:
+    """``case.answer == case.baseline`` asks for the text, while tokens differ from run to run."""
+    answer = Answer("yes", {"dose": 2}, {"in": 3}, "stop", "so", ("a",), ("a",))
+    assert answer == Answer("yes", {"dose": 2})
+    assert Answer("yes") != Answer("no")
+    assert Answer("yes", {"dose": 2}) != Answer("yes", {"dose": 3})
     assert hash(Answer("yes", usage={"input_tokens": 1})) == hash("yes")
     case = Case("?", Answer("yes"), Answer("no"), ())
     assert case == Case("?", Answer("yes"), Answer("no"), ())
     assert case != Case("?", Answer("no"), Answer("no"), ())
     assert pickle.loads(pickle.dumps(case)) == case  # noqa: S301 -- our own
+
+
+def test_an_answer_is_compared_with_the_baseline_by_its_text() -> None:
+    calls = count(1)
+
+    def replay(_: str, sources: Sequence[Source]) -> Answer:
+        return Answer("20 days" if sources else "?", usage={"input_tokens": next(calls)})
+
+    explanation = Explainer(replay, predicate=lambda case: case.answer == case.baseline).explain(
+        "?", SOURCES
+    )
+    assert {rule.sources for rule in explanation.retention_rules} == {(each.id,) for each in SOURCES}
+    assert explanation.complete
 
 
 @pytest.mark.parametrize("rules", ["both", "retention", "omission"])

@@ -30,7 +30,7 @@ def test_a_key_is_in_no_error() -> None:
 
 def test_a_key_that_a_predicate_or_a_progress_repeats_is_masked_as_well() -> None:
     def judging(case: Case) -> bool:
-        if case.kept == ("D1",):
+        if [each.id for each in case.kept] == ["D1"]:
             raise REFUSED
         return True
 

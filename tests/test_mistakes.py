@@ -26,6 +26,7 @@ from llama_index_rag_rule_explainer import gate as gate_of_engines
 from llama_index_rag_rule_explainer import lexical_engine
 from pydantic import TypeAdapter
 
+import rag_rule_explainer
 from rag_rule_explainer import (
     Explainer,
     Explanation,
@@ -178,6 +179,36 @@ def test_names_that_are_looked_for_on_an_explanation() -> None:
     explanation = Explainer(replay).explain(QUESTION, SOURCES)
     with pytest.raises(AttributeError, match=r"no 'as_text'; use rag_rule_explainer\.report\.as_text"):
         _ = explanation.as_text  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+
+
+MISSPELT = {
+    "cites": "sorce",
+    "mentions_source": "sorce",
+    "condition": "txt",
+    "refuses": "phrase",
+    "equals": "txt",
+    "contains": "ignorecase",
+    "matches": "patern",
+    "one_of": "txts",
+    "is_valid": "knd",
+    "Store": "name_space",
+    "Price": "inpt",
+    "Retries": "mst",
+    "Limiter": "sze",
+    "ProgressBar": "frm",
+    "Partition": "other",
+    "Sampled": "max_violations",
+    "Assumptions": "answer_token",
+    "LabelledCase": "thruth",
+}
+
+
+@pytest.mark.parametrize("name", MISSPELT)
+def test_a_misspelt_keyword_of_what_a_user_makes(name: str) -> None:
+    with pytest.raises(
+        InvalidInput, match=f"'{MISSPELT[name]}' is not a keyword of {name}; did you mean '"
+    ):
+        getattr(rag_rule_explainer, name)(**{MISSPELT[name]: 1})
 
 
 @pytest.mark.parametrize("gate", [gate, gate_of_engines])

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 
-from ..allowed import brief, checked_list
+from ..allowed import brief, called_as, checked_list
 from ..errors import InvalidInput
 from ..sources import Source
 from ..verdicts import Answer, Case
 
 
+@called_as("LabelledCase")
 @dataclass(frozen=True, slots=True)
 class LabelledCase:
     """A LabelledCase is an answer with a label: True if the condition holds on it, False if it does not.

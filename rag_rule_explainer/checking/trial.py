@@ -12,6 +12,7 @@ from ..predicates import Predicate
 from ..predicates.inside import juries_in
 from ..probing import threads
 from ..probing.budget import Budget
+from ..probing.containing import contained
 from ..probing.judge_barrier import together
 from ..probing.judge_batcher import JudgeBatcher
 from ..probing.judge_requests import JudgeRequests
@@ -71,7 +72,7 @@ class JudgeTrial:
         as InvalidInput for a predicate that returns no truth value."""
         settings, listed = self.settings, tuple(cases)
         store = None if settings.store is None else await threads.shared().run(settings.store.open)
-        items = _distinct(listed, store)
+        items = _distinct(listed, store, self._stopper)
         self._all = len(listed)
         retries = Retries.of(settings.retries)
         requests = JudgeRequests(self._limiter, self.budget, retries, self._stopper, settings.timeout)
@@ -99,7 +100,10 @@ class JudgeTrial:
         self._judged += len(item.places)
         if self.progress is not None:
             try:
-                self.progress(self._judged, self._all)
+                with contained():
+                    self.progress(self._judged, self._all)
+            except LimitReached as interrupt:
+                self._stopper.stop(str(interrupt))
             except Exception:  # a broken progress bar must not cost what was paid for
                 self.progress = None
 
@@ -119,11 +123,13 @@ class JudgeTrial:
         return Judgement(Verdict.UNKNOWN, self.stop_reason)
 
 
-def _distinct(listed: Sequence[tuple[Predicate, Case]], store: "Opened | None") -> list[TrialItem]:
+def _distinct(
+    listed: Sequence[tuple[Predicate, Case]], store: "Opened | None", stopper: Stopper
+) -> list[TrialItem]:
     """Returns one item for each predicate and memo key, in order; a case without a memo key has an item
     of its own."""
     predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
-    judging_of = dict(zip(predicates, judgings(predicates, store), strict=True))
+    judging_of = dict(zip(predicates, judgings(predicates, store, stopper), strict=True))
     items: list[TrialItem] = []
     keyed: dict[tuple[Predicate, Hashable], TrialItem] = {}
     for place, (predicate, case) in enumerate(listed):

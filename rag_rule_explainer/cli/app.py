@@ -26,7 +26,10 @@ from .verify import verify
 
 
 class _Commands(TyperGroup):
-    """This group of commands reports Ctrl-C, for which Typer would only set the exit code."""
+    """This group of commands turns Ctrl-C into an ``Abort``, which ``main`` reports to the user.
+
+    Typer itself would end the program without a message.
+    """
 
     @override
     def invoke(self, ctx: Any) -> Any:

@@ -1,4 +1,4 @@
-"""This module loads the user's application, which is named as ``module:object``."""
+"""This module loads the application that ``--app module:object`` names, and makes its input."""
 
 import importlib
 import json
@@ -20,8 +20,10 @@ from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
-    """Returns the object that ``module:object`` names; the module is imported as from the current
-    folder. Raises InvalidInput if there is no such object, or if the import fails."""
+    """Returns the object that ``module:object`` names; modules in the current folder can be imported.
+
+    Raises InvalidInput if there is no such object, or if the import fails.
+    """
     module_name, colon, path = name.partition(":")
     if not (module_name and colon and path):
         raise InvalidInput(f"--app {name!r} names no application; write module:object, such as app:chain")
@@ -53,7 +55,7 @@ def load_application(name: str) -> Any:
 
 
 def _applications_in(owner: Any) -> list[str]:
-    """Returns the names in a module, or another object, that may be those of applications."""
+    """Returns the names of the attributes of a module (or another object) that may be applications."""
     return [name for name in dir(owner) if may_be_application(getattr(owner, name, None))]
 
 
@@ -65,8 +67,11 @@ def application_explainer(
     predicates: tuple[Predicate, Predicate | None],
     progress: Progress | None,
 ) -> Any:
-    """Returns the RuleExplainer of an application. Raises InvalidInput for an object that is no
-    application."""
+    """Returns a RuleExplainer of the application, with the options of the request.
+
+    ``predicates``: the conditions of retention and of omission rules. Raises InvalidInput for an object
+    that is no application.
+    """
     predicate, omission = predicates
     bound = request.recording.replay_bound
     return integration.explainer(
@@ -87,13 +92,15 @@ def application_explainer(
 _WANTS_KEYS = re.compile(
     r"string indices|'str' object|\bdict\b|\bmapping\b|KeyError|InvalidUpdateError", re.IGNORECASE
 )
-"""The pattern of errors by Python, LangChain and LangGraph when a str is used as a dict."""
+"""A pattern of the errors that Python, LangChain and LangGraph raise when a str is used as a dict."""
 
 
 @contextmanager
 def advice_on_input_key(request: SearchRequest) -> Generator[None, None, None]:
-    """Adds advice on how to pass a dict to the error of an application that was given the question as a
-    str."""
+    """Adds advice to an error that is raised because the application needs a dict as input.
+
+    The advice says how to pass a dict. It is added only if the input was a str.
+    """
     try:
         yield
     except BaselineFailed as error:
@@ -110,7 +117,10 @@ def advice_on_input_key(request: SearchRequest) -> Generator[None, None, None]:
 def application_input(
     integration: Integration, request: SearchRequest, question: str | None
 ) -> tuple[Any, str]:
-    """Returns the application's input, and the question in it."""
+    """Returns the application's input, and the question in it.
+
+    ``question``: the question that the user gave; None if it is to be read from ``--input``.
+    """
     if request.subject.input is not None:
         try:
             given = json.loads(request.subject.input)

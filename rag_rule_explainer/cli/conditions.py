@@ -35,8 +35,11 @@ _JUDGEABLE = ("judged", "consistent-with", "same-answer")
 
 @dataclass(frozen=True, slots=True)
 class JudgedConditions:
-    """A ``JudgedConditions`` holds a judge and how it judges. ``reference``: the text of the file that
-    criteria refer to. ``samples``: the opinions per answer. ``batch``: the answers per request."""
+    """A ``JudgedConditions`` holds a judge and its options.
+
+    ``reference``: the text of the file to which a criterion refers; None if there is none. ``samples``:
+    the number of opinions on each answer. ``batch``: the number of answers in one request.
+    """
 
     judge: Judge
     reference: str | None = None
@@ -44,7 +47,7 @@ class JudgedConditions:
     batch: int = 1
 
     def predicate(self, name: str, text: str) -> Predicate:
-        """Returns the predicate of this name, decided by the judge."""
+        """Returns the predicate with this name, decided by the judge; ``text``: its argument, or ""."""
         samples, batch = self.samples, self.batch
         if name == "judged":
             return judged(text, self.judge, self.reference, judge_samples=samples, batch=batch)
@@ -60,7 +63,7 @@ def needs_judge(written: str | None) -> bool:
 
 
 def may_be_judged(written: str | None) -> bool:
-    """Returns True for a predicate that a judge can decide, alone or together with the wording."""
+    """Returns True for a predicate that a judge may decide, for all answers or for some of them."""
     return written is not None and _named(written) in _JUDGEABLE
 
 
@@ -93,8 +96,10 @@ def _one_of(texts: str) -> Predicate:
 
 
 def _json_path(written: str) -> Predicate:
-    """Returns the predicate of PATH or PATH=VALUE. A path may contain "=", so the shortest beginning
-    that is a valid path is the path."""
+    """Returns the predicate for a text of the form PATH or PATH=VALUE.
+
+    A path may contain "=". So the text is split at the first "=" that follows a valid path.
+    """
     for place, character in enumerate(written):
         if character == "=" and _is_path(written[:place]):
             return json_path(written[:place], equals=_value(written[place + 1 :]))
@@ -140,7 +145,7 @@ _QUOTES = "'\""
 
 
 def _near(written: str, name: str) -> str:
-    """Returns a question that names the predicate probably meant; empty if there is none."""
+    """Returns a question such as "did you mean 'contains:TEXT'? "; empty if no predicate is similar."""
     named, _, text = re.sub(r"[=\s]+", "=", written, count=1).partition("=")
     if named in _WITH_TEXT or named == "judged":
         return f"did you mean '{named}:{text.strip(_QUOTES) or 'TEXT'}'? "
@@ -148,8 +153,11 @@ def _near(written: str, name: str) -> str:
 
 
 def option_for(name: str, text: str) -> str:
-    """Returns the option that gives the predicate of this name; empty where there is no such predicate.
-    ``text``: what was written after the name, or empty."""
+    """Returns how to write the predicate with this name as an option, such as ``--predicate refuses``.
+
+    Returns an empty text if there is no such predicate. ``text``: what the user wrote after the name, or
+    empty.
+    """
     if name in _ALONE and (not text or name not in _WITH_TEXT):
         return f"--predicate {name}"
     if name in _WITH_TEXT or name == "judged":
@@ -158,8 +166,11 @@ def option_for(name: str, text: str) -> str:
 
 
 def parsed(written: str, judged_conditions: JudgedConditions | None = None) -> Predicate:
-    """Returns the predicate as written. Raises InvalidInput, with the syntax, if it cannot be parsed.
-    ``judged_conditions``: the judge for the predicates that a judge can decide; None without a judge."""
+    """Returns the predicate that the user wrote, such as ``not:contains:25``.
+
+    ``judged_conditions``: the judge for predicates that a judge can decide; None without a judge. Raises
+    InvalidInput, with the syntax, if the text cannot be parsed.
+    """
     if written.startswith("not:"):
         return negated(parsed(written.removeprefix("not:"), judged_conditions))
     name, colon, text = written.partition(":")

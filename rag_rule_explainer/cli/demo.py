@@ -1,4 +1,6 @@
-"""This module runs ``rag-rules demo``: the paper's two stories with a real chain and a real retriever."""
+"""This module runs ``rag-rules demo``: it explains the wrong answers of two stories.
+
+The stories are modelled on the paper; a real chain with a real retriever answers the questions."""
 
 from collections.abc import Iterator
 
@@ -35,7 +37,7 @@ def demo() -> None:
 
 def _story(number: int, story: Story) -> Iterator[Text]:
     try:
-        from langchain_core.documents import Document  # imported late: only the demo needs LangChain
+        from langchain_core.documents import Document  # not imported above: only the demo needs it
         from langchain_rag_rule_explainer import RuleExplainer, lexical_chain
     except ImportError as error:
         raise MissingExtra.naming("langchain,bm25", "the demo's chain") from error

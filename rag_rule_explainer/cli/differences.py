@@ -1,4 +1,4 @@
-"""This module runs ``rag-rules diff`` on two files with explanations, which are untrusted."""
+"""This module runs ``rag-rules diff`` on two files with explanations. The files are untrusted."""
 
 from contextlib import suppress
 from json import dumps
@@ -18,8 +18,7 @@ from .options import After, BeforeFile, FailOnOption, IdOfOption, Json
 from .terminal import print_json, print_lines
 
 MOST_BYTES = 1 << 28
-"""The most bytes that a file may have; an explanation with 4,096 probes of long answers is far
-smaller."""
+"""The maximum size of a file, in bytes; an explanation with 4,096 long answers is far smaller."""
 
 _EXPECTED = "give a file that rag-rules explain --json printed"
 _CODES = {False: 0, True: 1, None: 3}
@@ -40,14 +39,15 @@ def print_diff(
     """
     before, after = load_explanation(a), load_explanation(b)
     comparison = compared(before, after, id_of=None if id_of is None else _by(id_of))
-    # The exit code must be right even if the reader of the output has gone away.
+    # Printing exits if the reader of the output has closed the pipe; the exit code must be right even
+    # then.
     with suppress(SystemExit):
         _show(comparison, as_json=json)
     raise typer.Exit(_CODES[comparison.fails(fail_on)])
 
 
 def load_explanation(path: Path) -> Explanation:
-    """Returns the explanation in a file. Raises InvalidInput if the file cannot be read or holds none."""
+    """Returns the explanation in a file. Raises InvalidInput if the file has none or cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -77,8 +77,10 @@ def _complaint(error: ValidationError) -> str:
 
 
 def _by(key: str) -> IdOf:
-    """Returns the function that gives a source's identity: its id, its text, or a value of its
-    metadata."""
+    """Returns a function from a source to the text by which it is matched with the other file's sources.
+
+    ``key``: "id" or "text", or a key of the sources' metadata.
+    """
 
     def identity(source: SourceRecord) -> str:
         if key in {"id", "text"}:
@@ -94,7 +96,7 @@ def _by(key: str) -> IdOf:
 
 def _show(comparison: Comparison, *, as_json: bool) -> None:
     if as_json:
-        # ASCII can be written in every encoding, and control characters become escapes.
+        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
         print_json(dumps(comparison.model_dump(mode="json"), indent=2))
     else:
         print_lines(str(comparison).splitlines())

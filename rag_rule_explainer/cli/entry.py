@@ -1,4 +1,4 @@
-"""This module is the entry point of ``rag-rules``: every error becomes one line, with exit code 2."""
+"""This module is the entry point of ``rag-rules``; it prints every error as one line (exit code 2)."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from ..errors import RagRuleError
 from ..printable import shortened
 from .app import app
 from .meant_options import meant_instead
-from .terminal import say
+from .terminal import say, write_in_any_encoding
 from .wording import as_typed
 
 _NAME = "rag-rules"
@@ -23,16 +23,20 @@ _ADVICE = (
     (re.compile(r"unexpected extra argument\S* \(\S+\.json\)"), _INTO_A_FILE),
     (re.compile(r"No such option: (--out|--output|--output-file|--format|-o)\b"), _INTO_A_FILE),
 )
-"""The advice for options that users often try, by a pattern of the error message."""
+"""Patterns of error messages for options that users often try, each with the advice to add."""
 _ASKING = ("explain", "estimate", "verify")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules``. Exits with 0, with 2 for bad input, with 130 after an interrupt, or with the
-    code of the command."""
+    """Runs ``rag-rules`` and exits.
+
+    The exit code is 2 for bad input, 130 after an interrupt, and otherwise the code of the command.
+    ``arguments``: the arguments of the command line; None for those of the process.
+    """
+    write_in_any_encoding()
     try:
-        # Under "python -m" too, help texts must name the command ``rag-rules``, for which there is
-        # completion.
+        # Help texts must call the command ``rag-rules``, even if it runs by "python -m": the shell
+        # completes only this name.
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
@@ -51,13 +55,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-@cache  # building it from the signatures of all commands takes longer than most commands
+@cache  # cached, because building it from all signatures takes longer than most commands run
 def _command() -> Callable[..., Any]:
     return get_command(app)
 
 
 def _command_of(error: TyperException) -> str:
-    """Returns the path of the command that was given a wrong option or argument."""
+    """Returns the command that was given a wrong option, such as "rag-rules store prune"."""
     context: Any = getattr(error, "ctx", None)
     return getattr(context, "command_path", None) or _NAME
 

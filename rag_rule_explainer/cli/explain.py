@@ -44,7 +44,7 @@ from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
 """The ids of the sources in a rule, and its kind."""
 Predicates: TypeAlias = tuple[Predicate, Predicate | None]
-"""The condition of retention rules, and that of omission rules; None if that is the negation."""
+"""The condition of retention rules, and that of omission rules (None if it is the negation)."""
 
 
 def explain(request: SearchRequest, settings: Settings, printed: PrintedOptions) -> None:
@@ -55,8 +55,7 @@ def explain(request: SearchRequest, settings: Settings, printed: PrintedOptions)
 
 
 def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Explanation:
-    """Returns the explanation. If the condition is not true of the answer, the user is asked whether to
-    continue."""
+    """Returns the explanation; first asks the user to agree if the answer does not meet the condition."""
     if request.asking.yes:
         return explained_or_verified(request, settings)
     try:
@@ -73,7 +72,7 @@ def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Exp
 def explained_or_verified(
     request: SearchRequest, settings: Settings, rule: NamedRule | None = None
 ) -> Any:
-    """Returns the explanation of the requested answer; with ``rule``, the verification of that rule."""
+    """Returns the explanation of the requested answer; if ``rule`` is given, the verification of it."""
     predicates = _predicates(request, request.condition.judge.judge())
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
     of_kind = _of_application if request.subject.app is not None else _of_sources
@@ -82,7 +81,7 @@ def explained_or_verified(
 
 
 def print_notes(explanation: Explanation, settings: Settings) -> None:
-    """Prints the notes that accompany a result. Exits with 130 after an interrupt."""
+    """Prints how many answers came from the store, if there is one. Exits with 130 after an interrupt."""
     if settings.store is not None:
         counts = explanation.counts
         say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
@@ -140,8 +139,10 @@ def _of_sources(
 def _replay_of(
     request: SearchRequest, settings: Settings, source_set: SourceSet, rule: NamedRule | None
 ) -> Replay:
-    """Returns the replay by the named model, after the user has agreed to its cost; else by the offline
-    reader."""
+    """Returns a replay by the model that ``--model`` names, after the user has agreed to its cost.
+
+    Without ``--model``, returns a replay by the offline reader, which costs nothing.
+    """
     if rule is None:
         plan = choose(settings, source_set)
     else:
@@ -151,15 +152,14 @@ def _replay_of(
         return offline_replay
     replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
     replays = plan.worst_case(source_set.lattice.size)
-    # The cap on replays includes retries.
+    # If the number of replays is limited by the settings, the limit includes retries, so none are added.
     retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
     _agree_on_cost(replays, retries, yes=asking.yes)
     return replay
 
 
 def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, *, as_json: bool) -> None:
-    """Prints the estimated cost of an explanation. No judge and no model that answers from sources is
-    called."""
+    """Prints the estimated cost of an explanation, without calling a judge or answering from sources."""
     judge = None if request.condition.judge_model is None else NamedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
@@ -188,8 +188,10 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, 
 def _application(
     request: SearchRequest, incident: Incident | None
 ) -> tuple[Integration, Any, Any, list[Source] | None]:
-    """Returns the integration, the application, its input, and the documents to serve; None if none are
-    given."""
+    """Returns the integration, the application, its input, and the documents to serve to it.
+
+    The documents are None if the application is to retrieve itself.
+    """
     if request.subject.app is None:
         raise InvalidInput("there is no application; name one with --app")
     asked = request.subject.question or (incident.question if incident else None)
@@ -225,7 +227,8 @@ def _of_application(
     integration, application, given, documents = _application(request, incident)
     is_capped = not request.asking.yes and settings.limits.replays is None
     if is_capped:
-        # The number of sources is not known before retrieval, and every replay may cost money.
+        # Every replay may cost money, and the number of replays is not known before the retrieval. So it
+        # is limited, because the user cannot be asked to agree to it.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
     with ProgressBar(keep=False) as bar, exits_as_errors(), advice_on_input_key(request):
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
@@ -247,7 +250,7 @@ def _question(request: SearchRequest, incident: Incident | None) -> str:
 
 
 def _check_named(predicates: Predicates, sources: SourceSet) -> None:
-    """Raises InvalidInput for a condition on a source that does not exist."""
+    """Raises InvalidInput if a condition names a source that does not exist."""
     for name in (name for each in predicates for name in sources_named_in(each)):
         if name not in sources.ids:
             raise InvalidInput(f"the condition names {no_source([name], sources.ids)}")
@@ -269,7 +272,7 @@ def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
 
 
 def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
-    """Returns the settings; a store without a namespace gets one that names the model and its options."""
+    """Returns the settings. If their store has no namespace, it gets one made of the model's options."""
     store, asking = settings.store, request.asking
     if store is None or store.namespace is not None:
         return settings

@@ -1,5 +1,7 @@
-"""This module chooses the integration for an application: by its framework, else that for plain
-functions."""
+"""This module chooses the integration that explains an application.
+
+The framework of the application decides. Without a framework, it is the integration for plain functions.
+"""
 
 import inspect
 import sys
@@ -15,14 +17,16 @@ from ..instrumentation.registered import frameworks, integrations
 
 
 class Integration:
-    """This class gives the command line access to one integration. ``name``: its name, and that of its
-    extra."""
+    """This class imports one integration for the command line, and makes its explainers.
+
+    ``name``: the name of the integration, which is also the name of the package's extra for it.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._installed = _package_of(name)
         try:
-            # imported late: optional, and the import takes about a second
+            # imported only when needed: it is optional, and the import takes about a second
             self._package = import_module(self._installed)
             self._reading = import_module(f"{self._installed}.reading")
         except ImportError as error:
@@ -30,13 +34,15 @@ class Integration:
 
     @classmethod
     def of(cls, application: Any, chosen: str | None) -> "Integration":
-        """Returns the integration named ``chosen``; without a name, that of the application's
-        framework."""
+        """Returns the integration with the name ``chosen``; if it is None, the one that fits."""
         return cls(chosen or _name_of(_found_for(application)))
 
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
-        """Returns a ``RuleExplainer`` of the application. Raises InvalidInput for an object of another
-        kind."""
+        """Returns the integration's ``RuleExplainer`` of the application.
+
+        ``name``: how the user named the application, for error messages. Raises InvalidInput if the
+        integration cannot explain the object.
+        """
         kind = type(cast("object", application)).__name__
         built_with = _built_with(application)
         if built_with not in {None, self._installed}:
@@ -78,10 +84,13 @@ def _name_of(package: str) -> str:
 
 
 def _found_for(application: Any) -> str:
-    """Returns the package of the integration that fits the application. The class of the application
-    decides. For a function, its module decides by the one integration, or else the one framework, that it
-    imports. Without such an import, the result of a function without parameters decides. Any other
-    function has the integration for plain functions."""
+    """Returns the package of the integration that fits the application.
+
+    If the application's class belongs to a framework, this framework decides. For a function, its module
+    decides, if it imports exactly one integration or, without an integration, exactly one framework.
+    Otherwise a function without parameters is called, and its result decides. All other functions get the
+    integration for plain functions. Raises InvalidInput if the module imports several.
+    """
     found = _built_with(application)
     if found is not None:
         return found
@@ -111,24 +120,26 @@ def _built_with(application: Any) -> str | None:
 
 
 def _made_with(function: Any) -> str | None:
-    """Returns the integration for the result of a function without parameters; None for any other
-    function."""
+    """Calls a function without parameters, and returns the integration for its result.
+
+    Returns None if the function has parameters, or if no framework made the result.
+    """
     try:
         needs = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in functions have no signature
         return None
-    with suppress(Exception):  # the explanation will report the error
+    with suppress(Exception):  # ignored here, because the explanation will report the same error
         return None if needs else _built_with(function())
     return None
 
 
 def _of_framework(root: str) -> str | None:
-    """Returns the package of an integration, by the name of its framework or its own name."""
+    """Returns the package of an integration. ``root``: the name of its framework or of the package."""
     return root if root in integrations().values() else frameworks().get(root)
 
 
 def _used_by(module: ModuleType) -> Iterator[str]:
-    """Yields the packages from which the objects in a module come."""
+    """Yields the names of the packages from which the objects in a module were imported."""
     for value in list(vars(module).values()):
         if isinstance(value, ModuleType):
             yield _root_of(value.__name__)

@@ -1,6 +1,9 @@
-"""This module groups the options of commands: each field of a dataclass is an option or another group.
-Commands thus share options, and receive them as one validated value. The options of a group with a
-``PANEL`` have that heading in the help."""
+"""This module lets commands declare their options in groups, which several commands can share.
+
+A group is a dataclass: each of its fields is an option or another group. The command receives the
+dataclass with all values, which has validated them. If a group has a ``PANEL``, this is the heading of
+its options in the help.
+"""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -14,8 +17,11 @@ from typer.models import OptionInfo
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command for typer: each parameter that is a dataclass is replaced by the options of
-    its fields. The fields have typer's annotations. No two options may have the same name."""
+    """Returns the command in the form that Typer needs: with one parameter for each option.
+
+    Each parameter that is a dataclass is replaced by the options of its fields, which have Typer's
+    annotations. No two options may have the same name.
+    """
 
     @wraps(command)
     def flat(**given: Any) -> None:
@@ -37,20 +43,22 @@ def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
 
 
 def _shown(hint: Any, panel: str | None) -> Any:
-    """Returns the annotation of an option with its heading in the help; the option itself is not
-    changed."""
+    """Returns the annotation of an option, with ``panel`` as its heading in the help.
+
+    The option is copied, because several commands may share it.
+    """
     kind, *written = get_args(hint) or (hint,)
     if not (written and isinstance(option := written[0], OptionInfo)):
         return hint
     placed = copy(option)
     placed.rich_help_panel = panel
     if kind is bool:
-        placed.metavar = " "  # the help would show <bool>, but a flag takes no value
+        placed.metavar = " "  # otherwise the help would show <bool>, although a flag takes no value
     return Annotated[kind, placed]
 
 
 def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the arguments of ``taker``, made from the values of the options."""
+    """Returns the arguments of ``taker``, a command or a group, made from the values of the options."""
     return {
         parameter.name: hint(**_filled(hint, given)) if _is_group(hint) else given[parameter.name]
         for parameter, hint in _parameters(taker)
@@ -58,7 +66,8 @@ def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parameters(taker: Callable[..., Any]) -> Iterator[tuple[Parameter, Any]]:
-    # Before Python 3.11, get_type_hints makes a parameter with the default None Optional.
+    # ``get_type_hints`` is not used: before Python 3.11, it adds Optional to a parameter whose default is
+    # None.
     for parameter in inspect.signature(taker, eval_str=True).parameters.values():
         yield parameter, parameter.annotation
 

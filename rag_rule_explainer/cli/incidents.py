@@ -1,5 +1,7 @@
-"""This module reads a logged incident: an answer, and what the log has of its question and documents.
-The file is untrusted."""
+"""This module reads a logged incident from a file: an answer, and perhaps its question and documents.
+
+The file is untrusted.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ _EXPECTED = (
 
 
 class LoggedDocument(BaseModel):
-    """This model reads a document as logs write it; it ignores other fields."""
+    """This model reads one document of a log. Fields that it does not know are ignored."""
 
     model_config = ConfigDict(strict=True)
 
@@ -27,14 +29,14 @@ class LoggedDocument(BaseModel):
     metadata: dict[str, JsonValue] = {}
 
     def source(self, place: int) -> Source:
-        """Returns the document as a source; without an id, it is named "D" and its position."""
+        """Returns the document as a source; if it has no id, its id is "D" and its position ``place``."""
         metadata: dict[str, Any] = {**self.metadata, **({"title": self.title} if self.title else {})}
         identity = f"D{place}" if self.id is None else self.id
         return Source(identity, self.text, metadata)
 
 
 class Incident(BaseModel):
-    """This model reads a logged answer with its question and documents."""
+    """This model reads a logged answer, with its question and documents if the log has them."""
 
     model_config = ConfigDict(strict=True)
 
@@ -53,7 +55,10 @@ class Incident(BaseModel):
 
 
 def load_incident(path: Path) -> Incident:
-    """Returns the incident in a file. Raises InvalidInput if the file cannot be read or holds none."""
+    """Returns the incident in a file: a JSON object, or a text that is the answer.
+
+    Raises InvalidInput if the file cannot be read, is empty, or is not valid.
+    """
     text = read_text(path, _EXPECTED)
     if not text.strip():
         raise InvalidInput(f"{path} is empty; {_EXPECTED}")

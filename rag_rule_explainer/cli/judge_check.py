@@ -1,5 +1,4 @@
-"""This module runs ``rag-rules judge-check``: it compares a predicate's verdicts with labels from a
-file."""
+"""This module runs ``rag-rules judge-check``, which compares a predicate's verdicts with labels."""
 
 import json as json_module
 from contextlib import suppress
@@ -35,7 +34,7 @@ from .searching import check_priced, parsed_prices, parsed_store
 from .terminal import counted, print_json, print_lines, unstyled
 
 EACH_ITS_OWN = "consistent-with"
-"""The predicate that, without a text, compares each answer with the truth of its own line."""
+"""The predicate that, if it has no text, compares each answer with the truth on the answer's line."""
 
 _NEEDED = {
     EACH_ITS_OWN: {
@@ -45,7 +44,7 @@ _NEEDED = {
     "cites": {"sources": "which cites looks for; add them as a list of {id, text}"},
     "mentions": {"sources": "which mentions looks for; add them as a list of {id, text}"},
 }
-"""The fields that every line must have, with the reason, by the predicate's name."""
+"""By the name of a predicate: the fields that every line must have, each with the reason."""
 
 _USUAL_RETRIES = Retries()
 _SYNTAX = SYNTAX.replace(f"{EACH_ITS_OWN}:TEXT", f"{EACH_ITS_OWN}[:TEXT]")
@@ -113,7 +112,8 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     )
     options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference, judge_batch)
     check = _checked(labels, predicate, options, settings)
-    # The exit code must be right even if the reader of the output has gone away.
+    # Printing exits if the reader of the output has closed the pipe; the exit code must be right even
+    # then.
     with suppress(SystemExit):
         _show(check, show, as_json=json)
     raise typer.Exit(130 if check.stop_reason == INTERRUPTED else 3 if check.unknown else 0)
@@ -123,7 +123,8 @@ def _checked(labels: Path, written: str, options: JudgeOptions, settings: Settin
     options.check((written,))
     cases = load_labels(labels, _needed(written))
     judged_conditions = options.judged_conditions(options.judge())
-    _predicate(written, judged_conditions, cases[0])  # its errors are not a line's fault
+    # Made once before all lines are judged: an error in the predicate is not the fault of a line.
+    _predicate(written, judged_conditions, cases[0])
     with counted("answers judged") as progress:
         return check_judge(
             cases,
@@ -139,7 +140,7 @@ def _needed(written: str) -> dict[str, str]:
 
 
 def _predicate(written: str, judged_conditions: JudgedConditions | None, case: LabelledCase) -> Predicate:
-    """Returns the predicate for one line, with the truth and the reference of this line."""
+    """Returns the predicate for one line, with the truth and the reference that the line has."""
     if written.removeprefix("not:") == EACH_ITS_OWN:
         written = f"{written}:{case.truth}"
     if judged_conditions is not None and case.reference is not None:
@@ -149,7 +150,7 @@ def _predicate(written: str, judged_conditions: JudgedConditions | None, case: L
 
 def _show(check: JudgeCheck, show: int, *, as_json: bool) -> None:
     if as_json:
-        # ASCII can be written in every encoding, and control characters become escapes.
+        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
         print_json(json_module.dumps(check.model_dump(mode="json"), indent=2))
     else:
         print_lines(check.lines(show))

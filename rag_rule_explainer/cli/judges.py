@@ -1,4 +1,4 @@
-"""This module makes the judge from the options of the command line."""
+"""This module makes a judge from the options of the command line."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,10 @@ from .sources import read_text
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """This class holds the options about a judge, unchecked."""
+    """This class holds the options about a judge, which ``check`` validates.
+
+    ``reference``: a file to which the criterion refers. ``batch``: the number of answers in one request.
+    """
 
     model: str | None = None
     base_url: str | None = None
@@ -23,7 +26,7 @@ class JudgeOptions:
     batch: int = ALONE
 
     def check(self, written: Iterable[str | None]) -> None:
-        """Raises InvalidInput for options about a judge that these predicates do not use."""
+        """Raises InvalidInput for options that would have no effect. ``written``: the predicates."""
         predicates = tuple(written)
         options = {
             "--judge-base-url": self.base_url is not None,
@@ -43,13 +46,17 @@ class JudgeOptions:
             raise InvalidInput("--reference goes with judged:TEXT only; leave it out")
 
     def judge(self) -> Judge | None:
-        """Returns the judge; None without --judge-model. Raises InvalidInput without a key,
-        MissingExtra."""
+        """Returns the judge; None without --judge-model.
+
+        Raises InvalidInput if there is no API key, and MissingExtra if a package is not installed.
+        """
         return None if self.model is None else chat_model_judge(self.model, self.base_url)
 
     def judged_conditions(self, judge: Judge | None) -> JudgedConditions | None:
-        """Returns the judge with its options; None without a judge. Raises InvalidInput for an unreadable
-        reference."""
+        """Returns the judge with its options; None without a judge.
+
+        Raises InvalidInput if the file of the reference cannot be read.
+        """
         if judge is None:
             return None
         expected = "give --reference a text file that the criterion refers to"

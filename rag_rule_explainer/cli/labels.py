@@ -1,4 +1,4 @@
-"""This module reads labelled answers from a JSONL file, which is untrusted."""
+"""This module reads labelled answers from a JSONL file. The file is untrusted."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ EXPECTED = 'give lines like {"question": "...", "answer": "...", "label": true}'
 
 
 class LabelLine(BaseModel):
-    """This model reads one line of a file of labels; it ignores other fields."""
+    """This model reads one line of a file of labels. Fields that it does not know are ignored."""
 
     model_config = ConfigDict(strict=True)
 
@@ -31,9 +31,12 @@ class LabelLine(BaseModel):
 
 
 def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
-    """Returns the labelled answers in a file; each is named by its id, else by its line. ``needed``:
-    the fields that the predicate needs in every line, each with the reason. Raises InvalidInput if
-    there is no such file, for a malformed line, a label that is null, or an id that occurs twice."""
+    """Returns the labelled answers in a file.
+
+    An answer without an id gets one from its line, such as "line 3". ``needed``: the fields that the
+    predicate needs in every line, each with the reason. Raises InvalidInput if there is no such file, or
+    it has no labels; and for a malformed line, a label that is null, or an id that occurs twice.
+    """
     cases, unlabelled = half_labelled(path, needed)
     if unlabelled:
         raise InvalidInput(
@@ -45,13 +48,16 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
 
 
 def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledCase], list[str]]:
-    """Returns the labelled answers, and the lines whose label is null, such as "line 3". Both may be
-    empty. Raises InvalidInput like ``load_labels``, except for labels that are null."""
+    """Returns the labelled answers, and the lines whose label is null, such as "line 3".
+
+    Both may be empty. Raises InvalidInput as ``load_labels`` does, but not for labels that are null and
+    not for a file without labels.
+    """
     cases: list[LabelledCase] = []
     unlabelled: list[str] = []
     lines: dict[str, int] = {}
-    # Unlike split, splitlines() also splits at U+2028 and similar characters, which JSON texts may
-    # contain.
+    # ``splitlines`` is not used, because it also splits at U+2028 and similar characters, which JSON
+    # texts may contain.
     for number, line in enumerate(read_text(path, EXPECTED).split("\n"), start=1):
         if not line.strip():
             continue

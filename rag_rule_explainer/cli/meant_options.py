@@ -1,4 +1,4 @@
-"""This module finds the option that users meant by one that does not exist."""
+"""This module finds the right option when a user writes one that does not exist."""
 
 import re
 import shlex
@@ -15,8 +15,11 @@ _KINDS = {
 
 
 def meant_instead(message: str, command: str, arguments: Sequence[str]) -> str:
-    """Returns the message with the option that was meant, where the name of a predicate or of a kind of
-    rule was written as an option; any other message unchanged."""
+    """Returns an error message with the option that the user meant, if it is known.
+
+    Users write the name of a predicate or of a kind of rule as an option, such as ``--contains``. Any
+    other message is returned unchanged.
+    """
     found = _NO_OPTION.match(message)
     if found is None:
         return message
@@ -30,7 +33,7 @@ def meant_instead(message: str, command: str, arguments: Sequence[str]) -> str:
 
 
 def _value_of(option: str, arguments: Sequence[str]) -> str:
-    """Returns what was written after an option; empty for nothing, and for another option."""
+    """Returns the value that follows an option; empty if nothing follows, or another option."""
     for place, each in enumerate(arguments):
         if each.startswith(f"{option}="):
             return each.partition("=")[2]

@@ -1,5 +1,7 @@
-"""This module makes replays and judges for a command: by the offline reader, or by a chat model at an
-OpenAI-compatible endpoint."""
+"""This module makes the replays and judges of commands.
+
+They use the offline reader, or a chat model at an OpenAI-compatible endpoint.
+"""
 
 import os
 import re
@@ -22,24 +24,27 @@ _VERSIONED = re.compile(r"/v\d+\w*$")
 
 
 def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
-    """Returns the offline reader's answer."""
+    """Returns the answer of the offline reader, which takes it from the sources without a model."""
     return Answer(read_answer(question, [source.passage for source in sources]))
 
 
 def chat_model_replay(
     name: str, base_url: str | None, temperature: float | None, key: str | None = None
 ) -> Replay:
-    """Returns a replay by ``ChatOpenAI``. ``key``: the environment variable with its key; None for the
-    usual one. Raises MissingExtra without ``langchain_openai``, InvalidInput without a key."""
+    """Returns a replay that calls a chat model by ``ChatOpenAI``.
+
+    ``key``: the environment variable with the API key; None for the usual one. Raises MissingExtra if
+    ``langchain_openai`` is not installed, and InvalidInput if there is no key.
+    """
     try:
         from langchain_openai import (
-            ChatOpenAI,  # imported late: optional, and the import takes about a second
+            ChatOpenAI,  # imported only when needed: it is optional and takes about a second
         )
         from langchain_rag_rule_explainer import chat_replay
     except ImportError as error:
         raise MissingExtra.naming("openai", "--model") from error
     said = _key_in(key or USUAL_KEY)
-    # The replayer makes and counts the retries, so the client must not.
+    # The client must not retry, because the search of rules makes and counts the retries.
     model = ChatOpenAI(
         model=name, base_url=base_url, api_key=said, temperature=temperature, max_retries=0
     )
@@ -47,19 +52,21 @@ def chat_model_replay(
 
 
 def chat_model_judge(name: str, base_url: str | None) -> Judge:
-    """Returns a judge by ``ChatOpenAI``. Raises MissingExtra without ``langchain_openai``, InvalidInput
-    without a key."""
+    """Returns a judge that calls a chat model by ``ChatOpenAI``.
+
+    Raises MissingExtra if ``langchain_openai`` is not installed, and InvalidInput if there is no key.
+    """
     try:
-        from langchain_openai import ChatOpenAI  # imported late: optional and slow
+        from langchain_openai import ChatOpenAI  # imported only when needed: it is optional and slow
         from langchain_rag_rule_explainer import judge_of
     except ImportError as error:
         raise MissingExtra.naming("openai", "--judge-model") from error
-    # Retries are made and counted by the caller.
+    # The client must not retry, because the caller makes and counts the retries.
     return judge_of(ChatOpenAI(model=name, base_url=base_url, api_key=_key_in(USUAL_KEY), max_retries=0))
 
 
 def endpoint(base_url: str | None) -> str | None:
-    """Returns the endpoint of the model; None for that of OpenAI."""
+    """Returns the URL of the model's endpoint; None for OpenAI's own endpoint."""
     return base_url or os.environ.get("OPENAI_BASE_URL")
 
 
@@ -84,8 +91,10 @@ def _first_look(place: str | None, message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NamedJudge:
-    """This class stands for a judge in an estimate, which needs its name, but makes no request and needs
-    no key."""
+    """This class replaces the judge in an estimate, which needs only the judge's name.
+
+    So no request is made, and no API key is needed.
+    """
 
     judge_name: str
 

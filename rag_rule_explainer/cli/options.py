@@ -1,4 +1,4 @@
-"""This module defines the types of the commands' options, and their help texts."""
+"""This module defines the options of the commands: their types and their help texts."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,11 +19,11 @@ from .conditions import SYNTAX
 from .terminal import unstyled
 
 ASK_ABOVE = 300
-"""The most replays of a paid model that are made without the user's confirmation."""
+"""The maximum number of replays of a paid model that are made without asking the user."""
 
 
 def _place(written: str) -> Path:
-    """Returns the path. Raises InvalidInput for an empty one, which would mean the current folder."""
+    """Returns the path. Raises InvalidInput for an empty text, which would mean the current folder."""
     if not written:
         raise InvalidInput(
             "a path is empty; name a file or a folder (is a variable of the shell not set?)"

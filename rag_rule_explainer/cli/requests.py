@@ -1,5 +1,7 @@
-"""This module groups the options of commands that are no settings: the question, the application, the
-judge."""
+"""This module groups the options of commands that do not become ``Settings``.
+
+They are about the question, the application, the model and the judge.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -39,7 +41,7 @@ from .options import (
 
 @dataclass(frozen=True, slots=True)
 class SubjectOptions:
-    """These options name a question, and the sources or the application that answers it."""
+    """These options give the question, and the sources or the application to answer it from."""
 
     PANEL: ClassVar = "What is explained"
 
@@ -89,7 +91,7 @@ class Condition:
 
     @property
     def written(self) -> tuple[str, str | None]:
-        """Returns the predicates as written."""
+        """Returns the texts of the two predicates, for retention rules and for omission rules."""
         return self.predicate, self.omission_predicate
 
     @property
@@ -102,7 +104,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class AskingOptions:
-    """These options name the model that reads the sources, and say whether it may cost money."""
+    """These options name the model that answers from the sources, and say whether it may cost money."""
 
     PANEL: ClassVar = "The model that reads the sources"
 
@@ -115,8 +117,10 @@ class AskingOptions:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A ``SearchRequest`` holds all options of a command, except for settings. Raises InvalidInput for
-    options that exclude each other."""
+    """A ``SearchRequest`` holds all options of a command that do not become ``Settings``.
+
+    Raises InvalidInput for options that exclude each other.
+    """
 
     subject: SubjectOptions
     condition: Condition
@@ -151,7 +155,8 @@ class SearchRequest:
                 problem = "goes with --app only" if subject.app is None else "does not go with --app"
                 raise InvalidInput(f"{option} {problem}; leave one of them out")
         for option, value in of_models.items():
-            # Otherwise the user would take an answer of the offline reader for one of the endpoint.
+            # Without ``--model`` the offline reader answers. The user, who named an endpoint, would think
+            # that the endpoint answered.
             if value is not None and asking.model is None:
                 raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
         if subject.input is not None and subject.input_key is not None:

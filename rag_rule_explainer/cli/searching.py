@@ -65,8 +65,10 @@ class Testing:
     sizes: SizesOption = None
 
     def settings(self, more: Mapping[str, Any] | None = None) -> SettingsFields:
-        """Returns these options as settings; ``more``: further fields of ``Sampled``. Raises
-        InvalidInput."""
+        """Returns these options as settings; ``more``: further fields of ``Sampled``.
+
+        Raises InvalidInput for an option that has no effect without another option.
+        """
         if self.similarity is not None and not self.merge_duplicates:
             raise InvalidInput("--similarity is about near-duplicates; say --merge-duplicates with it")
         tied = self.merge_duplicates if self.similarity is None else self.similarity
@@ -100,7 +102,7 @@ class MiningOptions:
     speculate: Speculate = 0.0
 
     def settings(self) -> SettingsFields:
-        """Returns these options as settings. Raises InvalidInput for a wrong partition."""
+        """Returns these as settings. Raises InvalidInput for a wrong ``--partition`` or ``--others``."""
         return {
             "rules": self.rules,
             "granularity": parsed_ids(self.granularity),
@@ -110,8 +112,7 @@ class MiningOptions:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """Returns the options of a sampled search: its statement about the rules, and how many it
-        searches for."""
+        """Returns the fields of ``Sampled`` that these options give; None for an option not given."""
         return {
             "max_rules": self.max_rules,
             "jointly": self.jointly or None,
@@ -151,8 +152,11 @@ class Spending:
     repeat_check: RepeatCheck = True
 
     def settings(self, *, free: bool) -> SettingsFields:
-        """Returns these options as settings; ``free``: replays cost nothing. Raises InvalidInput."""
-        # With free replays, the cap is the largest that is allowed.
+        """Returns these options as settings; ``free``: True if replays cost nothing.
+
+        Raises InvalidInput for options that do not fit together.
+        """
+        # If replays are free, their number is limited only by the largest limit that is allowed.
         cap = self.max_replays or (MOST_REPLAYS if free else None)
         check_priced(self.max_cost, self.price)
         return {
@@ -179,20 +183,23 @@ class VotingOptions:
     recheck: Recheck = 0
 
     def noise(self, min_confidence: float = 1.0) -> Noise:
-        """Returns these options as ``Noise``. Raises InvalidInput."""
+        """Returns these options as ``Noise``. Raises InvalidInput for values that are not allowed."""
         return Noise(self.samples, self.vote, self.recheck, min_confidence)
 
 
 @dataclass(frozen=True, slots=True)
 class TrialOptions:
-    """These options say how one rule is tested."""
+    """These options say how ``rag-rules verify`` tests the one rule that it is given."""
 
     testing: Testing
     spending: Spending
     voting: VotingOptions
 
     def settings(self, kind: Literal["retention", "omission"], *, free: bool) -> Settings:
-        """Returns the settings; ``free``: replays cost nothing. Raises InvalidInput."""
+        """Returns the settings for a rule of this kind; ``free``: True if replays cost nothing.
+
+        Raises InvalidInput for options that do not fit together.
+        """
         return Settings.of(
             Settings(rules=kind, noise=self.voting.noise()),
             {**self.testing.settings(), **self.spending.settings(free=free)},
@@ -209,7 +216,10 @@ class SearchOptions:
     voting: VotingOptions
 
     def settings(self, *, free: bool = False) -> Settings:
-        """Returns the settings; ``free``: replays cost nothing. Raises InvalidInput."""
+        """Returns the settings; ``free``: True if replays cost nothing.
+
+        Raises InvalidInput for options that do not fit together.
+        """
         mining = self.mining
         return Settings.of(
             Settings(noise=self.voting.noise(mining.min_confidence)),
@@ -228,13 +238,16 @@ _GIVE_PRICES = (
 
 
 def check_priced(cost: float | None, prices: list[str] | None) -> None:
-    """Raises InvalidInput for a limit on cost without prices."""
+    """Raises InvalidInput if the cost is limited and no prices are given."""
     if cost is not None and not prices:
         raise InvalidInput(f"--max-cost needs the price of tokens; {_GIVE_PRICES}")
 
 
 def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:
-    """Returns the prices written as ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``. Raises InvalidInput."""
+    """Returns prices by model, from texts of the form ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED``.
+
+    Raises InvalidInput for a text that has another form.
+    """
     if not given:
         return None
     return dict(map(_parsed_price, given))
@@ -255,15 +268,20 @@ def _parsed_price(written: str) -> tuple[str, Price]:
 
 
 def _store_of(url: str | None, namespace: str | None) -> Store | None:
-    """Returns the store at the URL; a missing namespace is filled in later. Raises InvalidInput without a
-    URL."""
+    """Returns the store at the URL; if it has no namespace, a later step adds one.
+
+    Raises InvalidInput if there is a namespace but no URL.
+    """
     if url is None or namespace is not None:
         return parsed_store(url, namespace)
     return Store(url)
 
 
 def parsed_store(url: str | None, namespace: str | None) -> Store | None:
-    """Returns the store at the URL, or None. Raises InvalidInput for only one of the two options."""
+    """Returns the store at the URL; None if neither option is given.
+
+    Raises InvalidInput if only one of the two options is given.
+    """
     if url is None and namespace is None:
         return None
     if url is None or namespace is None:

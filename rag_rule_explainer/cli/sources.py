@@ -1,4 +1,4 @@
-"""This module reads sources from a JSONL file or a folder of texts, which are untrusted."""
+"""This module reads sources from a JSONL file or a folder of text files. The files are untrusted."""
 
 import os.path
 import sys
@@ -33,15 +33,18 @@ _DOCUMENTS = (".csv", ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf",
 
 
 TEXT_ALIASES = AliasChoices("text", "page_content", "content")
-"""The keys under which a text may be; the first that exists counts."""
+"""The keys that a source's text may have; if there are several, the first one in this list is used."""
 Identity: TypeAlias = Annotated[
     str, BeforeValidator(lambda given: str(given) if type(given) is int else given)
 ]
-"""An id; a number, which logs and tables often have, becomes a str."""
+"""An id. A whole number is converted to a str, because ids are often numbers in logs and tables."""
 
 
 class SourceLine(BaseModel):
-    """This model reads one line of JSONL, also as LangChain writes documents; it ignores other fields."""
+    """This model reads a source from one line of JSONL, also from a document in LangChain's form.
+
+    Fields that it does not know are ignored.
+    """
 
     model_config = ConfigDict(strict=True)
 
@@ -51,21 +54,24 @@ class SourceLine(BaseModel):
     metadata: dict[str, JsonValue] = {}
 
     def source(self, name: str) -> Source:
-        """Returns the line as a source of this name."""
+        """Returns the line as a source with this id."""
         titled = {} if self.title is None else {"title": self.title}
         return Source(name, self.text, {**self.metadata, **titled})
 
 
 def load(path: Path, question: str, top_k: int | None) -> SourceSet:
-    """Returns the sources at ``path``; with ``top_k``, only the best matches of the question, best
-    first. Raises InvalidInput if there is no such path, if it holds no sources, or for an id that is
-    empty or occurs twice."""
+    """Returns the sources in a file or a folder; "-" is standard input.
+
+    ``top_k``: return only so many sources that match the question best, the best first; None for all.
+    Raises InvalidInput if there is no such path, or no source in it, and for an id that is empty or
+    occurs twice.
+    """
     written = str(path)
     if written == "-":
         sources = _in_lines(_from_stdin(), "standard input")
     elif written.startswith(("http:/", "https:/")):
         raise InvalidInput(f"{written} is no file; download it first: {_EXPECTED}")
-    elif os.path.isdir(path):  # noqa: PTH112 -- unlike Path.is_dir, it does not raise
+    elif os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise, and this does not
         sources = _from_folder(path)
     else:
         _check_kind(path)
@@ -97,7 +103,10 @@ def _check_kind(path: Path) -> None:
 
 
 def _from_folder(folder: Path) -> list[Source]:
-    """Returns the text files in a folder and its subfolders as sources."""
+    """Returns the text files in a folder and its subfolders as sources, without empty ones.
+
+    Prints which files were not read.
+    """
     files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
     texts = [file for file in files if file.suffix.lower() in _SUFFIXES]
     unread = _counted([file for file in files if file.suffix.lower() in _DOCUMENTS])
@@ -115,7 +124,7 @@ def _from_folder(folder: Path) -> list[Source]:
 
 
 def _counted(files: Collection[Path]) -> str:
-    """Returns the number of files of each suffix in words; empty without files."""
+    """Returns how many files of each suffix there are, such as "2 .pdf files"; empty without files."""
     kinds = Counter(file.suffix.lower() for file in files)
     counts = [f"{count} {kind}" for kind, count in kinds.most_common()]
     return f"{phrase(counts)} file{'s' * (len(files) != 1)}" if counts else ""
@@ -133,10 +142,13 @@ def _from_stdin() -> str:
 
 
 def _in_lines(content: str, where: str) -> list[Source]:
-    """Returns one source per line, under its id; else a name from its metadata; else "D" and its
-    position."""
+    """Returns the source on each line, or each source of a JSON list.
+
+    A source without an id gets a name from its metadata, or else "D" with its position. ``where``: the
+    name of the file, for error messages.
+    """
     begun = content.lstrip()
-    # A list on one line is a line of JSON as well, and its errors are reported like those of lines.
+    # A list may also stand on one line, so the first character decides how the content is read.
     parts = _listed(begun, where) if begun.startswith("[") else _by_line(begun and content, where)
     lines = [_line(part, at) for at, part in parts]
     _check_ids({at: line.id for (at, _), line in zip(parts, lines, strict=True)})
@@ -145,8 +157,8 @@ def _in_lines(content: str, where: str) -> list[Source]:
 
 
 def _by_line(content: str, where: str) -> list[tuple[str, str]]:
-    # Unlike split, splitlines() also splits at U+2028 and similar characters, which JSON texts may
-    # contain.
+    # ``splitlines`` is not used, because it also splits at U+2028 and similar characters, which JSON
+    # texts may contain.
     numbered = enumerate(content.split("\n"), start=1)
     lines = [(f"{where}, line {number}", line) for number, line in numbered if line.strip()]
     if len(lines) > 1 and lines[0][1].strip() == "{":
@@ -166,8 +178,10 @@ def _listed(content: str, where: str) -> list[tuple[str, str]]:
 
 
 def _check_ids(ids: Mapping[str, str | None]) -> None:
-    """Raises InvalidInput for an id that occurs twice. ``ids``: each line's id, by the place of the
-    line."""
+    """Raises InvalidInput for an id that occurs twice.
+
+    ``ids``: by the place of a line, such as "a.jsonl, line 3", the id on it; None if there is none.
+    """
     seen = dict[str, str]()
     for at, name in ids.items():
         if name is not None and name in seen:
@@ -189,7 +203,7 @@ def _line(line: str, where: str) -> SourceLine:
 
 
 def complaint(error: ValidationError) -> str:
-    """Returns the first error in a record, with its place."""
+    """Returns the message for the first error in a record, with the name of the field."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "missing" and first["loc"][-1:] == ("text",) and isinstance(first["input"], dict):
@@ -204,11 +218,14 @@ def complaint(error: ValidationError) -> str:
 
 
 def read_text(file: Path, expected: str = _EXPECTED) -> str:
-    """Returns the text of a file. Raises InvalidInput, with what is ``expected``, if it cannot be
-    read."""
+    """Returns the text of a file.
+
+    ``expected``: a sentence for error messages that says which file to give. Raises InvalidInput if the
+    file cannot be read as text.
+    """
     try:
         content = file.read_bytes()
-        # PowerShell and Notepad write UTF-16, with a mark at the beginning.
+        # PowerShell and Notepad may write UTF-16, which a byte order mark at the beginning shows.
         return content.decode("utf-16" if content[:2] in _UTF_16 else "utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {file}; {expected}") from error

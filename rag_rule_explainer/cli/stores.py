@@ -1,5 +1,7 @@
-"""This module runs ``rag-rules store``: it lists, prunes and exports a store. Texts from a store are
-untrusted."""
+"""This module runs ``rag-rules store``: it lists, prunes and exports a store.
+
+Texts from a store are untrusted.
+"""
 
 import json
 from datetime import datetime, timezone
@@ -14,7 +16,8 @@ from .terminal import print_json, print_lines
 if TYPE_CHECKING:
     from ..storing.maintenance import NamespaceInfo, StoreInfo
 
-# The commands import the storing package late: other commands must not load SQLAlchemy.
+# The functions import the package ``storing`` when they run, so that other commands need not load
+# SQLAlchemy.
 
 store = typer.Typer(name="store", help="Look at a store of paid answers, prune it, export it.")
 
@@ -52,7 +55,7 @@ def _export(url: Url, namespace: Namespace = None) -> None:
     from ..storing.maintenance import export
 
     for record in export(url, namespace):
-        # ASCII can be written in every encoding, and control characters become escapes.
+        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
         print_json(json.dumps(record))
 
 

@@ -1,9 +1,8 @@
-"""This module contains two stories, modelled on the examples in the paper, that are explained without a
-key.
+"""This module contains the two stories of the demo, modelled on examples in the paper.
 
-The paper is *Rule-Based Explanations for Retrieval-Augmented LLM Systems*; the texts are our own. All of
-it is fiction, written for this project: the studies, clinics, programmes and findings do not exist, and
-nothing here is medical advice.
+The paper is *Rule-Based Explanations for Retrieval-Augmented LLM Systems*. The texts are our own and all
+fiction, written for this project: the studies, clinics, programmes and findings do not exist. No text in
+this module is medical advice.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A ``Document`` is one text of a story's corpus; its id is short enough to be read within a rule."""
+    """A ``Document`` is one text of a story's corpus. Its id is short, because rules contain it."""
 
     id: str
     title: str
@@ -22,8 +21,10 @@ class Document:
 @dataclass(frozen=True, slots=True)
 class Story:
     """A ``Story`` holds a question, the documents retrieved for it, and the symptom of a wrong answer.
-    An answer that contains ``symptom`` is wrong, and the answer on all ``documents`` contains it.
-    ``corpus`` holds ``documents`` and a few more that a lexical retriever does not return."""
+
+    ``symptom``: a text that only a wrong answer contains; the answer from all ``documents`` contains it.
+    ``corpus``: the ``documents``, and others that a lexical retriever does not return.
+    """
 
     name: str
     introduction: str

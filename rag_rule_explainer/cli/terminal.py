@@ -1,4 +1,4 @@
-"""This module prints: results go to stdout, everything else to stderr."""
+"""This module prints for the command line: results to stdout, everything else to stderr."""
 
 import os
 import sys
@@ -13,13 +13,20 @@ from ..printable import printable
 from ..probing.judging import error_text
 
 
-def print_lines(lines: Iterable[Text | str]) -> None:
-    """Prints lines with styles on a terminal, and plain otherwise; never wrapped, and without markup. A
-    ``str`` has no styles and is printed as it is."""
+def write_in_any_encoding() -> None:
+    """Makes stdout write an escape for each character that its encoding does not have."""
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if callable(reconfigure):
-        reconfigure(errors="backslashreplace")  # not every encoding has every character
-    # Even in a notebook, the output of a command is text on stdout.
+        reconfigure(errors="backslashreplace")
+
+
+def print_lines(lines: Iterable[Text | str]) -> None:
+    """Prints lines on stdout, with styles if it is a terminal.
+
+    Long lines are not wrapped, and Rich's markup in the texts is not interpreted. A ``str`` has no styles
+    and is printed as it is.
+    """
+    # In a notebook, Rich would display the output there; a command must write it to stdout as text.
     console = Console(file=sys.stdout, highlight=False, force_jupyter=False)
     for line in lines:
         with _writing():
@@ -32,7 +39,7 @@ def print_lines(lines: Iterable[Text | str]) -> None:
 
 
 def print_json(json: str) -> None:
-    """Prints JSON, which must be ASCII, without changes."""
+    """Prints JSON unchanged; it must consist of ASCII characters."""
     with _writing():
         print(json, flush=True)  # noqa: T201 -- Rich takes seconds for what can be megabytes
 
@@ -45,14 +52,16 @@ def say(message: str) -> None:
 
 @contextmanager
 def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, None]:
-    """Yields a function that shows progress, (done, total), as a bar on a terminal; None elsewhere.
-    The bar disappears at the end."""
+    """Yields a function (done, total) that shows progress as a bar; None if stderr is no terminal.
+
+    ``what``: the words after the numbers. The bar disappears at the end.
+    """
     if not (sys.stderr and sys.stderr.isatty()):
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    # Rich's progress is imported late, because most commands do not need it.
+    # The import above is not at the top of the file, because most commands show no progress.
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
@@ -61,12 +70,15 @@ def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, N
 
 @contextmanager
 def _writing() -> Generator[None, None, None]:
-    """Ends the program if the reader of the output has gone away. Raises InvalidInput if the disk is
-    full."""
+    """Ends the program if printing in the block fails because the reader has closed the pipe.
+
+    Raises InvalidInput if printing fails for another reason, such as a full disk.
+    """
     try:
         yield
     except OSError as error:
-        # Python would write the buffer again at exit, and fail again.
+        # At exit, Python tries to write the rest of the buffer, which would fail again. So stdout now
+        # goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(1)
@@ -77,15 +89,17 @@ def _writing() -> Generator[None, None, None]:
 
 @contextmanager
 def stdout_kept() -> Generator[None, None, None]:
-    """Redirects the application's prints to stderr, because stdout is for the result, which may be
-    JSON."""
+    """Redirects to stderr what the application prints, because stdout is for the result.
+
+    The result may be JSON, which other texts would make invalid.
+    """
     with redirect_stdout(sys.stderr):
         yield
 
 
 @contextmanager
 def exits_as_errors() -> Generator[None, None, None]:
-    """Raises BaselineFailed if an application exits the program, which would hide the reason."""
+    """Raises BaselineFailed, with the reason, if the application tries to exit the program."""
     try:
         yield
     except SystemExit as error:
@@ -97,5 +111,5 @@ def exits_as_errors() -> Generator[None, None, None]:
 
 
 def unstyled(text: str) -> str:
-    """Returns a text for a help page, where brackets would otherwise be read as styles."""
+    """Returns the text with its brackets escaped, because help pages read brackets as styles."""
     return text.replace("[", "\\[")

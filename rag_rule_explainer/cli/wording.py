@@ -1,4 +1,4 @@
-"""This module translates error messages for the command line: names of settings become options."""
+"""This module rewrites error messages for the command line: it replaces names of settings by options."""
 
 import re
 
@@ -48,7 +48,7 @@ _SAID_OTHERWISE = (
 
 
 def as_typed(message: str) -> str:
-    """Returns an error message with options in place of the names of settings."""
+    """Returns an error message in which names of settings are replaced by options of the commands."""
     begun = _BEGINS.match(message)
     if begun is not None:
         message = _OPTIONS[begun[1]] + message[begun.end() :]

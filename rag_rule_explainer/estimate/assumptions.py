@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, isfinite
 
-from ..allowed import checked_function
+from ..allowed import called_as, checked_function
 from ..errors import InvalidInput
 
 _CHARACTERS_PER_TOKEN = 4
@@ -38,6 +38,7 @@ class RunShape:
         return len(self.asked_before) + (max(1, sources) if self.one_at_a_time else 1)
 
 
+@called_as("Assumptions")
 @dataclass(frozen=True, slots=True)
 class Assumptions:
     """An ``Assumptions`` holds assumed values.

@@ -1,4 +1,5 @@
-"""This room decides which subset to probe next. It is pure: no I/O, no clock, no threads."""
+"""This package decides which subset to probe next. Its code is pure: it uses no I/O, no clock and no
+threads."""
 
 from .confidence import CONFIDENCE_LIMIT, Confidence, superset_sums
 from .dual import dual

@@ -1,8 +1,9 @@
-"""This module finds rules that hold on at least a given share of their applicable subsets.
+"""This module finds rules that hold on at least a given share of the subsets to which they apply.
 
-The confidence of an antecedent S (paper, section on rule definitions) is the share of its applicable
-subsets on which the condition holds. It is not monotone, so it takes all 2^n verdicts, and one
-superset-sum (zeta) transform: n * 2^n additions for all 2^n antecedents together.
+The confidence of an antecedent (paper, section on rule definitions) is the share of its applicable
+subsets on which the condition holds. It may grow or shrink with the antecedent, so no verdict can be
+skipped: all 2^n are needed. One superset-sum (zeta) transform then gives the counts for all 2^n
+antecedents together, by n * 2^n additions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,18 +17,18 @@ from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
 
 CONFIDENCE_LIMIT = 12
-"""The largest number of units: their subsets need 4,096 verdicts."""
+"""The largest number of units (sources, or groups of tied ones). Their subsets need 4,096 verdicts."""
 
 _LANE = 32
-"""The number of bits of one count in the packed integer of ``superset_sums``."""
+"""``superset_sums`` packs many counts into one integer. This is the number of bits for one count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """This miner finds the minimal antecedents with a confidence of at least ``share``;
-    ``minimal=False``: all of them. It requests all 2^n masks.
+    """This miner finds the minimal antecedents with a confidence of at least ``share``. It requests all
+    2^n masks. ``minimal``: False to find all antecedents with that confidence.
 
-    A mask without a verdict counts as BREAKS, so that every claim is true at any time.
+    A mask without a verdict counts as BREAKS, so that each claim is true at any time.
     """
 
     kind: RuleKind
@@ -35,7 +36,7 @@ class Confidence:
     minimal: bool = True
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """Returns a fresh search of ``lattice``."""
+        """Starts a new search over the subsets of ``lattice``."""
         verdicts: dict[Subset, Verdict] = {}
 
         def claims() -> tuple[Claim, ...]:
@@ -56,7 +57,8 @@ class Confidence:
 def confident(
     kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
-    """Returns the antecedents that hold on at least this share of their applicable subsets."""
+    """Returns the antecedents for which the condition holds on at least this share of the subsets to
+    which they apply. A subset without a verdict counts as one on which it does not hold."""
     flip = kind.flip(lattice)
     holds = [0] * len(lattice.masks())
     for mask, verdict in verdicts.items():
@@ -71,7 +73,8 @@ def confident(
 def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
     """Returns, for every mask of ``size`` units, the sum of the counts of all masks that contain it. No
     count and no sum may reach 2^32."""
-    # One integer holds all counts, 32 bits each, so that one addition adds to all masks at once.
+    # All counts are packed into one integer, 32 bits each. One addition of such integers then adds the
+    # counts of all masks at once.
     layout = f"<{1 << size}I"
     lanes = int.from_bytes(pack(layout, *counts), "little")
     for unit in range(size):
@@ -81,8 +84,8 @@ def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
 
 @lru_cache(maxsize=128)
 def _lanes_without(unit: int, size: int) -> int:
-    """Returns a packed integer with one lane (``_LANE`` bits) for each mask: all ones in the lanes of
-    masks that lack bit ``unit``, zeros in the others."""
+    """Returns a packed integer that has ``_LANE`` bits (a lane) for each mask. The lane has all ones if
+    the mask lacks the bit ``unit``, and all zeros otherwise."""
     run = _LANE << unit
     pattern, width = (1 << run) - 1, 2 * run
     while width < _LANE << size:

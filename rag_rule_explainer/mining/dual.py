@@ -1,6 +1,7 @@
-"""This module provides the paper's Dual Rule Miner: a search for each kind of rule over the same lattice.
+"""This module provides the Dual Rule Miner of the paper: one search for each kind of rule, over the same
+lattice.
 
-Both searches may request the same subset; the memory of answers makes sure that it is replayed once.
+Both searches may request the same subset. It is replayed only once, since the caller remembers answers.
 """
 
 from ..lattice import Lattice
@@ -10,7 +11,8 @@ from .search import RuleSearch
 
 
 def dual(lattice: Lattice, *, minimal: bool = True) -> tuple[RuleSearch, RuleSearch]:
-    """Returns a retention search and an omission search over the same lattice."""
+    """Returns a search for retention rules and one for omission rules. ``minimal``: False to find all
+    valid rules."""
     return (
         RuleSearch(Mono(RuleKind.RETENTION, minimal), lattice),
         RuleSearch(Mono(RuleKind.OMISSION, minimal), lattice),

@@ -1,7 +1,8 @@
-"""This module mines rules by their definition: it requests all 2^n subsets, then reads the rules off.
+"""This module mines rules by their definition: it requests all 2^n subsets, and then checks every
+antecedent.
 
-It is the oracle of the miners' tests, and the baseline of experiments. It shares only the lattice with
-the other miners.
+The tests compare the other miners with it, and experiments use it for comparison. So it shares no code
+with the other miners except the lattice.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,14 +16,14 @@ from .protocol import Ask, Mining, Wanted
 
 @dataclass(frozen=True, slots=True)
 class Exhaustive:
-    """This miner finds all minimal rules of one kind by their definition, at 2^n probes;
-    ``minimal=False``: all rules."""
+    """This miner finds all minimal rules of one kind by their definition, with 2^n probes. ``minimal``:
+    False to find all rules."""
 
     kind: RuleKind
     minimal: bool = True
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """Returns a fresh search of ``lattice``."""
+        """Starts a new search over the subsets of ``lattice``."""
         verdicts: dict[Subset, Verdict] = {}
 
         def claims() -> tuple[Claim, ...]:
@@ -40,7 +41,8 @@ class Exhaustive:
 
 
 def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> tuple[Mask, ...]:
-    """Returns the antecedents whose applicable subsets all have the verdict HOLDS."""
+    """Returns the valid antecedents: those for which all subsets to which they apply have the verdict
+    HOLDS."""
     flip = kind.flip(lattice)
     return tuple(
         antecedent

@@ -1,18 +1,18 @@
-"""This module provides the paper's divide and conquer: it mines groups of sources, and divides those in
-rules.
+"""This module provides the divide and conquer of the paper: it mines rules over groups of sources, and
+divides the groups that are in rules.
 
-The search begins with one group of all sources. Each round mines the minimal rules over the current
-groups, each retained or omitted as a whole, drops the groups that no rule names, and divides the others,
-until all groups are single sources. It takes a few probes each time that a source's group is halved. It
-finds all rules over the remaining sources; a dropped source was only probed together with the rest of its
-group.
+The search begins with one group of all sources, unless the caller gives other groups. Each round mines
+the minimal rules over the current groups; each group is retained or omitted as a whole. Then it drops the
+groups that no rule names, and divides the others, until all groups are single sources. Each halving of a
+group takes a few probes. The search finds all rules over the sources that remain. A dropped source was
+probed only together with the rest of its group, so rules with it may be missed.
 
-Antecedents do not contain dropped sources: retention rules are mined with these omitted, as in the paper,
-and omission rules with these retained. If more retained (or omitted) sources cannot break a rule, it is
-therefore a rule over all sources. If they can, a BREAKS of an earlier round still counts: an antecedent
-inside it is no rule in a later round, and is not probed. So a rule over the groups of a round remains one
-in the next. In the end, each rule is also probed with all dropped sources in its antecedent. If one
-breaks, the last round is mined again with every subset probed both ways.
+Dropped sources are in no antecedent: they are omitted while retention rules are mined, as in the paper,
+and retained for omission rules. If a rule cannot be broken by more retained (or omitted) sources, it is
+therefore a rule over all sources. Otherwise, verdicts of earlier rounds help: if an antecedent was seen
+to break, no antecedent inside it is a rule in a later round, and it is not probed. At the end, each rule
+is also probed with all dropped sources added to its antecedent. If one then breaks, the last round is
+mined once more, with every subset probed both without and with the dropped sources.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -27,26 +27,28 @@ from .sampled import Sampled
 from .transversal import Transversal
 
 MOST_EXACT = 10
-"""The largest number of groups that are mined exactly, as in the paper; with more, rules are tested on
-random subsets."""
+"""The largest number of groups over which rules are mined exactly, as in the paper. Over more groups,
+they are tested on random subsets."""
 ENOUGH = 4
-"""The number of groups on all of whose subsets the condition must hold before no source is reported to
-matter."""
+"""If the condition holds on all subsets of the groups, no group matters. This is believed only if there
+are at least this number of groups; otherwise they are divided further."""
 
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
-"""A subset of groups without a verdict: its antecedent of sources, and the round's ask for it."""
+"""A request for a verdict in the current round: the antecedent as a mask of sources, and the ask of the
+round's miner, whose key is a mask of groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """This miner finds minimal rules of one kind over the sources that were not dropped, each *relative*
-    to these; a rule is *proved* if it held on all applicable subsets.
+    """This miner finds minimal rules of one kind over the sources that were not dropped. Its rules are
+    *relative* to these sources. A rule is *proved* if it was seen to hold on all subsets to which it
+    applies.
 
-    ``partitions``: divisions of all sources into groups, as disjoint masks, coarse ones first; a group
-    that none of them divides is halved. ``sampled``, ``seed`` and ``kinds``: settings for the tests of
-    rules over more than ``MOST_EXACT`` groups.
+    ``partitions``: ways to divide all sources into groups, each as disjoint masks, coarse ones first. A
+    group that none of them divides is halved. ``sampled``, ``seed`` and ``kinds``: settings for the tests
+    of rules over more than ``MOST_EXACT`` groups.
     """
 
     kind: RuleKind
@@ -56,11 +58,11 @@ class Grouped:
     kinds: int = 1
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """Returns a fresh search of ``lattice``."""
+        """Starts a new search over the subsets of ``lattice``."""
         return _Search(self, lattice).run()
 
     def over(self, groups: int) -> Miner:
-        """Returns the miner of a round with this number of groups."""
+        """Returns the miner for a round with this number of groups."""
         if groups <= MOST_EXACT:
             return Mono(self.kind)
         return Transversal(self.kind, self.sampled, self.seed, self.kinds)
@@ -68,7 +70,7 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class _Groups:
-    """The _Groups are the units of one round, as disjoint antecedents."""
+    """The _Groups are the groups of sources in one round, as disjoint masks."""
 
     masks: tuple[Mask, ...]
 
@@ -78,7 +80,7 @@ class _Groups:
 
     @property
     def kept(self) -> Mask:
-        """The sources of all groups."""
+        """The mask of all sources that are in a group and so were not dropped."""
         return sum(self.masks)
 
     @property
@@ -86,16 +88,17 @@ class _Groups:
         return all(mask.bit_count() == 1 for mask in self.masks)
 
     def sources(self, antecedent: Mask) -> Antecedent:
-        """Returns the antecedent of sources for an antecedent of groups."""
+        """Turns an antecedent that is a mask of groups into the mask of the sources in these groups."""
         return Antecedent(sum(self.masks[unit] for unit in self.lattice.units(antecedent)))
 
     def of(self, units: Mask) -> tuple[Mask, ...]:
-        """Returns the groups in an antecedent of groups."""
+        """Returns the groups, each as a mask of sources, that a mask of groups contains."""
         return tuple(self.masks[unit] for unit in self.lattice.units(units))
 
 
 class _Search:
-    """A _Search works on antecedents; only its asks are flipped to concrete subsets."""
+    """A _Search works with masks of antecedents, and turns them into subsets of retained sources (by
+    ``flip``) only for its asks."""
 
     def __init__(self, miner: Grouped, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
@@ -105,9 +108,9 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # Each antecedent is probed once with each of these masks added to it.
+        # Each antecedent is probed once for each of these masks, with the mask added to it.
         self.beside: tuple[Mask, ...] = (0,)
-        # The claims of this round so far, and those of the round before.
+        # ``found`` returns the claims of this round so far; ``before`` has those of the round before.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
         self.before: tuple[Claim, ...] = ()
         self.stop = ""
@@ -134,8 +137,8 @@ class _Search:
         return self.claims()
 
     def mined(self) -> MiningRound:
-        """Returns the rules over the current groups; subsets with a known verdict are not requested
-        again."""
+        """Mines the rules over the current groups and returns them. Subsets whose verdict is known
+        already are not requested."""
         groups, waiting, asks = self.groups, dict[Mask, Open](), list[Ask]()
         flip = self.kind.flip(groups.lattice)
         mining = self.miner.over(len(groups.masks))(groups.lattice)
@@ -160,14 +163,15 @@ class _Search:
     def answers(
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
     ) -> dict[Subset, Verdict]:
-        """Returns the known verdicts by subset of groups; adds an ask for every other subset, and puts it
-        into ``waiting``."""
+        """Returns the verdicts that are known for these requests, by subset of groups. For each other
+        request, adds an ask to ``asks`` and notes it in ``waiting``."""
         answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
             verdict, missing = self.known(antecedent)
             if verdict is None:
                 waiting[missing] = antecedent, ask
-                # A group is dropped as a whole, so one verdict decides on many sources.
+                # Until the last round, one verdict may drop a whole group of sources. Such asks are
+                # crucial, so votes at the border include them.
                 crucial = ask.crucial or not self.is_last
                 asks.append(ask._replace(key=Subset(missing ^ self.flip), crucial=crucial))
             else:
@@ -175,15 +179,16 @@ class _Search:
         return answers
 
     def add_verdicts(self, verdicts: Verdicts, waiting: dict[Mask, Open]) -> list[Open]:
-        """Adds the verdicts, and returns the subsets that waited for them."""
+        """Records new verdicts. Removes from ``waiting`` the requests that waited for them, and returns
+        these."""
         new = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
         self.seen.update(new)
         self.broken += [mask for mask, verdict in new.items() if verdict is Verdict.BREAKS]
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent, or None and the antecedent to request. An antecedent
-        inside one that breaks has the verdict BREAKS: it is no rule, whatever its own subset does."""
+        """Returns the verdict on an antecedent if it is known, else None and the antecedent to request.
+        An antecedent inside one that breaks has the verdict BREAKS, since it cannot be a rule."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -193,7 +198,8 @@ class _Search:
         return Verdict.HOLDS, 0
 
     def breaks_with_dropped(self, rules: tuple[Claim, ...]) -> GroupTrial:
-        """Returns True iff any of the rules breaks with all dropped sources added."""
+        """Probes each rule with all dropped sources added to its antecedent. Returns True iff any of them
+        breaks."""
         subsets = [self.groups.sources(rule.antecedent) | self.dropped for rule in rules]
         missing = [mask for mask in subsets if mask not in self.seen]
         asks = tuple(Ask(Subset(mask ^ self.flip), self.lattice.complement(mask)) for mask in missing)
@@ -207,7 +213,8 @@ class _Search:
         return self.lattice.full ^ self.groups.kept
 
     def divided(self, rules: tuple[Claim, ...]) -> _Groups | None:
-        """Returns the groups of the next round; None if this round was the last."""
+        """Returns the groups of the next round, which are parts of those that the rules name; None if
+        there is no next round."""
         named = 0
         for rule in rules:
             named |= rule.antecedent
@@ -222,7 +229,8 @@ class _Search:
         return _Groups(tuple(part for group in kept for part in self.parts(group)))
 
     def parts(self, group: Mask) -> tuple[Mask, ...]:
-        """Returns the parts of a group, or the group alone if it is a single source."""
+        """Divides a group by the first partition that divides it, or else into halves. Returns the parts,
+        or only the group if it is a single source."""
         for partition in self.miner.partitions:
             parts = tuple(part & group for part in partition if part & group)
             if len(parts) > 1:
@@ -238,8 +246,8 @@ class _Search:
         return tuple(claims[antecedent] for antecedent in sorted(claims, key=smallest_first))
 
     def not_subsumed(self, rules: Iterable[Claim]) -> tuple[Claim, ...]:
-        """Returns the claims of the round before that contain none of these rules. They are still true:
-        this round has not divided their groups yet, or has no verdict on them."""
+        """Returns those claims of the round before whose sources contain none of these rules. They are
+        not replaced yet by smaller rules of this round, so they are still reported."""
         smaller = [rule.rule for rule in rules]
         return tuple(
             claim for claim in self.before if not any(rule.subsumes(claim.rule) for rule in smaller)
@@ -252,12 +260,12 @@ class _Search:
         return any(antecedent & broken == antecedent for broken in self.broken)
 
     def unverified(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule over groups that will be divided."""
+        """Returns an unverified claim for a rule over groups that will be divided further."""
         antecedent = self.groups.sources(rule.antecedent)
         return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
 
     def claim_for(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule of the last round."""
+        """Returns the claim for a rule of the last round, with its status and the subsets it held on."""
         antecedent = self.groups.sources(rule.antecedent)
         if self.is_proved(antecedent):
             return Claim(self.kind, antecedent, "proved")

@@ -1,4 +1,5 @@
-"""This module enumerates hitting sets, smallest first, by python-sat."""
+"""This module finds hitting sets, smallest first, by the solver python-sat. A *hitting set* has at least
+one unit in common with each of some given masks."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,13 +8,14 @@ from ..lattice import Lattice, Mask
 
 
 class HittingSets:
-    """The HittingSets share a unit with every mask to hit, and contain no blocked mask."""
+    """The HittingSets are all sets of units that have a unit in common with each mask of ``hit``, and
+    that contain no mask of ``blocked`` completely."""
 
     def __init__(self, lattice: Lattice, hit: Iterable[Mask] = (), blocked: Iterable[Mask] = ()) -> None:
         self._lattice = lattice
         self._nothing_left, self._free = False, True
-        # Most searches need no solver, and it is slow to load.
-        from pysat.examples.hitman import Hitman  # pyright: ignore[reportMissingTypeStubs] -- it has none
+        # The solver is slow to load and most searches do not need it, so it is imported only here.
+        from pysat.examples.hitman import Hitman  # pyright: ignore[reportMissingTypeStubs] -- this package has no stubs
 
         self._solver: Any = Hitman(htype="sorted")
         for mask in hit:
@@ -22,7 +24,7 @@ class HittingSets:
             self.block(mask)
 
     def hit(self, mask: Mask) -> None:
-        """Restricts the sets to those with a unit of this mask; the empty mask leaves none."""
+        """Excludes all sets that have no unit of this mask. The empty mask excludes all sets."""
         if not mask:
             self._nothing_left = True
             return
@@ -30,7 +32,7 @@ class HittingSets:
         self._solver.hit(self._lattice.units(mask))
 
     def block(self, mask: Mask) -> None:
-        """Restricts the sets to those that do not contain this mask; the empty mask leaves none."""
+        """Excludes all sets that contain this mask completely. The empty mask excludes all sets."""
         if not mask:
             self._nothing_left = True
             return
@@ -38,7 +40,7 @@ class HittingSets:
         self._solver.block(self._lattice.units(mask))
 
     def smallest(self) -> Mask | None:
-        """Returns one of the smallest sets; None if there is none."""
+        """Returns one of the smallest sets that are not excluded; None if all are excluded."""
         if self._nothing_left:
             return None
         if self._free:

@@ -1,9 +1,10 @@
-"""This module computes the Banzhaf and Shapley index of each unit in the game of validity.
+"""This module computes how important each unit (a source, or a group of tied ones) is: its Banzhaf and
+Shapley index.
 
-The game v(S) = [S is a valid antecedent] is monotone and follows from the minimal rules, so its indices
-cost no probe. The indices of a unit that no minimal rule names are 0, and leaving it out changes no other
-index. With at most ``FAMILY_LIMIT`` named units the indices are exact, by rational arithmetic on
-families; with more, they are estimated from random orders and subsets.
+These indices come from game theory. Here the units are the players, and a set of units wins if it is a
+valid antecedent. This follows from the minimal rules, so the indices need no probes. A unit that no
+minimal rule names has the indices 0 and can be left out of the computation. With at most ``FAMILY_LIMIT``
+named units, the indices are exact; with more, they are estimated from random orders and subsets.
 """
 
 import random
@@ -16,16 +17,16 @@ from math import factorial, sqrt
 from ..lattice import FAMILY_LIMIT, Family, Lattice, Mask, family, up_closure, without_unit
 
 DRAWS = 10_000
-"""The number of random orders, and of random subsets, of an estimate."""
+"""The number of random orders, and also of random subsets, from which indices are estimated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """The Power of a unit is its Banzhaf index (0 to 1) and its Shapley index. All Shapley indices sum to
-    1, unless no rule is valid or the empty rule is.
+    """The Power of a unit holds its Banzhaf index and its Shapley index, each from 0 to 1. The Shapley
+    indices of all units sum to 1, unless there is no rule or the empty antecedent is a rule.
 
-    ``error``: 0 for exact indices; else the largest error of each estimate, at a confidence of at least
-    95 %.
+    ``error``: 0 for exact indices; for estimates, the largest error of each, with a confidence of at
+    least 95 %.
     """
 
     banzhaf: Fraction
@@ -34,8 +35,8 @@ class Power:
 
 
 def powers(lattice: Lattice, minimal_rules: Iterable[Mask]) -> tuple[Power, ...]:
-    """Returns the indices of every unit, first unit first. The rules are the minimal winning
-    coalitions."""
+    """Returns the indices of every unit, in the order of the units. ``minimal_rules``: the antecedents of
+    all minimal rules."""
     rules = tuple(minimal_rules)
     named = [unit for unit in range(lattice.size) if any(rule & lattice.bit(unit) for rule in rules)]
     smaller = Lattice(len(named))
@@ -53,18 +54,20 @@ def _exact(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
 
 
 def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
-    draw = random.Random(len(rules))  # noqa: S311 -- reproducible
+    draw = random.Random(len(rules))  # noqa: S311 -- the draws must be reproducible, not secret
     units = [lattice.units(rule) for rule in rules]
     pivots, swings = [0] * lattice.size, [0] * lattice.size
     order = list(range(lattice.size))
     for _ in range(DRAWS):
         draw.shuffle(order)
         place = {unit: number for number, unit in enumerate(order)}
-        # The pivot is the unit that completes the first rule.
+        # The units join one after the other. The pivot is the unit with which the joined units first
+        # contain a rule.
         pivots[order[min(max(place[unit] for unit in rule) for rule in units)]] += 1
         for unit in lattice.units(_swinging(rules, draw.getrandbits(lattice.size))):
             swings[unit] += 1
-    # Hoeffding's inequality: 2 exp(-2 DRAWS error^2) is 5 %.
+    # By Hoeffding's inequality, the chance of a larger error is at most 2 exp(-2 DRAWS error^2), which is
+    # 5 % for this error.
     error = sqrt(3.69 / (2 * DRAWS))
     return tuple(
         Power(Fraction(swing, DRAWS), Fraction(pivot, DRAWS), error)
@@ -73,7 +76,8 @@ def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
 
 
 def _swinging(rules: Sequence[Mask], subset: Mask) -> Mask:
-    """Returns the units whose membership decides whether the subset, apart from them, contains a rule."""
+    """Returns the units that decide on their own whether the subset contains a rule. For each, the answer
+    depends on whether this unit is in the subset, with all others unchanged."""
     complete = [rule for rule in rules if rule & subset == rule]
     if complete:
         return reduce(lambda one, other: one & other, complete)
@@ -84,7 +88,7 @@ def _swinging(rules: Sequence[Mask], subset: Mask) -> Mask:
 def _power(lattice: Lattice, valid: Family, unit: int) -> Power:
     bit_index = lattice.size - 1 - unit
     absent = without_unit(bit_index, lattice.size)
-    # These sets lack the unit, are not valid, and become valid with the unit.
+    # The sets that lack the unit and are not valid, but become valid when the unit is added.
     swings = (valid >> (1 << bit_index)) & absent & ~valid
     by_size = [(swings & layer).bit_count() for layer in layers(lattice.size)]
     players = lattice.size
@@ -97,7 +101,8 @@ def _power(lattice: Lattice, valid: Family, unit: int) -> Power:
 
 @lru_cache(maxsize=32)
 def layers(size: int) -> tuple[Family, ...]:
-    """Returns the families of all masks with 0, 1, …, ``size`` units."""
+    """Returns, for each number from 0 to ``size``, the family (an integer with one bit per mask) of all
+    masks with this number of units."""
     if size == 0:
         return (1,)
     smaller, shift = layers(size - 1), 1 << (size - 1)

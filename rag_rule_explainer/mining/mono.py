@@ -1,12 +1,14 @@
-"""This module provides the paper's Mono Rule Miner, for either kind of rule.
+"""This module provides the Mono Rule Miner of the paper, which works for both kinds of rule.
 
-Guarantee: at the end it has claimed exactly the valid rules (the minimal ones, or all), each proved, and
-has requested exactly the masks of V ∪ B, each once. V are the valid candidates, B the invalid candidates
-whose parents are all valid. No exact algorithm can request fewer.
+An antecedent is *valid* if the condition holds on all subsets to which it applies. Its *parents* are the
+antecedents with one more unit, its *children* those with one fewer. At its end, the miner has proved
+exactly the valid rules (the minimal ones, or all). It has requested each mask of V ∪ B exactly once, and
+no other: V are the valid antecedents, B the invalid ones whose parents are all valid. No exact algorithm
+can request fewer.
 
-A candidate is requested as soon as its own parents are known to be valid, without waiting for its level.
-Its rank is the complement of the antecedent, read as a number. A parent's complement is a subset and so a
-smaller number, so every parent comes before its child.
+An antecedent is requested as soon as all its parents are known to be valid, without waiting for others of
+the same size. Its rank is the complement of its mask, read as a number. The complement of a parent is a
+subset of it and so a smaller number, so each parent comes before its children.
 """
 
 from dataclasses import dataclass
@@ -19,13 +21,14 @@ from .protocol import Ask, Mining, Wanted
 
 @dataclass(frozen=True, slots=True)
 class Mono:
-    """This miner finds and proves all minimal rules of one kind; ``minimal=False``: all valid rules."""
+    """This miner finds and proves all minimal rules of one kind. ``minimal``: False to find all valid
+    rules."""
 
     kind: RuleKind
     minimal: bool = True
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """Returns a fresh search of ``lattice``."""
+        """Starts a new search over the subsets of ``lattice``."""
         flip, full = self.kind.flip(lattice), lattice.full
         frontier = _Frontier(lattice)
 
@@ -54,16 +57,18 @@ class Mono:
 
 
 class _Frontier:
-    """The _Frontier holds the valid antecedents, and finds the candidates whose parents are all valid."""
+    """The _Frontier holds the antecedents that are known to be valid, and finds those that can be
+    requested next, since all their parents are valid."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
         self.valid: set[Mask] = set()
-        # The number of valid parents of each antecedent, in one byte each.
+        # For each antecedent, one byte with the number of its parents that are known to be valid.
         self._valid_parents = bytearray(1 << lattice.size)
 
     def opened_by(self, antecedent: Mask) -> list[Mask]:
-        """Returns the children whose parents are all valid now that ``antecedent`` is."""
+        """Records that an antecedent is valid. Returns those of its children whose parents are all valid
+        now."""
         self.valid.add(antecedent)
         parents = self.lattice.size - antecedent.bit_count() + 1
         opened: list[Mask] = []
@@ -78,7 +83,8 @@ class _Frontier:
         return opened
 
     def minimal(self) -> list[Mask]:
-        """Returns the valid antecedents without a valid child: validity is closed upwards."""
+        """Returns the valid antecedents without a valid child. No smaller antecedent inside them can be
+        valid, since every superset of a valid one is valid."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

@@ -1,12 +1,13 @@
-"""This module provides the paper's partition: it mines rules within batches of sources, each batch on its
-own.
+"""This module provides the partition of the paper: it divides the sources into batches and mines each
+batch separately.
 
-While one batch is mined, the sources of all other batches are omitted or retained. If they are omitted
-for retention rules, or retained for omission rules, they are in no antecedent. Otherwise they are in
-every antecedent: "whenever S is retained" is then only known with all other batches retained as well.
+While one batch is mined, the sources of all other batches are either omitted or retained. If they are
+omitted for retention rules, or retained for omission rules, they are in no antecedent that is probed.
+Otherwise they are in every antecedent: "whenever S is retained" is then only known if all other batches
+are retained too.
 
-The cost is the sum of the costs of the batches, and does not grow with 2^n. Rules that name sources of
-two batches are not found.
+The cost is the sum of the costs of the batches, so it does not grow with 2^n for n sources. Rules that
+name sources of two batches are not found.
 """
 
 from collections import defaultdict
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 from ..lattice import FAMILY_LIMIT, Antecedent, Lattice, Mask, Subset, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
@@ -24,18 +26,20 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 Others: TypeAlias = Literal["omitted", "retained"]
 
 BATCH = 7
-"""The default size of a batch: at most 128 probes for each kind of rule."""
+"""The default size of a batch. Such a batch takes at most 128 probes for each kind of rule."""
 
 
+@called_as("Partition")
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A Partition has rules mined separately per batch of sources (paper, on many sources).
+    """A Partition has the sources divided into batches, each of which is mined separately (paper, on many
+    sources).
 
-    ``by``: the largest number of sources of a batch, in the order in which they are shown, in batches of
-    about equal size; or a key of their metadata: sources with the same value form a batch. ``others``:
-    the sources of the other batches are "omitted" or "retained" meanwhile. None omits them for retention
-    rules and retains them for omission rules, so that a rule holds over all sources if more of the same
-    cannot break it.
+    ``by``: the largest number of sources in a batch; the sources are then divided, in the order in which
+    they are shown, into batches of about equal size. Or a key of their metadata: sources with the same
+    value then form a batch. ``others``: whether the sources of all other batches are "omitted" or
+    "retained" while a batch is mined. None omits them for retention rules and retains them for omission
+    rules. A rule that cannot be broken by more retained (or omitted) sources then holds over all sources.
 
     Raises InvalidInput for any other value.
     """
@@ -56,20 +60,25 @@ class Partition:
 
     @classmethod
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
-        """Returns a partition unchanged, and the one for a value of ``by``. Raises InvalidInput for
-        anything else."""
+        """Returns a Partition or None unchanged; turns a number or a metadata key into a Partition with
+        it as ``by``. Raises InvalidInput for anything else."""
         return given if given is None or isinstance(given, cls) else cls(given)  # type: ignore[arg-type]
 
     def held(self, kind: RuleKind) -> Others:
-        """Returns the state of the sources of other batches while rules of this kind are mined."""
+        """Returns whether the sources of all other batches are omitted or retained while rules of this
+        kind are mined."""
         return self.others or _as_unnamed(kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """This miner finds the minimal rules of one kind within each batch, each *relative* to it;
-    ``minimal=False``: all valid ones. ``batches``: all units, as disjoint masks of at most
-    ``FAMILY_LIMIT`` units each."""
+    """This miner finds the minimal rules of one kind within each batch of units (sources, or groups of
+    tied ones). Its rules are *relative* to the batch.
+
+    ``batches``: disjoint masks that together contain all units, with at most ``FAMILY_LIMIT`` units each.
+    ``others``: whether all other batches are omitted or retained while one is mined. ``minimal``: False
+    to find all valid rules.
+    """
 
     kind: RuleKind
     batches: tuple[Mask, ...]
@@ -77,14 +86,18 @@ class Partitioned:
     minimal: bool = True
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """Returns a fresh search of ``lattice``."""
+        """Starts a new search over the subsets of ``lattice``."""
         return _Search(self, lattice).run()
 
 
 @dataclass(slots=True)
 class _Batch:
-    """A _Batch has a miner on a lattice of its own. ``rank``: an offset that is added to the ranks of its
-    asks."""
+    """A _Batch mines one batch by a miner on a small lattice, which has only the units of the batch.
+
+    ``mask``: the units of the batch. ``others``: the units of all other batches if they are
+    retained; 0 if they are omitted. ``rank``: is added to the ranks of all asks, so that earlier
+    batches come first.
+    """
 
     kind: RuleKind
     mask: Mask
@@ -101,12 +114,13 @@ class _Batch:
         self.wanted = next(self.mining)
 
     def spread(self, own: Mask) -> Mask:
-        """Returns the mask of all units for a mask of the batch's own lattice."""
+        """Turns a mask of the batch's small lattice into the mask of the same units in the full
+        lattice."""
         return sum(bit for place, bit in enumerate(self.places) if own >> place & 1)
 
     def asks(self) -> list[tuple[Ask, Subset]]:
-        """Returns the asks of its miner, each over all units and with its key in the batch's own
-        lattice."""
+        """Returns the asks of the batch's miner. Each is paired with its key in the small lattice; the
+        ask itself is for a subset of all units."""
         return [
             (Ask(Subset(self.spread(ask.key) | self.others), self.rank + ask.rank), ask.key)
             for ask in self.wanted.asks
@@ -119,8 +133,8 @@ class _Batch:
             self.wanted = Wanted((), self.wanted.claims)
 
     def rules(self) -> list[tuple[Mask, int]]:
-        """Returns the antecedents of its rules, each with the number of subsets on which it was seen to
-        hold."""
+        """Returns the antecedents of the rules in this batch, each with the number of subsets of the
+        batch on which the rule was seen to hold."""
         size = len(self.places)
         return [
             (self.spread(claim.antecedent), 1 << (size - claim.antecedent.bit_count()))
@@ -133,8 +147,8 @@ class _Search:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
         self.flip = miner.kind.flip(lattice)
         self.seen: dict[Subset, Verdict] = {}
-        # The batches that wait for a subset, each with its own key: batches share the subsets in which
-        # every batch is retained, or none.
+        # For each subset without a verdict, the batches that wait for it, each with the key in its small
+        # lattice. Several batches may wait for the same subset, such as the one with all or no sources.
         self.waiting = defaultdict[Subset, list[tuple[int, Subset]]](list)
         retained = miner.others == "retained"
         self.batches = [
@@ -157,7 +171,7 @@ class _Search:
         return self.claims()
 
     def pass_on(self, verdicts: Verdicts) -> Iterable[int]:
-        """Gives verdicts to the batches that wait for them, and returns these batches."""
+        """Sends verdicts to the batches that wait for them. Returns the numbers of these batches."""
         own = defaultdict[int, dict[Subset, Verdict]](dict)
         for mask in verdicts:
             for place, ask in self.waiting.pop(mask, ()):
@@ -167,8 +181,8 @@ class _Search:
         return own
 
     def missing(self, places: Iterable[int]) -> tuple[Ask, ...]:
-        """Returns the asks of these batches without a verdict; gives them the verdicts that are known
-        already."""
+        """Returns the asks of these batches that have no verdict yet. If the verdict on an ask is known,
+        it is sent to the batch instead. ``places``: the numbers of the batches."""
         asks = dict[Subset, Ask]()
         for place in places:
             while known := self.known(place, asks):
@@ -176,7 +190,8 @@ class _Search:
         return tuple(asks.values())
 
     def known(self, place: int, asks: dict[Subset, Ask]) -> dict[Subset, Verdict]:
-        """Returns the known verdicts for a batch's asks; the batch waits for the others."""
+        """Returns the verdicts that are known for the asks of one batch. The batch is noted as waiting
+        for its other asks, and new ones are added to ``asks``. ``place``: the number of the batch."""
         known = dict[Subset, Verdict]()
         for ask, own in self.batches[place].asks():
             if ask.key in self.seen:
@@ -188,19 +203,20 @@ class _Search:
         return known
 
     def claims(self) -> tuple[Claim, ...]:
-        # A rule with an empty antecedent is found in every batch, but is one rule.
+        # The rule with the empty antecedent may be found in every batch, but it is claimed only once.
         found = defaultdict[Mask, list[tuple[_Batch, int]]](list)
         for batch in self.batches:
             for antecedent, subsets in batch.rules():
                 found[antecedent].append((batch, subsets))
         if self.others_are_unnamed and self.is_broken(0):
-            # The empty rule speaks of all sources, and another batch has broken it.
+            # The rule with the empty antecedent is about all sources. It was found in one batch, but a
+            # verdict of another batch breaks it.
             found.pop(0, None)
         return tuple(self.claim(rule, found[rule]) for rule in sorted(found, key=smallest_first))
 
     def claim(self, antecedent: Mask, held: Sequence[tuple[_Batch, int]]) -> Claim:
-        """Returns the claim for a rule. ``held``: the batches in which it was found, and on how many
-        subsets."""
+        """Returns the claim for a rule. ``held``: the batches in which it was found, each with the number
+        of subsets on which it was seen to hold."""
         (first, subsets), more = held[0], len(held) - 1
         others = "left out" if self.miner.others == "omitted" else "retained"
         sampling = f"held on {_all(subsets)}, with the sources of all other batches {others}"
@@ -218,7 +234,8 @@ class _Search:
 
     @property
     def others_are_unnamed(self) -> bool:
-        """True if the other batches are in no antecedent that is probed; else they are in every one."""
+        """True if the units of all other batches are in no antecedent that is probed while one batch is
+        mined; False if they are in every one."""
         return self.miner.others == _as_unnamed(self.kind)
 
     def is_broken(self, antecedent: Mask) -> bool:
@@ -229,7 +246,8 @@ class _Search:
 
 
 def _as_unnamed(kind: RuleKind) -> Others:
-    """Returns the state, in a rule's own subset, of the sources that it does not name."""
+    """Returns whether sources that a rule does not name are omitted or retained in the own subset of the
+    rule. They are omitted for a retention rule."""
     return "omitted" if kind is RuleKind.RETENTION else "retained"
 
 

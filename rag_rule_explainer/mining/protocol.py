@@ -1,21 +1,23 @@
-"""This module defines the contract between a miner and its caller.
+"""This module defines the contract between a miner, which searches for rules, and its caller.
 
-A miner requests verdicts on arrangements, each under a ``Key``: a miner of subsets uses a mask of the
-units in recorded order, a miner of orders an ``Order``. The caller knows arrangements only. ``Said`` is
-the type of a miner's claims.
+A miner requests verdicts on arrangements of sources. Each arrangement has a ``Key``: a miner of subsets
+uses a bit mask of the sources, a miner of orders an ``Order``. The results of a miner are its claims,
+such as that some sources form a rule; ``Said`` is their type.
 
-A miner is a generator. It yields the asks that it wants answered, with a callable that returns its
-current claims. The caller sends verdicts. A miner does no I/O, and uses no clock and no thread.
+A miner is a generator. It yields *asks*, which are requests for verdicts, together with a function that
+returns its current claims. The caller sends verdicts back. A miner does no I/O, and uses no clock and no
+thread.
 
 The contract of a miner:
 
-- it may be resumed before all its asks are answered, with any part of them, in any order; - only a mask
-that HOLDS proves anything; an UNKNOWN neither proves nor prunes; - its claims are readable at every
-yield, and every claim is true of the verdicts that it was sent; - its asks are additions: a second ask
-for a mask replaces the first one's rank and ``needed``.
+- The caller may send verdicts on any part of the asks, in any order, before the other asks have verdicts.
+- Only a subset with the verdict HOLDS proves anything. UNKNOWN neither proves nor excludes anything.
+- The claims can be read at every yield, and they are true, given the verdicts that were sent.
+- New asks are added to earlier ones. A second ask for the same key replaces the first one.
 
-So a budget, a failed replay or an interrupt need no special path: the caller stops stepping the miner,
-and its last claims stand. ``rag_rule_explainer.testing.check_miner`` checks this contract.
+So a limit, a failed replay or an interrupt needs no special code in a miner. The caller stops sending
+verdicts, and the last claims remain true. ``rag_rule_explainer.testing.check_miner`` checks this
+contract.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -32,10 +34,11 @@ Said = TypeVar("Said", default=Claim)
 
 
 class Ask(NamedTuple, Generic[Key]):
-    """An Ask requests the verdict on one arrangement, such as that of a concrete subset.
+    """An Ask requests the verdict on one arrangement, such as a subset of the sources.
 
-    ``rank`` is its priority, smallest first; ``needed=False`` marks it as speculative. ``crucial``: much
-    depends on it even if it HOLDS, so votes at the border include it.
+    ``rank``: the priority; the ask with the smallest rank comes first. ``needed``: False for a guess that
+    may not be needed later. ``crucial``: True if a wrong verdict would do much harm, so this arrangement
+    is voted on even if its first answer holds.
     """
 
     key: Key
@@ -45,8 +48,8 @@ class Ask(NamedTuple, Generic[Key]):
 
 
 class Wanted(NamedTuple, Generic[Key, Said]):
-    """A Wanted holds a miner's new asks and its current claims. ``stop``: the reason why the miner ends
-    although there may be more rules; empty otherwise."""
+    """A Wanted is what a miner yields: its new asks, and a function that returns its current claims.
+    ``stop``: why the miner ends although there may be more rules; empty otherwise."""
 
     asks: tuple[Ask[Key], ...]
     claims: Callable[[], tuple[Said, ...]]
@@ -58,13 +61,15 @@ Mining = Generator[Wanted[Key, Said], Verdicts[Key], tuple[Said, ...]]
 
 
 class Miner(Protocol[Key, Said]):
-    """A Miner finds rules of one kind. Its settings and its seed are its fields."""
+    """A Miner finds rules of one kind. Its fields are its settings, such as a seed, so that each of its
+    searches with the same verdicts has the same result."""
 
     @property
     def kind(self) -> RuleKind:
-        """The kind of the rules."""
+        """The kind of rule that the miner finds."""
         ...
 
     def __call__(self, lattice: Lattice, /) -> Mining[Key, Said]:
-        """Returns a new search of ``lattice``, whose return value are the final claims."""
+        """Starts a new search over the subsets of ``lattice`` and returns it. The return value of this
+        generator are the final claims."""
         ...

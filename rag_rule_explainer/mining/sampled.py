@@ -1,4 +1,5 @@
-"""This module holds the settings for testing rules on random subsets, and the statistical guarantee."""
+"""This module defines the settings for tests of rules on random subsets, draws these subsets, and
+computes the statistical guarantee."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,29 +8,33 @@ from math import ceil, log, log1p
 from random import Random
 from typing import cast
 
-from ..allowed import checked_flag, checked_whole
+from ..allowed import called_as, checked_flag, checked_whole
 from ..errors import InvalidInput
 from ..lattice import Lattice, Mask, bits, subset_count
 from ..rules import RuleKind
 
 _MOST_DRAWS = 1_000_000
 _MOST_WITH_NEIGHBOURS = 12
-"""The largest number of sources for neighbours; with more, neighbours cost more than they find."""
+"""The largest number of sources for which ``neighbours`` has an effect. With more sources, such probes
+would cost more than they find."""
 
 
+@called_as("Sampled")
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Sampled tests each rule on random applicable subsets.
+    """Sampled has each rule tested on random subsets to which it applies.
 
-    If a rule held on all of them, it fails on at most a share ``max_violation`` of such subsets, with
-    ``confidence``. They are drawn with replacement: half of them uniformly over all subsets, half
-    uniformly over sizes. ``sizes``: numbers of retained sources that matter most, such as the k of a
-    retriever; a third of the draws then has these sizes. ``jointly``: the guarantee is about all reported
-    rules together instead of each one; it takes more draws. ``max_rules``: the search ends after so many
-    rules of a kind; more may exist. ``neighbours``: with up to 12 sources, each rule is also tried on
-    each subset with one source more, and on each with all sources but one. These find a single breaking
-    subset there, which random draws seldom do. They add to the cost (one pair among ten: 68 probes
-    instead of 58), and nothing to the guarantee.
+    ``max_violation`` and ``confidence``: if a rule held on all its random subsets, it fails on at most
+    this share of such subsets, with this confidence. The subsets are drawn with replacement: half of them
+    uniformly from all subsets, half by first drawing a size uniformly. ``sizes``: numbers of retained
+    sources that matter most, such as the k of a retriever; a third of the draws then has these sizes.
+    ``jointly``: True for a guarantee about all reported rules together instead of each one; it takes more
+    draws. ``max_rules``: the search ends after this many rules of a kind, although there may be more.
+
+    ``neighbours``: True to test each rule also on each subset with one source more than the rule, and on
+    each with one source fewer than all, for up to 12 sources. Random draws seldom find a single such
+    subset that breaks a rule. This takes more probes (for one pair among ten sources: 68 instead of 58),
+    and does not change the guarantee.
 
     Raises InvalidInput for any other value.
     """
@@ -57,14 +62,16 @@ class Sampled:
             )
 
     def draws(self, error: float) -> int:
-        """Returns the number of random subsets on which a rule must hold, so that one which fails on
-        more than ``max_violation`` of them is reported with a chance of at most ``error``: 59 for 5 %
-        and 5 %."""
-        # log1p keeps a share that is too small to change 1 - share, whose logarithm would be 0.
+        """Returns the number of random subsets on which a rule must hold to be reported. A rule that
+        fails on more than ``max_violation`` of all such subsets is then reported with a chance of at most
+        ``error``. With 5 % for both, the number is 59."""
+        # For a very small share, 1 - share would be rounded to 1, whose logarithm is 0. log1p avoids
+        # this.
         return max(1, ceil(log(error) / log1p(-self.max_violation)))
 
     def statement(self, count: int, draws: "Draws") -> str:
-        """Returns the text of the guarantee for a rule that held on ``count`` of these draws."""
+        """Returns the guarantee, in words, for a rule that held on ``count`` subsets drawn from
+        ``draws``."""
         whose = "no rule here fails on more than" if self.jointly else "it fails on at most"
         return (
             f"held on {count} random subsets of {subset_count(draws.everything)} ({draws.ways}); with "
@@ -72,17 +79,18 @@ class Sampled:
         )
 
     def error(self, tested: int, kinds: int = 1) -> float:
-        """Returns the admissible error of the next candidate's test, after ``tested`` tests, in one of
-        ``kinds`` searches.
+        """Returns the chance of a wrong result that the next test may have.
 
-        Jointly, the errors of all tests sum to that of a single one: 1/2 + 1/6 + 1/12 + ... = 1.
+        For a joint guarantee, this depends on the number of tests before (``tested``) and of searches
+        (``kinds``), and the errors of all tests together sum to that of a single one: 1/2 + 1/6 + 1/12 +
+        ... = 1.
         """
         error = 1 - self.confidence
         return error / (kinds * (tested + 1) * (tested + 2)) if self.jointly else error
 
 
 def _percent(share: float) -> str:
-    # All digits are shown: rounded, 0.9999999 would be certainty.
+    # All digits are shown. If 0.9999999 were rounded, it would look like certainty.
     return f"{(Decimal(repr(share)) * 100).normalize():f} %"
 
 
@@ -99,8 +107,9 @@ def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Draws are random supersets of an antecedent. ``sizes``: preferred numbers of retained sources,
-    which include the ``pinned`` ones that are no units."""
+    """Draws generate random supersets of an antecedent, on which a rule is tested. ``sizes``: the
+    preferred numbers of retained sources. ``pinned``: the number of sources that are always retained;
+    they count for ``sizes`` but are in no mask."""
 
     kind: RuleKind
     lattice: Lattice
@@ -110,19 +119,19 @@ class Draws:
 
     @property
     def everything(self) -> int:
-        """The number of all supersets."""
+        """The number of all supersets of the antecedent."""
         return 1 << self._free
 
     @property
     def ways(self) -> str:
-        """The way of drawing, in words."""
+        """How the supersets are drawn, in words."""
         if not self._named:
             return "half drawn uniformly, half by size"
         named = " or ".join(map(str, self._named))
         return f"a third each drawn uniformly, by size, and with {named} retained"
 
     def supersets(self, count: int, draw: Random) -> Iterator[Mask]:
-        """Yields ``count`` supersets, drawn with replacement."""
+        """Yields ``count`` random supersets of the antecedent, drawn with replacement."""
         free = tuple(bits(self.lattice.complement(self.antecedent)))
         named = tuple(map(self._added, self._named))
         for _ in range(count):
@@ -137,8 +146,8 @@ class Draws:
 
     @property
     def neighbours(self) -> tuple[Mask, ...]:
-        """The supersets with one unit more, and those with all units but one; none in a lattice that is
-        too large."""
+        """The supersets with one unit more than the antecedent, and those with one unit fewer than all.
+        Empty if the lattice has too many units for this."""
         if self.lattice.size > _MOST_WITH_NEIGHBOURS:
             return ()
         free = self.lattice.complement(self.antecedent)
@@ -151,12 +160,12 @@ class Draws:
 
     @property
     def _named(self) -> tuple[int, ...]:
-        """The preferred sizes that a superset can have."""
+        """Those of the preferred sizes that a superset of the antecedent can have."""
         return tuple(size for size in self.sizes if 0 <= self._added(size) <= self._free)
 
     def _added(self, retained: int) -> int:
-        """Returns the number of units beside the antecedent in a superset with this number of retained
-        sources."""
+        """Returns how many units must be added to the antecedent to get a superset with this number of
+        retained sources."""
         units = retained - self.pinned
         named = units if self.kind is RuleKind.RETENTION else self.lattice.size - units
         return named - self.antecedent.bit_count()

@@ -1,13 +1,16 @@
-"""This module steps a miner: it issues the miner's asks, and sends it the verdicts.
+"""This module runs a miner: it issues the miner's asks to the caller, and sends the verdicts to the
+miner.
+
+A key passes through these states. The arrows name the methods of RuleSearch that move it:
 
     wanted  --next-->  in flight  --tell-->  known to the miner      (each key goes this way once)
     wanted  ---- verdict already known ---->  known to the miner      (no key is probed twice)
 
     idle slot  --guess-->  in flight  --tell-->  kept back            (until the miner requests the key)
 
-``finished``: the miner has every verdict that it needs, so no stop has left anything out and there is no
-``stop_reason``. Stopped: the caller has stopped the search, or the probe budget is spent and all issued
-keys have verdicts; the miner's last claims stand.
+A search is ``finished`` if the miner has all verdicts that it needs; then there is no ``stop_reason``.
+Otherwise it may be stopped: by its caller, by its miner, or because its budget of probes is spent. The
+last claims of the miner remain true then.
 """
 
 import heapq
@@ -23,40 +26,40 @@ Guessed = TypeVar("Guessed")
 
 
 class Guesses(Protocol[Guessed]):
-    """Guesses choose keys that may be probed before it is known whether they are needed; see
-    ``Speculation``."""
+    """Guesses choose keys to probe that the miner will probably request later; see ``Speculation``."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
-        """The issued keys that are known to be unneeded."""
+        """The keys that were issued as guesses and that are now known to be unneeded."""
         ...
 
     @property
     def unneeded(self) -> frozenset[Guessed]:
-        """The issued keys that are not needed so far."""
+        """The keys that were issued as guesses and that the miner has not requested so far."""
         ...
 
     def __contains__(self, key: Guessed, /) -> bool: ...
 
     def next(self, issued: int, is_taken: Callable[[Guessed], bool], /) -> Guessed | None:
-        """Returns a guess that is safe enough, or None. ``issued``: the number of probes so far."""
+        """Returns a key to probe as a guess; None if none is likely enough to be needed. ``issued``: the
+        number of probes so far. ``is_taken``: returns True for a key that need not be guessed."""
         ...
 
     def confirm(self, key: Guessed, /) -> None:
-        """Records that the miner has requested a guessed key."""
+        """Records that the miner has requested a key that was issued as a guess."""
         ...
 
     def learn(self, key: Guessed, verdict: Verdict, /) -> None:
-        """Records a verdict."""
+        """Records a verdict, on a guess or on a key that the miner has requested."""
         ...
 
 
 class RuleSearch(Generic[Key, Said]):
-    """A RuleSearch steps one miner on one lattice; its keys are subsets unless its type says otherwise.
+    """A RuleSearch runs one miner on one lattice. Its keys are subsets, unless its type says otherwise.
 
-    ``known``: verdicts from an earlier search over the same units. They are never requested again, so
-    starting anew with the saved verdicts resumes a search. ``budget``: the largest number of probes.
-    ``guesses``: chooses the keys of ``guess``; for miners that probe top-down.
+    ``known``: verdicts of an earlier search over the same units. They are not requested once more, so a
+    search can be continued by starting a new one with its verdicts. ``budget``: the largest number of
+    probes; None for no limit. ``guesses``: chooses the keys that ``guess`` returns; None for no guesses.
     """
 
     def __init__(
@@ -75,7 +78,7 @@ class RuleSearch(Generic[Key, Said]):
         self.finished = False
         self._known = dict(known or {})
         self._speculation = guesses
-        # The verdicts on guesses that the miner has not requested yet, and may never request.
+        # Verdicts on guesses, until the miner requests their keys (which may never happen).
         self._guessed_verdicts: dict[Key, Verdict] = {}
         self._budget = budget
         self._spent = 0
@@ -89,14 +92,15 @@ class RuleSearch(Generic[Key, Said]):
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
-        """Returns the next asks by rank, at most ``limit``; each key is returned only once."""
+        """Returns the asks that are ready, at most ``limit``, smallest rank first. No key comes twice."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
         return tuple(asks)
 
     def next(self) -> Ask[Key] | None:
-        """Returns the next ask by rank; None if none is ready."""
+        """Returns the ask with the smallest rank; None if no ask is ready. Its key is then in flight
+        until ``tell`` gets its verdict."""
         queue, wanting = self._queue, self._wanting
         while queue and not self.stop_reason:
             if self._spent == self._budget:
@@ -104,7 +108,8 @@ class RuleSearch(Generic[Key, Said]):
                 break
             rank, key = heapq.heappop(queue)
             ask = wanting.get(key)
-            # The queue still has the old entry of a key that was issued or ranked anew meanwhile.
+            # A key may have been issued, or requested with another rank, since this entry was queued. The
+            # entry is then out of date and is skipped.
             if ask is not None and ask.rank == rank:
                 del wanting[key]
                 self._in_flight.add(key)
@@ -113,8 +118,8 @@ class RuleSearch(Generic[Key, Said]):
         return None
 
     def guess(self) -> Ask[Key] | None:
-        """Returns an ask for a key that may be needed, to be probed while no other ask is ready; None
-        without one."""
+        """Returns an ask for a key that the miner will probably request later. The caller may probe it
+        while no other ask is ready. Returns None if there is no such key."""
         if self._speculation is None or self.stop_reason or self.finished or self._spent == self._budget:
             return None
         key = self._speculation.next(self._spent, self._is_taken)
@@ -125,7 +130,8 @@ class RuleSearch(Generic[Key, Said]):
         return Ask(key, 0, needed=False)
 
     def tell(self, verdicts: Mapping[Key, Verdict]) -> None:
-        """Records verdicts on keys that were issued; the first verdict on a key stands."""
+        """Takes verdicts on issued keys, and sends the miner those that it has requested. Ignores keys
+        that were not issued, and second verdicts on a key."""
         in_flight = self._in_flight
         if not verdicts.keys() <= in_flight:
             verdicts = {key: seen for key, seen in verdicts.items() if key in in_flight}
@@ -136,18 +142,19 @@ class RuleSearch(Generic[Key, Said]):
             self._step(verdicts)
 
     def stop(self, reason: str) -> None:
-        """Stops issuing asks; verdicts on issued keys are still recorded. The first reason stands."""
+        """Stops the search: no further ask is issued, but verdicts on issued keys are still taken. If
+        there is a reason already, that one is kept."""
         if not self.finished and not self.stop_reason:
             self.stop_reason = reason
 
     @property
     def claims(self) -> tuple[Said, ...]:
-        """The current claims, smallest antecedent first; they are true at any time."""
+        """The claims of the miner so far, smallest antecedent first. They are true at any time."""
         return self._wanted.claims() if self._final is None else self._final
 
     @property
     def unresolved(self) -> tuple[Key, ...]:
-        """The keys that the miner needed and has neither HOLDS nor BREAKS for, in counting order."""
+        """The keys that the miner needed and whose verdict is UNKNOWN or missing, in ascending order."""
         unknown = (m for m, verdict in self.verdicts.items() if verdict is Verdict.UNKNOWN)
         open_asks = (key for key, ask in self._wanting.items() if ask.needed)
         guessed = self._speculation or ()
@@ -155,54 +162,57 @@ class RuleSearch(Generic[Key, Said]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns True iff the miner marked its ask for this key as crucial."""
+        """Returns True iff the miner has marked its ask for this key as crucial."""
         return key in self._crucial
 
     @property
     def waiting(self) -> int:
-        """The number of masks that are requested and have no verdict yet, including those in flight."""
+        """The number of keys that have no verdict yet and are requested by the miner or in flight."""
         return len(self._wanting) + len(self._in_flight)
 
     @property
     def wasted(self) -> frozenset[Key]:
-        """The guesses known to be unneeded; once the search has finished, all unneeded ones."""
+        """The guesses that are known to be unneeded; after the end, all that were never requested."""
         if self._speculation is None:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     @property
     def in_flight(self) -> frozenset[Key]:
-        """The keys that were issued and have no verdict; after the end, those that were never probed."""
+        """The keys that were issued and have no verdict yet; after the end, these were never probed."""
         return frozenset(self._in_flight)
 
     def evidence(self: "RuleSearch[Subset, Claim]") -> "Evidence":
-        """Returns the evidence of the verdicts so far, which counts them per antecedent."""
+        """Returns the evidence so far: counts of the verdicts for each antecedent."""
         return Evidence(self.kind, self.lattice, self.verdicts)
 
     def _step(self, verdicts: Mapping[Key, Verdict]) -> None:
-        # The miner gets known verdicts at once; its next asks may have known verdicts as well.
+        # The miner's next asks may have verdicts that are known already. It gets these at once, which may
+        # lead to further asks, until an ask has no known verdict.
         while verdicts:
             self.verdicts.update(verdicts)
             try:
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
                 self._final = end.value
-                # A miner that gave a reason to stop may have left rules out.
+                # If the miner has given a reason to stop, there may be more rules, so it has not
+                # finished.
                 self.finished = not self._wanted.stop
                 if self.finished:
-                    # A stop while the last verdicts were in flight has left nothing out.
+                    # There may have been a stop while the last probes were running. The miner got all its
+                    # verdicts in spite of it, so the stop had no effect.
                     self.stop_reason = ""
                 return
             if self._wanted.stop:
                 self.stop(self._wanted.stop)
-                # Asks that were not issued yet cannot change the claims any more.
+                # The miner ends here, so asks that were not issued yet are of no use.
                 self._wanting.clear()
             if not self._wanted.asks:
                 return
             verdicts = self._queue_up(self._wanted.asks)
 
     def _queue_up(self, asks: tuple[Ask[Key], ...]) -> dict[Key, Verdict]:
-        """Queues new asks, except those whose verdict is known; returns these verdicts."""
+        """Queues new asks, except those whose verdict is known already. Returns the known verdicts."""
         answered: dict[Key, Verdict] = {}
         for ask in asks:
             key = ask.key
@@ -222,7 +232,8 @@ class RuleSearch(Generic[Key, Said]):
     def _without_guesses(
         self, verdicts: Mapping[Key, Verdict], speculation: Guesses[Key]
     ) -> Mapping[Key, Verdict]:
-        """Keeps back the verdicts on guesses, and returns the others, which the miner has requested."""
+        """Stores verdicts on guesses until the miner requests their keys. Returns the other verdicts,
+        which the miner has requested."""
         for key, verdict in verdicts.items():
             speculation.learn(key, verdict)
         guessed = {key: verdict for key, verdict in verdicts.items() if key in speculation}
@@ -238,8 +249,8 @@ class RuleSearch(Generic[Key, Said]):
 
 
 class Evidence:
-    """This class counts verdicts per antecedent: subsets that hold, that break, and that are applicable.
-    It counts distinct subsets; the miner counts its draws."""
+    """This class counts, for an antecedent, the subsets to which it applies, and those of them that were
+    seen to hold or to break. Each subset counts once, even if a miner drew it several times at random."""
 
     def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
         self._lattice = lattice
@@ -254,19 +265,20 @@ class Evidence:
             self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
 
     def applicable(self, antecedent: Antecedent) -> int:
-        """Returns the number of applicable subsets of the antecedent: 2^(n - |S|)."""
+        """Returns the number of subsets to which the antecedent applies."""
         return 1 << (self._lattice.size - antecedent.bit_count())
 
     def observed(self, antecedent: Antecedent) -> int:
-        """Returns the number of applicable subsets that were seen to hold."""
+        """Returns the number of subsets to which the antecedent applies and that were seen to hold."""
         return self._count(Verdict.HOLDS, antecedent)
 
     def broken(self, antecedent: Antecedent) -> int:
-        """Returns the number of applicable subsets that were seen to break."""
+        """Returns the number of subsets to which the antecedent applies and that were seen to break."""
         return self._count(Verdict.BREAKS, antecedent)
 
     def is_broken(self, antecedent: Antecedent) -> bool:
-        """Returns True iff any applicable subset was seen to break; fast for many antecedents."""
+        """Returns True iff a subset to which the antecedent applies was seen to break. Faster than
+        ``broken`` if it is called for many antecedents."""
         if not self._families:
             return any(mask & antecedent == antecedent for mask in self._masks[Verdict.BREAKS])
         if not self._inside_broken:
@@ -276,7 +288,7 @@ class Evidence:
         return bool(self._inside_broken[antecedent >> 3] >> (antecedent & 7) & 1)
 
     def breaking(self, antecedent: Antecedent) -> list[Subset]:
-        """Returns the applicable subsets that were seen to break."""
+        """Returns the subsets to which the antecedent applies and that were seen to break."""
         flip = self._flip
         return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
 

@@ -1,8 +1,10 @@
-"""This module guesses keys that a top-down search will need, for slots that would otherwise be idle.
+"""This module guesses which subsets a search will request later, so that free slots can probe them
+already.
 
-Validity is closed upwards: an antecedent is needed iff none of its ancestors breaks. So a guess is wasted
-iff one of its ancestors without a verdict turns out to break. The probability of that follows from the
-number of these ancestors, and from the share of the others that broke.
+It is for searches that begin with the largest antecedents, such as ``Mono``. They request an antecedent
+iff none of its ancestors, the antecedents that contain it, breaks the condition. So a guess is wasted iff
+one of its ancestors that have no verdict yet turns out to break. How likely this is follows from the
+number of these ancestors, and from the share of earlier verdicts that were BREAKS.
 """
 
 import heapq
@@ -15,31 +17,33 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 
 MOST_UNITS = 14
-"""The largest number of units for guesses: with more, many candidates are ready and hardly any slot is
-idle."""
+"""The largest number of units for which guesses are made. With more, a search nearly always has enough
+requests for all slots."""
 
 _SINGLE_BREAKS, _SINGLES_WEIGH = 0.3, 5
 _OTHER_BREAKS, _OTHERS_WEIGH = 0.05, 20
-"""The prior probability that the removal of one source, or of several without a breaking part, breaks the
-condition; and the number of observations that this prior weighs."""
+"""What is assumed before there are verdicts: the probability that the removal of one source, or of
+several, breaks the condition, and the number of verdicts that this assumption counts as. For several
+sources, it assumes that no part of them breaks it."""
 _SLACK = 2
-"""The factor by which the expected waste may exceed ``share``, once a guess contains only single sources
-whose removal is known to hold: its waste is found out soon."""
+"""The factor by which the expected waste may exceed ``share`` for a guess that removes only sources whose
+removal one by one is known to hold. Whether such a guess is wasted is known soon."""
 
 
 class Speculation:
-    """A Speculation chooses masks that one search may probe before it is known whether they are needed.
+    """A Speculation chooses subsets that one search may probe before it is known whether they are needed.
 
-    ``share``: the share of all issued probes that may be wasted, that is, issued as a guess and then
-    known to be unneeded. A guess is not issued if its waste would exceed the share, given the waste that
-    is known. Waste that is found out later adds to that, and is likely to be small.
+    ``share``: the largest share of all probes that may be wasted. A probe is wasted if it was issued as a
+    guess and is later known to be unneeded. A guess is issued only if the known and the expected waste
+    stay below this share. The actual waste may exceed it later, but probably not by much.
     """
 
     def __init__(self, kind: RuleKind, lattice: Lattice, share: float) -> None:
         self._flip, self._full = kind.flip(lattice), lattice.full
         self._share = share
         possible = lattice.size <= MOST_UNITS
-        # All masks below are sets of removed units.
+        # In this class, each mask whose name does not say otherwise is the set of units that are removed
+        # from the largest antecedent.
         self._candidates = list(range(1, 1 << lattice.size)) if possible else []
         self._unknown = (
             array("i", [(1 << mask.bit_count()) - 2 for mask in lattice.masks()]) if possible else None
@@ -48,8 +52,9 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
-        # The hazards that one unknown ancestor adds; kept, since they are read often and change with each
-        # verdict.
+        # How much one ancestor without a verdict adds to the hazard of a guess. The hazard is the
+        # negative logarithm of the probability that the guess is not wasted. Both values are read often
+        # and change only with a verdict, so they are kept.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()
@@ -59,22 +64,23 @@ class Speculation:
 
     @property
     def wasted(self) -> frozenset[Subset]:
-        """The issued masks that are known to be unneeded."""
+        """The guesses that were issued and are now known to be unneeded."""
         return frozenset(map(self._without, self._wasted))
 
     @property
     def unneeded(self) -> frozenset[Subset]:
-        """The issued masks that are not needed so far."""
+        """The guesses that were issued and that the search has not requested so far."""
         return frozenset(map(self._without, self._wasted | self._open))
 
     def __contains__(self, mask: Subset) -> bool:
-        """Returns True iff the mask was issued and is not needed so far."""
+        """Returns True iff the mask was issued as a guess and the search has not requested it so far."""
         removed = self._removed(mask)
         return removed in self._open or removed in self._wasted
 
     def next(self, issued: int, is_taken: Callable[[Subset], bool]) -> Subset | None:
-        """Returns the safest guess, or None if it is too risky. ``issued``: the number of probes so
-        far."""
+        """Returns the guess that is the least likely to be wasted; None if even this one is too risky.
+        ``issued``: the number of probes so far. ``is_taken``: returns True for a mask that must not be
+        guessed, since it is probed or requested already."""
         if len(self._wasted) + 1 > self._share * (issued + 1):
             return None
         removed = self._safest(is_taken)
@@ -89,13 +95,14 @@ class Speculation:
         return self._without(removed)
 
     def confirm(self, mask: Subset) -> None:
-        """Records that the search has requested a guessed mask."""
+        """Records that the search has requested a mask that was issued as a guess."""
         removed = self._removed(mask)
         self._open.discard(removed)
         self._wasted.discard(removed)
 
     def learn(self, mask: Subset, verdict: Verdict) -> None:
-        """Records a verdict, on a guess or on a requested mask."""
+        """Records a verdict, and updates the probabilities by it. The mask may be a guess, or one that
+        the search has requested."""
         removed = self._removed(mask)
         if self._unknown is None or not removed or verdict is Verdict.UNKNOWN:
             return
@@ -116,14 +123,16 @@ class Speculation:
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
     def _removed(self, mask: Subset) -> Mask:
-        """Returns the units that a subset removes from the largest one."""
+        """Returns the units by which the antecedent of this subset is smaller than the largest
+        antecedent."""
         return self._full ^ mask ^ self._flip
 
     def _without(self, removed: Mask) -> Subset:
         return Subset(self._full ^ removed ^ self._flip)
 
     def _forget_unknown(self, removed: Mask) -> None:
-        """Counts one unknown ancestor less for every mask below."""
+        """Records that this mask has a verdict: each mask that removes more units has one ancestor
+        without a verdict fewer."""
         unknown, rest = self._unknown, self._full ^ removed
         more = rest
         while unknown is not None and more:
@@ -131,7 +140,7 @@ class Speculation:
             more = (more - 1) & rest
 
     def _is_ruled_out(self, removed: Mask) -> bool:
-        for broken in self._minimal_breaks:  # noqa: SIM110 -- a generator costs more
+        for broken in self._minimal_breaks:  # noqa: SIM110 -- any() with a generator is slower
             if removed & broken == broken:
                 return True
         return False
@@ -142,7 +151,7 @@ class Speculation:
 
         if self._news >= self._patience or not self._best:
             self._news = 0
-            # A mask that is taken or ruled out stays so, and is dropped for good.
+            # A mask that is taken or ruled out now will always be, so it is removed from the candidates.
             self._candidates = [
                 each for each in self._candidates if each not in self._open and is_open(each)
             ]
@@ -155,11 +164,11 @@ class Speculation:
         return None
 
     def _likely_wasted(self, guesses: Iterable[Mask]) -> float:
-        """Returns the expected number of wasted ones among these: the sum of their probabilities."""
+        """Returns how many of these guesses are expected to be wasted: the sum of the probabilities."""
         return -sum(map(math.expm1, (-hazard for hazard in self._hazards(guesses))))
 
     def _hazards(self, guesses: Iterable[Mask]) -> list[float]:
-        # One comprehension for all, since this is most of the cost of guessing.
+        # Most of the time of guessing is spent here, so all guesses are handled by one comprehension.
         unknown, to_hold = self._unknown or (), ~self._holding
         other, more = self._by_other, self._by_single - self._by_other
         return [unknown[each] * other + (each & to_hold).bit_count() * more for each in guesses]

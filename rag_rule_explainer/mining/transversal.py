@@ -1,16 +1,17 @@
-"""This module finds minimal rules of many sources, each tested with a stated guarantee, by hitting sets.
+"""This module finds minimal rules over many sources by hitting sets, and tests each on random subsets.
 
-An antecedent is no rule iff a *falsifier* contains it: an antecedent whose own subset breaks the
-condition. So the minimal rules are the minimal hitting sets of the falsifiers' complements, for any
-condition, monotone or not. The next candidate is the smallest hitting set for the known falsifiers: its
-own subset is probed first, then random supersets together. A superset that breaks is grown to a maximal
-falsifier, which leaves fewer candidates. If none breaks, the candidate is reported. No smaller antecedent
-inside it is a rule, since a falsifier that was seen contains each.
+A *falsifier* is an antecedent whose own subset breaks the condition. An antecedent is a rule iff no
+falsifier contains it, that is, iff it has a unit outside each falsifier. So the minimal rules are the
+minimal hitting sets of the complements of all falsifiers; this is true for any condition. The next
+*candidate* is the smallest hitting set for the falsifiers that are known. Its own subset is probed first,
+then random supersets. If a superset breaks, it is grown to a maximal falsifier, which excludes many
+candidates. If none breaks, the candidate is reported as a rule. It is minimal: each smaller antecedent
+inside it is contained in a known falsifier.
 
-Redundant sources make more falsifiers below the first rule than a search can pay for. After
-``SEEDS_WITHOUT_RULE`` candidates without a rule, the search therefore goes on from above, as in
-dualization: from a largest set that contains no rule found so far. If it holds, it is shrunk to a
-candidate; else it is a falsifier.
+If several sources say the same, there may be more falsifiers than a search can pay for before the first
+rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the search goes on from above,
+as in dualization: from a largest set of units that contains no rule found so far. If the condition holds
+on it, it is shrunk to a candidate; otherwise it is a falsifier.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -25,13 +26,14 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 SEEDS_WITHOUT_RULE = 8
-"""The number of candidates in a row without a rule before the search goes on from the other end."""
+"""After this number of candidates in a row that are no rules, the search changes its direction: from
+below to above, or back."""
 FIRST_DRAWS = 8
-"""The number of random subsets that a candidate is tried on first: most candidates that fail do so
-here."""
+"""The number of random subsets on which a candidate is tested first. Most candidates that fail do so on
+these, so no more are needed for them."""
 
 STUCK = 4
-"""The number of units in a row that cannot be added to a falsifier before it counts as maximal."""
+"""If this number of units in a row cannot be added to a falsifier, it counts as maximal."""
 
 MiningSteps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
@@ -41,11 +43,11 @@ Test = Generator[Wanted, Verdicts, bool]
 
 @dataclass(frozen=True, slots=True)
 class Transversal:
-    """This miner finds minimal rules of one kind that no random superset broke; a rule is *proved* if it
-    held on all.
+    """This miner finds minimal rules of one kind, each tested on random supersets of its antecedent. A
+    rule is *proved* only if it was seen to hold on all supersets.
 
-    ``kinds``: the number of searches that share the admissible error of a joint guarantee. ``pinned``:
-    the number of sources that are retained in every subset.
+    ``sampled``: the settings of the tests. ``kinds``: the number of searches that share the error which a
+    joint guarantee allows. ``pinned``: the number of sources that are retained in every subset.
     """
 
     kind: RuleKind
@@ -55,24 +57,26 @@ class Transversal:
     pinned: int = 0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """Returns a fresh search of ``lattice``."""
+        """Starts a new search over the subsets of ``lattice``."""
         return _Search(self, lattice).run()
 
 
 class _Search:
-    """A _Search works on antecedents; only its asks are flipped to concrete subsets."""
+    """A _Search works with masks of antecedents, and turns them into subsets of retained sources (by
+    ``flip``) only for its asks."""
 
     def __init__(self, miner: Transversal, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
         self.flip = miner.kind.flip(lattice)
         self.seen: dict[Mask, Verdict] = {}
         self.asked = self.tested = 0
-        # The number of draws and the guarantee of each rule, by antecedent; no guarantee: it was tried on
-        # all subsets.
+        # For each antecedent that was found to be a rule, the number of draws and the guarantee in words.
+        # The guarantee is empty if the rule was tested on all subsets.
         self.found: dict[Mask, tuple[int, str]] = {}
         self.trying: Mask | None = None
-        # The candidates with an UNKNOWN superset; and the sets of units whose omission was UNKNOWN, which
-        # must not be the whole omission of a seed from above.
+        # ``unresolved``: candidates with a superset whose verdict is UNKNOWN. ``doubtful``: sets of units
+        # without which the verdict on all others was UNKNOWN; the search from above does not try them
+        # once more.
         self.unresolved: list[Mask] = []
         self.doubtful: list[Mask] = []
         self.falsifiers: list[Mask] = []
@@ -99,15 +103,16 @@ class _Search:
         return self.claims()
 
     def start(self) -> None:
-        """Sets up both ends: candidates from below, and the units to omit from above so that no known
-        rule remains."""
+        """Prepares the search from both directions, by what is known so far: the candidates from below,
+        and from above the sets of units without which no known rule remains."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
         self.remainders = HittingSets(self.lattice, done, [*outside, *self.doubtful])
 
     def tried(self, candidate: Mask) -> MiningSteps:
-        """Reports a candidate as a rule, or learns a falsifier of it, or leaves it unresolved."""
+        """Tests a candidate. Records it as a rule, or finds a falsifier that contains it, or records it
+        as unresolved because of an UNKNOWN verdict."""
         known = self.largest(candidate, self.seen, Verdict.BREAKS)
         if known is None:
             yield from self.learn([candidate], crucial=True)
@@ -131,20 +136,21 @@ class _Search:
             yield from self.ruled_out(unknown)
             return
         if unknown is None:
-            # From above, a unit may have seemed needed because the subset without it is UNKNOWN.
+            # The search from above may have found a larger rule that contains this one, since the subset
+            # without one of its units was UNKNOWN. That rule is not minimal, so it is dropped.
             for larger in [rule for rule in self.found if rule & candidate == candidate]:
                 del self.found[larger]
             self.found[candidate] = count, statement
         else:
-            # A superset of this candidate is UNKNOWN. Excluding it would make a new candidate for each
-            # unit, too many to test, so the candidate stays unresolved.
+            # A superset of this candidate is UNKNOWN. If it counted as a falsifier, there would be a new
+            # candidate for each unit outside it, too many to test. So the candidate stays unresolved.
             self.unresolved.append(candidate)
         self.candidates.block(candidate)
         self.remainders.hit(candidate)
 
     def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
-        """Returns the supersets on which to try a candidate, the number of draws, and the guarantee; the
-        guarantee is empty if these are all supersets."""
+        """Returns the supersets on which to test a candidate, the number of draws, and the guarantee in
+        words. If it is to be tested on all supersets, the guarantee is empty."""
         sampled, sizes = self.miner.sampled, self.miner.sampled.sizes or ()
         draws = Draws(self.kind, self.lattice, candidate, sizes, self.miner.pinned)
         count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
@@ -156,38 +162,42 @@ class _Search:
         return [*supersets, *(draws.neighbours if sampled.neighbours else ())], count, statement
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Excludes all antecedents inside this subset, which breaks or is UNKNOWN, once it has been
-        grown."""
+        """Grows a falsifier, and excludes all antecedents that it contains: they are no rules. Also used
+        for an antecedent whose verdict is UNKNOWN."""
         outside = self.lattice.complement((yield from self.grown(falsifier)))
         self.falsifiers.append(self.lattice.complement(outside))
         self.candidates.hit(outside)
         self.remainders.block(outside)
 
     def shrunk(self, left_out: Mask) -> MiningSteps:
-        """Shrinks a set that contains no known rule to a candidate, and tries the candidate."""
+        """Continues the search from above, with a set of units that contains no known rule. If the
+        condition holds on it, shrinks it to a candidate and tests that. ``left_out``: all other units."""
         start = self.lattice.complement(left_out)
         yield from self.learn([start])
         if self.seen[start] is Verdict.BREAKS:
             yield from self.ruled_out(start)
             return
         if self.seen[start] is Verdict.UNKNOWN:
-            # The rules inside it are searched from below.
+            # It cannot be shrunk, since its verdict is UNKNOWN. Rules inside it can still be found from
+            # below.
             self.doubtful.append(left_out)
             self.remainders.block(left_out)
             return
         candidate, rest = 0, self.lattice.units(start)
         while (yield from self.fails(candidate)):
-            # The candidate needs the first unit without which, and without all later ones, it is no rule.
+            # The candidate fails no more once enough of the first units of ``rest`` are added. The last
+            # of these units is needed for that, so it is added. The units after it are not needed.
             needed = yield from self.longest(candidate, rest, self.fails)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
         yield from self.tried(candidate)
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a falsifier that contains this one, grown until no unit is left or ``STUCK`` units in a
-        row failed.
+        """Returns a larger falsifier that contains this one. It is grown until each other unit was tried,
+        or until ``STUCK`` units in a row could not be added.
 
-        Each step finds the first unit whose addition makes the condition hold again, and leaves it out.
+        Each step adds units up to the first one with which the condition holds again. This unit is left
+        out.
         """
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
@@ -206,11 +216,11 @@ class _Search:
     def longest(
         self, mask: Mask, rest: Sequence[int], wanted: Callable[[Mask], Test], start: int | None = None
     ) -> Bisection:
-        """Returns how many of the first of these units can be added so that ``wanted`` stays true, by
-        bisection.
+        """Returns how many units of ``rest``, counted from its start, can be added to ``mask`` so that
+        ``wanted`` stays true. Finds the number by bisection.
 
-        It must be true without any of them and false with all. ``start``: the first number to try, which
-        is doubled while it is too low.
+        ``wanted`` must be true without any of the units and false with all of them. ``start``: the number
+        to try first, which is doubled as long as it is too low; None to begin in the middle.
         """
         low, high = 0, len(rest)
         while high - low > 1:
@@ -222,32 +232,35 @@ class _Search:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Returns True iff this antecedent's own subset breaks the condition."""
+        """Probes the own subset of an antecedent. Returns True iff it breaks the condition."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Returns True iff a falsifier contains the mask, or its own subset does not hold."""
+        """Returns True iff an antecedent is no rule as far as its own subset shows: a known falsifier
+        contains it, or the condition does not hold on its own subset."""
         if any(mask & falsifier == mask for falsifier in self.falsifiers):
             return True
         yield from self.learn([mask])
         return self.seen[mask] is not Verdict.HOLDS
 
     def random(self, mask: Mask) -> Random:
-        # The seed depends on the mask alone, so that a search that is run again draws the same subsets.
-        return Random(f"{self.miner.seed} {self.kind.value} {mask}")  # noqa: S311 -- reproducible
+        # The seed does not depend on earlier draws. So if the search runs once more, such as with a
+        # store, it draws the same subsets for the same mask.
+        return Random(f"{self.miner.seed} {self.kind.value} {mask}")  # noqa: S311 -- the draws must be reproducible, not secret
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
-        """Returns the largest of these masks that contains the candidate and has this verdict."""
+        """Returns the largest of the masks in ``among`` that contains the candidate and has this verdict;
+        None if there is none."""
         above = (
             mask for mask in among if mask & candidate == candidate and self.seen.get(mask) is verdict
         )
         return max(above, key=lambda mask: (mask.bit_count(), mask), default=None)
 
     def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
-        """Waits until all of these masks have a verdict."""
+        """Requests verdicts on those of the masks that have none yet, and waits until all have one."""
         missing = {mask for mask in masks if mask not in self.seen}
-        # Counting order: consecutive prompts share a long prefix.
+        # In this order, consecutive prompts have a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)
         ranked = enumerate(in_order, self.asked)
         asks = tuple(Ask(Subset(mask ^ self.flip), rank, crucial=crucial) for rank, mask in ranked)
@@ -261,7 +274,8 @@ class _Search:
             self.withdraw(mask for mask, verdict in new.items() if verdict is Verdict.BREAKS)
 
     def withdraw(self, broken: Iterable[Mask]) -> None:
-        """Takes back reported rules that a new verdict breaks; they are candidates again."""
+        """Removes rules that were found before and that a new verdict breaks. After that, the search goes
+        on from what is known."""
         broken = list(broken)
         fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
         for rule in fallen:

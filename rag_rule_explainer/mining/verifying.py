@@ -1,5 +1,5 @@
-"""This module tests one rule on all its applicable subsets, or on random ones, until one of them breaks
-it."""
+"""This module tests one rule on all subsets to which it applies, or on random ones of them, until one of
+them breaks it."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,17 +12,18 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 NO_OTHER = "one rule was asked about, and no other was looked for"
-"""The reason why the search stops although there may be more rules."""
+"""Why such a search stops although there may be more rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verifying:
-    """Verifying tests whether ``antecedent`` is a rule; it claims nothing on other rules, nor that it is
-    minimal.
+    """This miner tests whether ``antecedent`` is a rule. It finds no other rules, and does not test
+    whether this one is minimal.
 
-    Its own subset is requested first and alone, then all others together; after the first BREAKS, nothing
-    more. ``sampled``: how random subsets are drawn; None tries all. ``pinned``: the number of sources
-    that are retained in every subset. The search stops instead of finishing, since other rules may exist.
+    The own subset of the rule is requested first and alone, and then all other subsets together. After
+    the first BREAKS, no more are requested. ``sampled``: the settings for random subsets; None to test
+    all subsets. ``pinned``: the number of sources that are retained in every subset. The search stops
+    with a reason instead of finishing, since there may be other rules.
     """
 
     kind: RuleKind
@@ -32,23 +33,26 @@ class Verifying:
     pinned: int = 0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
-        """Returns a fresh trial over ``lattice``."""
+        """Starts a new test over the subsets of ``lattice``."""
         return _Trial(self, lattice).run()
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
-        """Returns the antecedents to try, with repetition if they are drawn, and the guarantee in
-        words."""
+        """Returns the antecedents whose subsets are to be tested, and the statistical guarantee in words.
+        If they are drawn at random, some may occur more than once; the guarantee is empty if they are
+        all."""
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""
         draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or (), self.pinned)
         count = self.sampled.draws(self.sampled.error(0))
-        # A seed of its own: the draws of the search that found this rule would be no new evidence.
-        draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- reproducible
+        # The seed differs from that of the search that may have found this rule. With the same seed, the
+        # same subsets would be drawn, which are no new evidence.
+        draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
         return list(draws.supersets(count, draw)), self.sampled.statement(count, draws)
 
 
 class _Trial:
-    """A _Trial works on antecedents; only its asks are flipped to concrete subsets."""
+    """A _Trial is one test of the rule. It works with masks of antecedents, and turns them into subsets
+    of retained sources (by ``flip``) only for its asks."""
 
     def __init__(self, miner: Verifying, lattice: Lattice) -> None:
         self.lattice, self.kind, self.own = lattice, miner.kind, Antecedent(miner.antecedent)
@@ -64,11 +68,11 @@ class _Trial:
             [Ask(Subset(mask ^ self.flip), rank) for rank, mask in enumerate(others, 1)]
         )
         self.tried = True
-        while True:  # verdicts of probes that were in flight still arrive
+        while True:  # verdicts of probes that were running at the end still arrive
             self.learned((yield Wanted((), self.claims, NO_OTHER)))
 
     def learn(self, asks: Iterable[Ask]) -> Generator[Wanted, Verdicts, None]:
-        """Waits for the verdicts on these asks, or for the first BREAKS."""
+        """Requests these verdicts, and waits until all have arrived or one of them is BREAKS."""
         asks = tuple(asks)
         missing = len(asks)
         while missing and not self.broken:
@@ -84,11 +88,12 @@ class _Trial:
             self.own_held |= mask ^ self.flip == self.own and verdict is Verdict.HOLDS
 
     def likely_to_break(self, mask: Mask) -> tuple[int, Mask]:
-        """Returns a sort key that puts both ends first: one more source breaks a rule more often than
-        random halves."""
+        """Returns a sort key by which subsets that are likely to break the rule come first. These are the
+        antecedents with few units more than the rule, or with nearly all units."""
         left_out = self.lattice.complement(mask)
         added, rest = (mask ^ self.own).bit_count(), left_out.bit_count()
-        # Counting order comes second: consecutive prompts then share a long prefix.
+        # Among equally likely ones, the order is that of the numbers. Consecutive prompts then have a
+        # long common prefix, which providers may cache.
         return min(added, rest), left_out
 
     def claims(self) -> tuple[Claim, ...]:

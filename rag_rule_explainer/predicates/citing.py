@@ -16,7 +16,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..allowed import did_you_mean
+from ..allowed import called_as, did_you_mean
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..sources import Source
@@ -239,6 +239,7 @@ def _id_given(given: str, where: str) -> str:
     return given
 
 
+@called_as("cites")
 def cites(source: str | None = None) -> Cites:
     """Returns a predicate that holds iff the answer cites ``source``, an id, and the source was shown.
 
@@ -250,6 +251,7 @@ def cites(source: str | None = None) -> Cites:
     return Cites(None if source is None else _id_given(source, "cites"))
 
 
+@called_as("mentions_source")
 def mentions_source(source: str) -> MentionsSource:
     """Returns a predicate that holds iff the id or the title of ``source`` occurs in the answer. The
     source need not have been shown. Raises InvalidInput for an empty id."""

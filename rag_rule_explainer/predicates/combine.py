@@ -7,7 +7,7 @@ import re
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
-from ..allowed import brief, named_function, takes
+from ..allowed import brief, called_as, named_function, takes
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .outcomes import ANONYMOUS, as_judgement, run
@@ -172,7 +172,11 @@ class Function:
             return await self.function(case)
         import anyio.to_thread  # imported here, because importing the package loads no event loop
 
-        outcome = await anyio.to_thread.run_sync(self.function, case)
+        # A function that takes too long is abandoned, and keeps its thread. So it must not use up one of
+        # the threads that anyio allows in all; the concurrency of the caller bounds their number.
+        outcome = await anyio.to_thread.run_sync(
+            self.function, case, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
+        )
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
@@ -202,6 +206,7 @@ class Function:
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
 
 
+@called_as("condition")
 def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
     """Returns a predicate made of a function of a Case; ``text`` is its clause in rules.
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
@@ -221,6 +222,7 @@ class Refuses:
 _NONE = Judgement(Verdict.BREAKS)
 
 
+@called_as("refuses")
 def refuses(*, phrases: Iterable[str] = ()) -> Refuses:
     """Returns a predicate that holds iff the answer declines, or says that the answer is not known.
 

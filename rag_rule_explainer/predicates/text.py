@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ..allowed import brief, checked_flag
+from ..allowed import brief, called_as, checked_flag
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
 from .combine import both, either, no_truth, opposite
@@ -143,23 +143,27 @@ def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
     return tuple([text_given(text) for text in given])
 
 
+@called_as("equals")
 def equals(text: str) -> Equals:
     """Returns a predicate that holds iff the answer is exactly ``text``, up to white space around it."""
     return Equals(text_given(text))
 
 
+@called_as("contains")
 def contains(text: str, *, ignore_case: bool = True) -> Contains:
     """Returns a predicate that holds iff ``text`` occurs in the answer. Raises InvalidInput for an empty
     text."""
     return Contains(text_given(text), ignore_case)
 
 
+@called_as("matches")
 def matches(pattern: str) -> Matches:
     """Returns a predicate that holds iff the pattern matches in the answer. Raises InvalidInput for a bad
     pattern."""
     return Matches(text_given(pattern))
 
 
+@called_as("one_of")
 def one_of(texts: Iterable[str]) -> OneOf:
     """Returns a predicate that holds iff the answer is one of ``texts``, such as ``one_of(["yes",
     "no"])``. Texts are compared by the paper's near-exact match. Raises InvalidInput for an empty

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, get_origin
 
-from ..allowed import brief
+from ..allowed import brief, called_as
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
@@ -115,6 +115,7 @@ def _schema_of(adapter: Any) -> str | None:
     return hashlib.sha256(schema.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+@called_as("is_valid")
 def is_valid(kind: Any) -> IsValid:
     """Returns a predicate that holds iff the answer's JSON is valid for a pydantic model, or another
     type. Raises InvalidInput for a type that pydantic does not know."""

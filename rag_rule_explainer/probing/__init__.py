@@ -1,1 +1,1 @@
-"""This room replays the application on the subsets that a search requests, and judges the answers."""
+"""This package replays the application on the subsets that a search requests, and judges the answers."""

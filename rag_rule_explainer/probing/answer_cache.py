@@ -1,5 +1,5 @@
-"""This module keeps the replies to one question: in memory by arrangement, and in the store if there is
-one."""
+"""This module keeps the application's replies to one question, in memory and, if there is one, in the
+store."""
 
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
@@ -11,18 +11,22 @@ from .budget import Budget
 from .memo import Memo
 from .reply import Reply
 
-if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096
-"""The number of replies in memory at which the memory is emptied, if a store holds them as well."""
+"""With a store, the replies in memory are dropped when there are this many; the store still has them."""
 
 Make = Callable[[Arrangement], Awaitable[Reply]]
 
 
 class AnswerCache:
-    """This class keeps the replies to one question and makes each of them once. For one event loop.
-    ``remember=False`` keeps no reply in memory. ``stored``: the store's answers to the question."""
+    """This class keeps the replies to one question, so that the application makes each of them only once.
+    It belongs to one event loop.
+
+    ``remember``: False to keep no reply in memory. ``stored``: the store's answers to this question; None
+    without a store.
+    """
 
     def __init__(
         self, budget: Budget, *, remember: bool, stored: "QuestionAnswers | None" = None
@@ -33,8 +37,8 @@ class AnswerCache:
         self._replies = Memo[Reply]()
 
     async def reply(self, arrangement: Arrangement, make: Make) -> Reply:
-        """Returns the reply to an arrangement; calls ``make`` only if no reply is known. Raises
-        StoreFailed, and the errors of ``make``."""
+        """Returns the reply to an arrangement. Calls ``make`` for it only if neither the memory nor the
+        store has one. Raises StoreFailed, and the errors of ``make``."""
         if not self._remember:
             return await self._taken(arrangement, 0, make)
         key, replies = arrangement.key, self._replies
@@ -56,12 +60,14 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns the sample of an arrangement with this number, from 0 on."""
+        """Returns the reply to an arrangement that has this sample number, from 0 on. It is from the
+        store or else made by ``make``; the replies in memory are not used."""
         return await self._taken(arrangement, number, make)
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """Returns the first answer to an arrangement, and True iff it is ``answer``. ``answer``: an
-        answer that the caller has without a replay. A stored answer takes precedence."""
+        """Puts an answer that the caller has without a replay into the store as sample 0, if the store
+        has none for the arrangement. Returns the answer that is in the store then, and True iff it is
+        the caller's and not an earlier one."""
         first = Reply(answer)
         offered = False
 
@@ -74,7 +80,7 @@ class AnswerCache:
         return reply.answer or answer, offered
 
     def remember(self, arrangement: Arrangement, reply: Reply) -> None:
-        """Keeps a reply that was made without this cache."""
+        """Keeps in memory a reply that was made without this cache."""
         if self._remember:
             self._replies.known[arrangement.key] = reply
 

@@ -12,8 +12,13 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 
 @dataclass(slots=True, eq=False)
 class Budget:
-    """A Budget counts replays by purpose, answers from memory and from the store, tokens and failures.
-    ``judge``: returns the tokens of the predicate's judge that are counted outside this budget."""
+    """A Budget counts what one explanation spends, and compares it with its limits.
+
+    ``judge``: returns the tokens of a judge in the predicate that counts its own; None if there is no
+    such judge. ``baseline``, ``repeat_check``, ``samples`` and ``retries``: numbers of runs of the
+    application by their purpose. ``reused`` and ``stored``: numbers of answers that came from memory and
+    from the store. ``failures``: replays that failed even after their retries.
+    """
 
     limits: Limits
     prices: Prices | None = None
@@ -64,7 +69,7 @@ class Budget:
 
     @property
     def tokens(self) -> int:
-        """The number of input and output tokens of the replays and the judge."""
+        """The number of tokens, input and output together, of all replays and of the judge."""
         return self._tokens + sum(map(total, self.judge_spent.values()))
 
     @property
@@ -74,23 +79,25 @@ class Budget:
         return None if replays is None or judge is None else replays + judge
 
     def spend(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
-        """Adds the tokens of a replay. ``models``: the same tokens by model, if the models are known."""
+        """Adds the tokens of a replay. ``models``: the same tokens by the name of the model; None if the
+        models are not known."""
         for model, reported in (models or {"": usage or {}}).items():
             tokens = counts_in(reported)
             _add(self._spent, model, tokens)
             self._tokens += total(tokens)
 
     def spend_judging(self, usage: Tokens | None, models: TokensByModel | None = None) -> None:
-        """Adds the tokens of a judge's reply, with the parameters of ``spend``."""
+        """Adds the tokens of a judge's reply. The parameters are those of ``spend``."""
         for model, reported in (models or {"": usage or {}}).items():
             if tokens := counts_in(reported):
                 _add(self._judged, model, tokens)
 
     def charge(self) -> None:
-        """Checks that the limits allow one more run. Raises LimitReached if they do not.
+        """Raises LimitReached if the limits do not allow one more run of the application.
 
-        Raises InvalidInput if the cost is limited and the price of the baseline's model is not known. A
-        model without a price that is used only later raises LimitReached, which keeps the proved rules.
+        If the cost is limited, every model that was used must have a price. Raises InvalidInput if one
+        is missing before the first replay. If a later replay uses a model without a price, it raises
+        LimitReached, so that the rules proved by then are still returned.
         """
         limits = self.limits
         if not self._is_limited:
@@ -100,7 +107,8 @@ class Budget:
         self.charge_judging()
 
     def charge_judging(self) -> None:
-        """Checks that the limits allow one more request to the judge, which does not count as a run."""
+        """Raises LimitReached if the limits of time, tokens or cost do not allow one more request to the
+        judge. The limit of replays does not count here, since a request is no run of the application."""
         limits = self.limits
         if limits.seconds is not None and self.seconds >= limits.seconds:
             raise LimitReached(f"the limit of {limits.seconds:g} seconds is reached")
@@ -138,6 +146,7 @@ def summed(spent: TokensByModel) -> dict[str, int]:
 
 
 def total(tokens: Mapping[str, int]) -> int:
-    """Returns the number of input and output tokens; the reported total if that is larger."""
+    """Returns the number of input and output tokens. If the provider reports a larger total, returns
+    that."""
     known = tokens.get("input_tokens", 0) + tokens.get("output_tokens", 0)
     return max(known, tokens.get("total_tokens", 0))

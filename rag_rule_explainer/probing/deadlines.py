@@ -1,4 +1,7 @@
-"""This module cancels replays that take too long, with one timer for all: cancel scopes cost more."""
+"""This module cancels replays that take too long.
+
+One timer serves all replays, since a cancel scope of anyio for each replay would cost more time.
+"""
 
 import asyncio
 from collections.abc import Callable
@@ -9,32 +12,35 @@ from .replaying import UnusableReply
 RunningTask = asyncio.Task[Any]
 
 NO_ANSWER_IN_TIME = "no answer within"
-"""The beginning of the error of a replay that took too long."""
+"""The first words of the error message of a replay that took too long."""
 STOOD_STILL = 0.1
-"""A timer that is later than this number of seconds shows that the event loop was blocked."""
+"""If a timer fires later than planned by more than this number of seconds, the event loop was blocked."""
 
-# The number of cancellations that a task has pending; before Python 3.11, asyncio counts none.
+# Returns the number of pending cancellations of a task. Before Python 3.11, asyncio does not count them:
+# the result is 0 there.
 _pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lambda _: 0)
 
 
 class Deadlines:
     """This class cancels tasks that take longer than ``seconds``. For one event loop.
 
-    A task that catches its cancellation and runs on is cancelled again after as many seconds. If the loop
-    was blocked, a task gets its time once more, since its reply may have arrived and not been read yet.
+    A task that catches its cancellation and runs on is cancelled again after the same number of seconds.
+    If the event loop was blocked when a task became due, the task gets its full time once more: its reply
+    may have arrived while no code could read it.
     """
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        # Every task has the same time, so this dictionary is in order of the due times. Each value is the
-        # due time and the number of foreign cancellations that were pending when the task began.
+        # Every task gets the same number of seconds, so the tasks are in the order in which they become
+        # due. Each value is the due time and the number of cancellations that were already pending when
+        # the task began; those came from other code.
         self._due: dict[RunningTask, tuple[float, int]] = {}
         self._cancelled: dict[RunningTask, int] = {}
         self._spared = set[RunningTask]()
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self, task: RunningTask) -> None:
-        """Starts the time of a task; the caller must call ``end`` afterwards."""
+        """Starts to count the seconds of a task; the caller must call ``end`` when the task is done."""
         loop = task.get_loop()
         due = loop.time() + self.seconds
         self._due[task] = due, _pending(task)
@@ -42,28 +48,29 @@ class Deadlines:
             self._timer = loop.call_at(due, self._check)
 
     def end(self, task: RunningTask) -> bool:
-        """Returns True iff the task was cancelled because its time was over, and for no other reason.
+        """Returns True iff the task was cancelled only because it took too long.
 
-        The cancellations of this class are undone; foreign ones stand. The caller must call this as soon
-        as the task returns, before the next cancellation is due. A second call returns False.
+        Undoes the cancellations that this class has made; those of other code stay. The caller must call
+        this as soon as the task has returned, so that the task is not cancelled once more. A second call
+        for the same task returns False.
         """
         begun = self._due.pop(task, None)
         self._spared.discard(task)
         if begun is None or not self._cancelled:
             return False
         times = self._cancelled.pop(task, 0)
-        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # from Python 3.11 on
+        uncancel: Callable[[], int] | None = getattr(task, "uncancel", None)  # exists from Python 3.11 on
         for _ in range(times):
             if uncancel is not None:
                 uncancel()
         return times > 0 and _pending(task) <= begun[1]
 
     def passed(self) -> UnusableReply:
-        """Returns the error for a run that took too long."""
+        """Returns the error to raise for a replay that took too long."""
         return UnusableReply(f"{NO_ANSWER_IN_TIME} {self.seconds:g} seconds", passing=True)
 
     def close(self) -> None:
-        """Stops the timer: no task is cancelled any more."""
+        """Stops the timer, so that no task is cancelled any more."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

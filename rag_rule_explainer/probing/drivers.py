@@ -1,7 +1,8 @@
-"""This module runs several searches at once, with at most ``concurrency`` probes in flight.
+"""This module runs several searches at the same time, with at most ``concurrency`` probes at once.
 
-Each worker takes the next ask that is ready, earlier searches first, and gives the search its verdict at
-once: no worker waits for a level of the lattice to be complete. Without an ask, a worker takes a guess.
+Each worker asks the searches, in their order, for the next key to probe, and gives the verdict to its
+search as soon as it is known. It does not wait until all subsets of one size are probed. If no search
+requests a key, a worker probes a guess: a key that a search will probably request later.
 """
 
 import time
@@ -18,7 +19,7 @@ from ..verdicts import Verdict
 from .limits import LimitReached
 
 LONGEST_BLOCKING = 0.01
-"""The seconds after which a worker lets the other tasks of the loop run."""
+"""The seconds after which a worker pauses, so that other tasks of the event loop can run."""
 
 Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]
@@ -35,13 +36,16 @@ async def drive(
     on_verdict: TellVerdict[Key, Said] | None = None,
     lockstep: bool = False,
 ) -> None:
-    """Runs until every search is finished or stopped and no probe is in flight.
+    """Probes what the searches request, until every search is finished or stopped and no probe is
+    running.
 
-    A LimitReached from ``probe`` stops every search. Any other error stops them too, and is raised once
-    the probes in flight have ended. ``stop`` is called with the reason of a stop. ``on_verdict`` is
-    called after each verdict that a search has received. ``lockstep``: probes are made in batches of
-    ``concurrency``, and a search receives the verdicts of a batch together, in the order of its asks;
-    then the sequence of probes does not depend on how long a probe takes.
+    A LimitReached from ``probe`` stops all searches. Any other error stops them as well, and is raised
+    once the running probes have ended. ``stop`` is called with the reason of a stop. ``on_verdict`` is
+    called after each verdict that a search has received.
+
+    ``lockstep``: True makes probes in batches of ``concurrency``. The searches receive the verdicts of a
+    batch together, in the order in which the keys were requested. The sequence of probes then does not
+    depend on how long a probe takes.
     """
     work = _Work(searches, probe, stop, on_verdict)
     if lockstep:
@@ -60,8 +64,8 @@ async def drive(
 async def once(
     jobs: Sequence[Job[Key, Said]], probe: ProbeKey[Key, Said], *, stop: StopSearches | None = None
 ) -> None:
-    """Probes these keys of these searches together, whether the searches request them or not. Raises the
-    errors of ``drive``."""
+    """Probes each key for its search, all at the same time, even if the search did not request the key.
+    ``stop`` is called with the reason of a stop. Raises the errors of ``drive``."""
     work = _Work([search for search, _ in jobs], probe, stop)
     await work.in_step(jobs)
     if work.error is not None:
@@ -89,7 +93,8 @@ class _Work(Generic[Key, Said]):
                 await self.news()
                 continue
             if self.idle:
-                # There may be an ask for one more worker; a worker that finds none waits again.
+                # There may be work for one more worker, so one is woken; if it finds none, it waits
+                # again.
                 self.idle.pop().set()
             search, key = job
             self.in_flight += 1
@@ -156,7 +161,7 @@ class _Work(Generic[Key, Said]):
         return jobs
 
     async def let_others_run(self) -> None:
-        """Lets other tasks run, which an application that never awaits would keep from the loop."""
+        """Lets other tasks run. They could not run otherwise if the application never awaits anything."""
         await anyio.lowlevel.checkpoint()
         self.yielded_at = time.monotonic()
 

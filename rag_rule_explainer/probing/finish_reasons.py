@@ -1,4 +1,5 @@
-"""This module finds the finish reason in a provider's data, where it has many names and may be nested."""
+"""This module finds the finish reason in a provider's data. Each provider has its own name for that
+field, which may be nested in other fields."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
@@ -26,17 +27,18 @@ _NESTED = (
 )
 _BLOCKING = ("block_reason", "blockReason")
 _STATUSES = frozenset({"completed", "incomplete", "failed", "cancelled", "inprogress", "queued"})
-"""The statuses of OpenAI's responses; in other providers' data, ``status`` has other meanings."""
+"""The values of ``status`` in OpenAI's responses, which say whether a response is whole. Other values are
+ignored, since ``status`` means other things in other providers' data."""
 _DEEPEST = 3
 _PLACES = frozenset({*_KEYS, *_BLOCKING, *_NESTED, "status"})
 
 
 def reason_in(*places: object) -> str | None:
-    """Returns the finish reason in a provider's data: the worst if there are several, None if there is
-    none.
+    """Returns the finish reason in a provider's data: the worst one if there are several, None if there
+    is none.
 
-    ``places``: mappings, or objects with attributes; the fields in which providers nest a reason are
-    searched.
+    ``places``: objects of the provider's data, such as a response and its metadata: mappings, or objects
+    with attributes. Their nested fields are searched too, if providers put reasons there.
     """
     reasons = [each for place in places for each in _reasons(place, _DEEPEST) if each is not None]
     worst = max(reasons, key=ending_of, default=None)
@@ -62,13 +64,14 @@ def _reasons(place: object, depth: int) -> Iterator[object]:
 
 
 def _is_silent(place: object) -> bool:
-    """Returns True for a dict that has no key under which a reason may be, as most dicts of a reply."""
+    """Returns True for a dict without any key that may lead to a reason. Most dicts are such, so this
+    quick check saves time."""
     return isinstance(place, dict) and _PLACES.isdisjoint(cast("dict[object, object]", place))
 
 
 def _may_have(place: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Returns the keys that the place may have: those of a dict, all of any other object. This is fast
-    for a dict, which has few of the keys."""
+    """Returns those of the keys that may exist in ``place``: of a dict, only the existing ones; of
+    another object, all. A dict has few of them, so few are looked up later."""
     if isinstance(place, dict):
         held = cast("dict[object, object]", place)
         return [key for key in keys if key in held]
@@ -86,7 +89,7 @@ def _nested_reasons(place: object, depth: int) -> Iterator[object]:
 
 
 def _entry(place: object, key: str) -> object:
-    # The check for dict comes first, since isinstance() with Mapping is slow.
+    # Most places are dicts. They are checked for first, since isinstance() with Mapping is slow.
     if isinstance(place, (dict, Mapping)):
         return cast("Mapping[str, object]", place).get(key)
     return None if place is None else getattr(place, key, None)

@@ -1,7 +1,9 @@
-"""This module keeps Ctrl-C until the main thread waits, instead of raising it between any two lines.
+"""This module delays Ctrl-C: KeyboardInterrupt is raised where the main thread waits, not between any two
+lines.
 
-The former handler of SIGINT is still called first: only if it raises is there an interrupt. Python runs
-signal handlers in the main thread only, so this module does nothing in other threads.
+The handler of SIGINT that was set before is called at once. Only if it raises an error is there an
+interrupt, and this error is the one that is delayed. Python runs signal handlers in the main thread only,
+so this module does nothing in other threads.
 """
 
 import asyncio
@@ -15,18 +17,23 @@ from types import FrameType, TracebackType
 from typing import Any
 
 LOOK_UP_SECONDS = 0.2
-"""The longest wait, in seconds, before Ctrl-C is checked for.
+"""The longest time, in seconds, that the main thread waits before it checks for Ctrl-C.
 
-Ctrl-C does not end a wait on Windows, nor where the system gives the signal to another thread.
+It must check regularly: Ctrl-C does not end a wait on Windows, nor if the operating system delivers the
+signal to another thread.
 """
 
 
 class Interrupts:
-    """This class keeps Ctrl-C while it is entered in the main thread; in other threads it does nothing. A
-    Ctrl-C that arrives when the work is done is dropped."""
+    """This context manager delays Ctrl-C in its block until the code calls one of its waiting methods.
+
+    It works in the main thread and does nothing in other threads. A Ctrl-C that has not been raised when
+    the block ends is dropped, since the work is then done.
+    """
 
     def __init__(self) -> None:
-        # SimpleQueue is reentrant: a signal handler may put to it, even while it is being put to.
+        # A signal handler may interrupt a put() and put something itself. SimpleQueue allows this, since
+        # it is reentrant.
         self._news = queue.SimpleQueue[BaseException | None]()
         self._before: Callable[[int, FrameType | None], Any] | None = None
         self._outer: Interrupts | None = None
@@ -35,7 +42,7 @@ class Interrupts:
 
     @property
     def is_keeping(self) -> bool:
-        """True while Ctrl-C is kept: this object is entered, and does not pass Ctrl-C on."""
+        """True while Ctrl-C is delayed: in the block of this object, but not in one of ``passed_on``."""
         return self._is_keeping
 
     def __enter__(self) -> "Interrupts":
@@ -43,11 +50,11 @@ class Interrupts:
         if threading.current_thread() is not threading.main_thread():
             return self
         before = signal.getsignal(signal.SIGINT)
-        if callable(before):  # otherwise SIGINT is ignored, or ends the process
+        if callable(before):  # if there is no handler in Python, Ctrl-C is ignored or ends the process
             self._before = before
             try:
                 signal.signal(signal.SIGINT, self._noticed)
-            except ValueError:  # raised in a subinterpreter, which receives no signals
+            except ValueError:  # this is a subinterpreter, which receives no signals
                 return self
             self._is_keeping = True
             self._outer, _current = _current, self
@@ -65,11 +72,12 @@ class Interrupts:
         _current = self._outer
         pending = self.pending() if kind is None else None
         try:
-            # A handler that the application has set meanwhile stays.
+            # If the application has set another handler in the block, that handler stays.
             if signal.getsignal(signal.SIGINT) == self._noticed:
                 signal.signal(signal.SIGINT, self._before)
         except KeyboardInterrupt:
-            # This Ctrl-C came at the very end; a complete result is returned in spite of it.
+            # This Ctrl-C came after the last line of the block. If the block succeeded, its result is
+            # complete and is returned, so this Ctrl-C is ignored.
             if kind is not None:
                 raise
         self._is_keeping = False
@@ -77,35 +85,37 @@ class Interrupts:
             raise pending
 
     def wake(self) -> None:
-        """Ends a wait in the thread that entered this object; any thread may call this."""
+        """Ends the current wait of the thread that entered this object. Any thread may call this."""
         self._news.put(None)
 
     def wait(self, seconds: float = LOOK_UP_SECONDS) -> BaseException | None:
-        """Waits at most ``seconds``. Returns the error that the former handler raised; None if none."""
+        """Waits until ``wake`` or Ctrl-C, but at most for the shorter of ``seconds`` and
+        ``LOOK_UP_SECONDS``. Returns the
+        error that the former handler raised on Ctrl-C; None if there was none."""
         try:
             return self._news.get(timeout=max(0.0, min(seconds, LOOK_UP_SECONDS)))
         except queue.Empty:
             return None
 
     def doze(self, seconds: float = LOOK_UP_SECONDS) -> None:
-        """Waits until ``wake`` or the end of ``seconds``. Raises the error that the former handler
-        raised."""
+        """Waits as ``wait`` does, but raises the error that the former handler raised on Ctrl-C."""
         if (raised := self.wait(seconds)) is not None:
             raise raised
 
     def sleep(self, seconds: float) -> None:
-        """Waits for the full ``seconds``. Raises the error that the former handler raised."""
+        """Waits for the full ``seconds``, unless Ctrl-C arrives: then raises the former handler's
+        error."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.doze(left)
 
     def check(self) -> None:
-        """Raises the error that the former handler has raised by now, if any."""
+        """Raises the delayed error of the former handler if Ctrl-C has arrived; does not wait."""
         if (raised := self.pending()) is not None:
             raise raised
 
     def pending(self) -> BaseException | None:
-        """Returns the error that the former handler has raised by now, or None, without waiting."""
+        """Returns the delayed error of the former handler; None if there was no Ctrl-C. Does not wait."""
         while True:
             try:
                 raised = self._news.get_nowait()
@@ -116,8 +126,11 @@ class Interrupts:
 
     @contextmanager
     def passed_on(self) -> Generator[None, None, None]:
-        """Lets Ctrl-C interrupt the code inside, such as the application itself, at any point. Raises
-        first what was kept until then. An interrupt that the code inside catches is kept as well."""
+        """Lets Ctrl-C interrupt the code of the block at any line, for code such as the application.
+
+        Before the block, raises an error that was delayed until then. If Ctrl-C arrives in the block and
+        its code catches the KeyboardInterrupt, one is raised later, at the next wait.
+        """
         self.check()
         self._passed, kept = 0, self._is_keeping
         self._is_keeping = False
@@ -142,17 +155,20 @@ class Interrupts:
         except BaseException as error:
             self._news.put(error)
         else:
-            # The handler of asyncio.run() does not raise: it cancels the task that waits in this thread.
+            # The handler of asyncio.run() does not raise. It cancels the task that runs in this thread,
+            # so a new cancellation means that Ctrl-C arrived.
             if _cancelling() > cancelling:
                 self._news.put(KeyboardInterrupt())
 
 
 _current: Interrupts | None = None
-"""The innermost ``Interrupts`` that is entered in the main thread; None if none is."""
+"""The ``Interrupts`` whose block the main thread is in, the innermost one if they are nested; None
+outside such a block."""
 
 
 def kept() -> AbstractContextManager[Interrupts]:
-    """Returns a context that keeps Ctrl-C: the ``Interrupts`` around it, or else a new one."""
+    """Returns a context manager that delays Ctrl-C in its block. It uses the ``Interrupts`` that the
+    caller is already in, if there is one, and else a new one."""
     if threading.current_thread() is threading.main_thread():
         outer = _current
         if outer is not None and outer.is_keeping:
@@ -164,7 +180,7 @@ def _cancelling() -> int:
     """Returns the number of pending cancellations of the task that runs in this thread."""
     try:
         task = asyncio.current_task()
-    except RuntimeError:  # no loop runs here
+    except RuntimeError:  # no event loop runs in this thread
         return 0
-    cancelling = getattr(task, "cancelling", None)  # from Python 3.11 on
+    cancelling = getattr(task, "cancelling", None)  # exists from Python 3.11 on
     return 0 if cancelling is None else cancelling()

@@ -1,5 +1,5 @@
-"""This module lets tasks wait for each other before their answers go to a judge, so that batches are
-full."""
+"""This module lets tasks wait for each other before their answers go to a judge, so that one request to
+the judge has as many answers as possible."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -9,11 +9,12 @@ import anyio
 
 
 class Backlog:
-    """A Backlog holds tasks that judge answers which are all known beforehand. For one event loop.
+    """A Backlog runs a group of tasks, each of which has a judge decide on one answer. It belongs to one
+    event loop.
 
-    A task that waits in ``wait_for_others`` continues when every other task has ended, waits there too,
-    or waits for a task that does. ``needed``: the tasks run after a stop too, since probes in flight need
-    them.
+    A task that waits in ``wait_for_others`` continues when each other task of the group has ended, waits
+    there as well, or waits for the result of another task. ``needed``: True if the tasks send requests
+    even after a stop, since probes that are running need the judgements.
     """
 
     def __init__(self, *, needed: bool) -> None:
@@ -24,7 +25,8 @@ class Backlog:
         self._gate = anyio.Event()
 
     async def done(self, works: Iterable[Callable[[], Awaitable[object]]]) -> None:
-        """Runs all tasks. Raises the first error, once all tasks have ended."""
+        """Runs all tasks at the same time and waits until all have ended. Then raises the first error, if
+        there was one."""
         failed: list[Exception] = []
         together = list(works)
         self._running += len(together)
@@ -45,7 +47,7 @@ class Backlog:
             raise failed[0]
 
     async def wait_for_others(self) -> None:
-        """Waits until every other task has ended or waits as well."""
+        """Waits until each other task of the group has ended or waits as well."""
         gate = self._gate
         self._at_barrier += 1
         self._open_if_all_wait()
@@ -53,7 +55,8 @@ class Backlog:
 
     @contextmanager
     def asleep(self) -> Generator[None, None, None]:
-        """Counts a task as waiting while it waits for the result of another task."""
+        """Counts the calling task as waiting during the block, in which it waits for the result of
+        another task."""
         self._asleep += 1
         self._open_if_all_wait()
         try:
@@ -63,7 +66,8 @@ class Backlog:
 
     @contextmanager
     def split(self, parts: int) -> Generator[None, None, None]:
-        """Counts one task as ``parts`` tasks while it waits for so many of its own."""
+        """Counts the calling task as ``parts`` tasks during the block, in which it waits for that many
+        tasks that it has started."""
         self._running += parts - 1
         try:
             yield
@@ -78,12 +82,15 @@ class Backlog:
 
 
 of_this_work: ContextVar[Backlog | None] = ContextVar("rag_rule_backlog", default=None)
-"""The backlog that the task in this context belongs to, or None. Several backlogs may exist at once."""
+"""The backlog that the current task belongs to; None outside ``together``. Several may exist at once."""
 
 
 async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: bool) -> None:
-    """Runs all tasks; their answers wait for each other, so that the judge gets as few requests as
-    possible. Raises the first error, once all tasks have ended."""
+    """Runs all tasks at the same time. They wait for each other before their answers go to a judge, so
+    that the judge gets as few requests as possible.
+
+    ``needed``: as of ``Backlog``. Raises the first error, once all tasks have ended.
+    """
     backlog = Backlog(needed=needed)
     before = of_this_work.set(backlog)
     try:
@@ -94,7 +101,8 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
 
 @contextmanager
 def asleep() -> Generator[None, None, None]:
-    """Counts the task in this context as waiting, while it waits for the result of any other task."""
+    """Counts the current task as waiting during the block, in which it waits for the result of another
+    task. Does nothing if the task belongs to no backlog."""
     backlog = of_this_work.get()
     if backlog is None:
         yield

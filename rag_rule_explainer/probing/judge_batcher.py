@@ -1,9 +1,9 @@
-"""This module has a judge decide on each answer once: in a request of its own unless its jury allows
-batches.
+"""This module collects answers into requests to a judge, so that each answer is judged once.
 
-No answer waits for a batch to fill: the first one that gets a slot takes along the answers that wait for
-the same judge on the same matter then. Answers that are all known beforehand go ``together``; see
-``judge_barrier``. A judgement that was made in a batch is marked as such, also in the store.
+An answer has a request of its own unless its jury allows batches. No answer waits until a batch is full:
+the first answer that gets a slot of the limiter takes along those that then wait for the same judge on
+the same matter. Answers that are all known beforehand wait for each other; see ``judge_barrier``. A
+judgement that was made in a batch of several answers is marked as such, also in the store.
 """
 
 import asyncio
@@ -23,12 +23,13 @@ from .judge_barrier import of_this_work
 from .judge_requests import DecidedOpinion, JudgeRequests, WaitingAnswer
 from .memo import Memo
 
-if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 
 class Terms(NamedTuple):
-    """The Terms are equal for all answers of one batch; ``sample``: the number of the opinion."""
+    """The Terms are what all answers in one request have in common: the jury, the matter to judge, and
+    the number of the opinion (``sample``), as a jury may ask its judge for several opinions."""
 
     jury: Jury
     matter: Matter
@@ -38,7 +39,7 @@ class Terms(NamedTuple):
 @dataclass(slots=True, eq=False)
 class JudgeBatcher:
     """This class collects the answers of one explanation into requests to its judges. It belongs to the
-    event loop on which it was made. ``store``: where judgements are kept."""
+    event loop on which it was made. ``store``: keeps judgements for later; None for no store."""
 
     requests: JudgeRequests
     store: "Opened | None" = None
@@ -48,7 +49,7 @@ class JudgeBatcher:
 
     @contextmanager
     def at_work(self) -> Generator[None, None, None]:
-        """Sends every answer that is judged in this context to this batcher, while it is entered."""
+        """Sends every answer that is judged during the block to this batcher."""
         before, around = current_batcher.set(self), of_this_work.set(None)
         try:
             yield
@@ -58,12 +59,14 @@ class JudgeBatcher:
 
     @property
     def is_here(self) -> bool:
-        """True if called on the batcher's own loop: a replay may judge on another loop."""
+        """True if the caller runs on the event loop of this batcher. A replay may run on another loop,
+        and cannot use the batcher from there."""
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
-        """Returns the judgement of one answer, made once. Raises JudgeFailed, LimitReached, RagRuleError.
-        If it was made in a batch, the current ``Company`` is marked as mixed."""
+        """Returns the judgement of one answer, which is made once and then remembered. If it was made in
+        a batch of several answers, ``is_mixed`` of the current ``Company`` is set. Raises JudgeFailed,
+        LimitReached and RagRuleError."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
         judging = company.get()
@@ -78,8 +81,8 @@ class JudgeBatcher:
         name = asked.remembered_as
         if self.store is None or name is None:
             return None
-        # A judgement that was made alone fits every jury; one from a batch only a jury that allows
-        # batches.
+        # A judgement that was made in a request of its own can be used for every jury. One from a batch
+        # can be used only if the jury allows batches.
         alone = await self.store.judgement(name, asked.memo_key)
         if alone is not None:
             return DecidedOpinion(alone, is_alone=True)
@@ -128,7 +131,7 @@ class JudgeBatcher:
         terms = Terms(asked.jury, asked.matter, sample)
         future: asyncio.Future[DecidedOpinion] = asyncio.get_running_loop().create_future()
         if asked.jury.batch == ALONE:
-            # ``decide`` takes a slot by itself, and there is no batch to wait for.
+            # Without batches, there are no other answers to wait for. ``decide`` takes a slot itself.
             await self.requests.decide(
                 terms.jury, terms.matter, [WaitingAnswer(asked.answer, True, future)]
             )
@@ -152,8 +155,8 @@ class JudgeBatcher:
 
 
 def _taken(waiting: list[WaitingAnswer], entry: WaitingAnswer, batch: int) -> list[WaitingAnswer]:
-    """Removes from ``waiting``, and returns, the entry and the answers that share its request. Returns an
-    empty list if another answer's request has the entry already."""
+    """Removes from ``waiting`` the answers of the next request, and returns them: ``entry`` and at most
+    ``batch - 1`` others. Returns an empty list if an earlier request has taken ``entry`` along."""
     if entry.taken:
         return []
     others = [each for each in waiting if each is not entry and not each.is_alone]

@@ -1,5 +1,5 @@
-"""This module sends requests to a judge, and repeats or splits them until each answer has an opinion or
-error."""
+"""This module sends requests to a judge. It repeats or splits a request until each of its answers has an
+opinion or an error."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -16,6 +16,7 @@ from ..predicates.judge.request import request_for
 from ..verdicts import Judgement
 from . import threads
 from .budget import Budget
+from .containing import contained
 from .judge_barrier import of_this_work
 from .judging import error_text
 from .limiter import Limiter
@@ -30,11 +31,12 @@ MALFORMED = (
 )
 GIVEN_UP = "the request to the judge was given up"
 _TRIES = 2
-"""The number of requests about the same answers before the batch is split."""
+"""The number of requests about the same answers before they are split into two halves."""
 
 
 class DecidedOpinion(NamedTuple):
-    """A DecidedOpinion is a judgement; ``is_alone``: its answer was the only one in the request."""
+    """A DecidedOpinion is a judge's judgement of one answer. ``is_alone``: True if the request had no
+    other answers, which might influence the judgement."""
 
     judgement: Judgement
     is_alone: bool
@@ -42,8 +44,9 @@ class DecidedOpinion(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class WaitingAnswer:
-    """A WaitingAnswer waits for an opinion. ``is_alone``: it must not share a request with other answers.
-    ``taken``: a request is about to have it."""
+    """A WaitingAnswer is an answer that waits for a judge's opinion. ``is_alone``: True if it must not
+    share a request with other answers. ``outcome``: receives the opinion. ``taken``: True once a request
+    has been chosen for it."""
 
     answer: str
     is_alone: bool
@@ -62,8 +65,9 @@ class TriedRequest(NamedTuple):
 class JudgeRequests:
     """This class sends one explanation's requests to its judges. For one event loop.
 
-    ``limiter``: a request takes a slot as a replay does. ``stopper``: after a stop, only requests that
-    probes in flight need are sent. ``timeout``: the seconds that a request may take; None: no limit.
+    ``limiter``: a request takes a slot of it, as a replay does. ``stopper``: after its stop, only
+    requests that running probes need are sent. ``timeout``: the seconds that a request may take; None for
+    no limit.
     """
 
     limiter: Limiter
@@ -74,7 +78,7 @@ class JudgeRequests:
     _failures_in_a_row: int = 0
 
     async def decide(self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer]) -> None:
-        """Sets the outcome of every entry: its opinion, or the error for which it has none."""
+        """Sends requests until each entry has an outcome, its opinion or an error, and sets it."""
         try:
             await self._resolve(jury, matter, entries)
         except Exception as error:
@@ -86,7 +90,8 @@ class JudgeRequests:
     async def _resolve(
         self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer], tries: int = _TRIES
     ) -> None:
-        """Requests opinions ``tries`` times, then for each half of the entries that still have none."""
+        """Requests opinions on all entries, ``tries`` times at most. If some then still have no opinion,
+        splits those into two halves, and makes one request for each half, and so on."""
         error: Exception = JudgeFailed(MALFORMED)
         for _ in range(tries):
             request = request_for(matter, [entry.answer for entry in entries])
@@ -103,7 +108,9 @@ class JudgeRequests:
             if tried.error is not None:
                 if isinstance(tried.error, UnusableReply):
                     error = JudgeFailed(tried.error.reason)
-                    continue  # as after a malformed reply: a reply on fewer answers may be whole
+                    # The same as after a malformed reply: the request is repeated and then split, since
+                    # the reply to a request with fewer answers may be whole.
+                    continue
                 error = JudgeFailed(f"the judge failed: {error_text(tried.error)}")
                 error.__cause__ = tried.error
                 if is_transient(tried.error):
@@ -113,7 +120,7 @@ class JudgeRequests:
         if len(entries) == 1:
             _fail(entries, error)
             return
-        # A single answer may be the reason that the judge fails on all of them.
+        # One of the answers may make the judge fail on all of them. Halves find it, and spare the others.
         half = (len(entries) + 1) // 2
         await self._resolve(jury, matter, entries[:half], tries=1)
         await self._resolve(jury, matter, entries[half:], tries=1)
@@ -129,7 +136,7 @@ class JudgeRequests:
             )
 
     async def _asked(self, jury: Jury, request: JudgeRequest) -> TriedRequest:
-        """Returns the outcome of a request, which is retried after an error that may pass."""
+        """Sends a request, retries it after an error that may pass by itself, and returns its outcome."""
 
         async def once() -> TriedRequest:
             return await self._try(jury, request)
@@ -137,7 +144,7 @@ class JudgeRequests:
         tried = await once()
         if tried.error is None:
             return tried
-        from .retrying import again  # most explanations never need it
+        from .retrying import again  # imported late, since most explanations never need it
 
         return await again(self.retries, tried, once, _cause, self.stopper.pause)
 
@@ -150,7 +157,9 @@ class JudgeRequests:
             self.budget.judge_requests += 1
             try:
                 with anyio.move_on_after(self.timeout):
-                    reply = await answered(jury.judge, request, threads.shared().run)
+                    with contained():
+                        said = answered(jury.judge, request, threads.shared().run)
+                        reply = await self.stopper.by_the_limit(said)
                     models = reply.models or {jury.priced_as: reply.usage or {}}
                     self.budget.spend_judging(reply.usage, models)
                     return TriedRequest(reply)
@@ -168,7 +177,8 @@ def _fail(entries: Iterable[WaitingAnswer], error: Exception) -> None:
     for entry in entries:
         if not entry.outcome.done():
             entry.outcome.set_exception(error)
-            # A cancelled caller never reads the exception, which asyncio would log.
+            # A caller that was cancelled never reads the exception, and asyncio would log an unread one.
+            # This call marks it as read.
             entry.outcome.exception()
 
 

@@ -1,7 +1,8 @@
-"""This module judges answers by a search's predicate, once per memo key."""
+"""This module judges answers by the predicate of a search. Answers with equal memo keys are judged only
+once."""
 
 import inspect
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Awaitable, Hashable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
@@ -12,20 +13,22 @@ from ..predicates.inside import juries_in
 from ..predicates.judge.jury import ALONE, Company, among_others, company
 from ..printable import without_secrets
 from ..verdicts import Case, Judgement, Verdict
+from .containing import contained
 from .judge_barrier import together
-from .limits import LimitReached
+from .limits import JudgedTooLate, LimitReached
 from .memo import Memo
+from .pausing import Stopper
 
-if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 
 class Judgements(Memo[Judgement]):
-    """This class keeps the judgements of one base predicate by memo key.
+    """This class keeps the judgements of one base predicate by memo key. All searches for rules of this
+    predicate share it.
 
-    ``mixed``: the keys whose judgement a judge made in a batch of several answers; ``in_use``: a search
-    has used such a judgement. All searches of the predicate share both, as they share the outcome of a
-    vote.
+    ``mixed``: the keys of judgements that a judge made in a batch of several answers. ``in_use``: True
+    once a search has used one of these judgements.
     """
 
     def __init__(self) -> None:
@@ -35,25 +38,31 @@ class Judgements(Memo[Judgement]):
 
 
 class Judging:
-    """This class judges cases by one search's predicate.
+    """This class judges cases by the predicate of one search.
 
-    It calls the base predicate and inverts the judgement of a negation, so that a predicate and its
-    negation never both hold. A predicate that raises gives UNKNOWN, with the error as its reason.
-    ``store``: where judgements are kept, if the base predicate has a name to keep them under.
+    If the predicate is a negation, the predicate that it negates (its base) is called and the judgement
+    inverted. A predicate and its negation thus never both hold. If the base raises an error, the verdict
+    is UNKNOWN, with the error as its reason. ``store``: keeps judgements for later explanations, if the
+    base has a name to keep them under; None for no store. ``stopper``: ends a judgement that is not made
+    when the limit of seconds is reached, and stops; None for no limit.
     """
 
     def __init__(
-        self, predicate: Predicate, judgements: Judgements, store: "Opened | None" = None
+        self,
+        predicate: Predicate,
+        judgements: Judgements,
+        store: "Opened | None" = None,
+        stopper: Stopper | None = None,
     ) -> None:
         self.predicate = predicate
         self.base, self.is_negation = unwrapped(predicate)
-        # The JudgeBatcher stores the judgements of a jury.
+        # If the base is a jury itself, the JudgeBatcher stores its judgements, so this class does not.
         is_a_jury = getattr(self.base, "jury", None) is not None
         self._name = None if is_a_jury else remembered_name(self.base)
         batches = [jury.batch for jury in juries_in(self.base)]
         self.has_jury = bool(batches)
         self.may_batch = any(batch > ALONE for batch in batches)
-        self._store = store
+        self._store, self._stopper = store, stopper
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
 
@@ -63,43 +72,52 @@ class Judging:
         return self._judgements.in_use
 
     def known(self, case: Case) -> Judgement | None:
-        """Returns the judgement of a case if it is known, else None. Most answers repeat, and this call
-        is cheaper than a coroutine."""
+        """Returns the judgement of a case if it is known, else None. Many answers are equal, so callers
+        try this first: it takes less time than the coroutine ``judge``."""
         try:
             key = self.base.memo_key(case)
             known = self._known.get(key)
         except Exception:
-            return None  # ``judge`` reports the error
+            return None  # ``judge`` is called next and reports the error
         if known is not None:
             self._note(key)
         return known
 
     async def judge(self, case: Case) -> Judgement:
-        """Returns the judgement of a case; UNKNOWN if the predicate raises. Raises LimitReached if its
-        judge may spend no more, and RagRuleError."""
+        """Returns the judgement of a case; UNKNOWN if the predicate raises an error, or takes so long
+        that the limit of seconds is reached, which then stops the call. Raises LimitReached if a limit
+        forbids a request to its judge, and RagRuleError."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
-            # A predicate whose memo key raises gave UNKNOWN, which comes from no batch.
+            # ``memo_key`` may raise. The verdict was then UNKNOWN and came from no batch, so there is
+            # nothing to note.
             with suppress(Exception):
                 self._note(self.base.memo_key(case))
         return judgement
 
     async def prepare(self, case: Case) -> Judgement:
-        """Returns the judgement of ``judge``, without counting it as used by a search."""
+        """Returns the same judgement as ``judge``, but does not note that a search has used it. So a
+        judgement can be made before it is certain that a search needs it."""
         try:
             key = self.base.memo_key(case)
             return self._known.get(key) or await self._ask(key, case)
+        except JudgedTooLate as late:
+            return Judgement(Verdict.UNKNOWN, f"it was not judged in time: {late}")
         except (RagRuleError, LimitReached):
             raise
         except JudgeFailed as failed:
             return Judgement(Verdict.UNKNOWN, str(failed))
         except Exception as error:
-            # This judgement is not remembered: the next call may succeed.
+            # The next call may succeed, so this judgement is not remembered.
             return Judgement(Verdict.UNKNOWN, f"the predicate failed: {error_text(error)}")
 
     async def judge_all(self, cases: Sequence[Case]) -> list[Judgement]:
-        """Returns the judgement of each case. Cases for a jury go to it together. Cases with the same
-        memo key are judged once, and share a failure of the jury. Raises the errors of ``judge``."""
+        """Returns the judgement of each case.
+
+        If a judge is involved, all cases are judged at the same time, so that they can share requests.
+        Cases with equal memo keys are then judged once, and all get the same judgement even if the judge
+        fails. Raises the errors of ``judge``.
+        """
         if not self.has_jury or len(cases) < 2:
             return [self.known(case) or await self.judge(case) for case in cases]
         keys = [self._key(case) for case in cases]
@@ -113,20 +131,23 @@ class Judging:
         return [judged[key] for key in keys]
 
     def _key(self, case: Case) -> Hashable:
-        """Returns the memo key of a case; a unique object if the case has none."""
+        """Returns the memo key of a case. If it has none, returns a new object, which equals no other
+        key, so that the case is judged on its own."""
         try:
             key = self.base.memo_key(case)
             hash(key)
         except Exception:
-            key = None  # ``judge`` reports the error
+            key = None  # ``judge`` is called later and reports the error
         return object() if key is None else key
 
     def turned(self, judgement: Judgement) -> Judgement:
-        """Returns a judgement, inverted if the predicate is a negation of its base."""
+        """Returns the predicate's judgement for one of its base: inverted if the predicate is a negation,
+        else unchanged. Also turns a judgement of the predicate into one of its base."""
         return ~judgement if self.is_negation else judgement
 
     async def ask(self, case: Case) -> Judgement:
-        """Returns the judgement of a case, made once per memo key. Raises the errors of the predicate."""
+        """Returns the judgement of a case, as ``judge`` does. But an error of the predicate is raised
+        instead of giving UNKNOWN, and LimitReached if the limit of seconds is reached."""
         key = self.base.memo_key(case)
         judgement = await self._ask(key, case)
         self._note(key)
@@ -165,35 +186,48 @@ class Judging:
         return judgement
 
     async def _judged(self, case: Case) -> tuple[Judgement, bool]:
-        """Returns the base's judgement, and True iff a judge made part of it in a batch of several
-        answers."""
+        """Calls the base predicate. Returns its judgement, and True iff a judge has decided in a batch of
+        several answers for it."""
         own = Company()
         before = company.set(own)
         try:
-            judged = self.base(case)
-            judgement = as_judgement(await judged if inspect.isawaitable(judged) else judged, self.base)
+            with contained():
+                judged = self.base(case)
+                if not isinstance(judged, Judgement) and inspect.isawaitable(judged):
+                    judged = await self._in_time(judged)
+                judgement = as_judgement(judged, self.base)
         finally:
             company.reset(before)
             if own.is_mixed:
                 self._judgements.mixed.add(self.base.memo_key(case))
         return judgement, own.is_mixed
 
+    async def _in_time(self, judged: Awaitable[Judgement]) -> Judgement:
+        if self._stopper is None:
+            return await judged
+        return await self._stopper.soon(judged, of_judge=self.has_jury)
 
-def judgings(predicates: Iterable[Predicate], store: "Opened | None" = None) -> tuple[Judging, ...]:
-    """Returns a Judging for each predicate; those with the same base share their memory."""
+
+def judgings(
+    predicates: Iterable[Predicate], store: "Opened | None" = None, stopper: Stopper | None = None
+) -> tuple[Judging, ...]:
+    """Returns a Judging for each predicate. A predicate and its negation share one ``Judgements`` object,
+    so each answer is judged once for both."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
-        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store)
+        Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store, stopper)
         for predicate in predicates
     )
 
 
 def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
-    """Returns one Judging for each base predicate: a negation is judged by its base."""
+    """Returns the first Judging of each base predicate. The others need no judging of their own, since
+    their judgements follow from those of the base."""
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 
 def error_text(error: BaseException) -> str:
-    """Returns the type and the message of an error; texts that look like an API key are masked."""
+    """Returns the type and the message of an error as one text. Parts that look like an API key are
+    masked."""
     message = without_secrets(str(error))
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

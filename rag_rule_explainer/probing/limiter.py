@@ -1,4 +1,4 @@
-"""This module bounds the number of calls in flight, over all threads and event loops together."""
+"""This module limits how many calls run at the same time, over all threads and event loops together."""
 
 import asyncio
 import threading
@@ -8,36 +8,41 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from ..allowed import checked_whole
+from ..allowed import called_as, checked_whole
 from ..errors import InvalidInput
 from .interrupts import Interrupts, kept
 from .limits import MOST_AT_A_TIME
 
 
 class Reentered(InvalidInput):
-    """Raised for a call inside a slot of a limiter that is about to wait for another slot of it."""
+    """Raised for a call that holds a slot of a limiter and is about to wait for a second slot of the same
+    limiter, which could wait for ever."""
 
 
+@called_as("Limiter")
 class Limiter:
-    """A Limiter has ``size`` slots, which it gives in the order in which they were requested;
-    thread-safe. Raises InvalidInput unless the size is a whole number from 1 to 10,000."""
+    """A Limiter has ``size`` slots; each call takes one while it runs. Slots are given in the order of
+    the requests. Thread-safe. Raises InvalidInput unless the size is a whole number from 1 to 10,000."""
 
     def __init__(self, size: int) -> None:
         checked_whole("the size of a Limiter", size, 1, MOST_AT_A_TIME)
         self.size = size
-        # list.pop() and list.append() are atomic, so the lock is needed only while a caller waits.
+        # The free slots. list.pop() and list.append() are atomic, so the lock is needed only while a
+        # caller waits for a slot.
         self._free: list[None] = [None] * size
         self._waiting: deque[Callable[[], bool]] = deque()
-        # Reentrant: garbage collection under the lock may end a coroutine, which then gives its slot
-        # back.
+        # The lock must be reentrant. While a thread holds it, garbage collection may end a coroutine,
+        # which then gives its slot back and takes the lock once more in the same thread.
         self._lock = threading.RLock()
 
     @contextmanager
     def slot(self) -> Generator[None, None, None]:
-        """Waits for a slot and holds it; blocks the thread, so no event loop may run in it."""
+        """Waits for a slot and holds it during the block. The wait blocks the thread, so the caller must
+        not run in an event loop."""
         entered = False
         try:
-            # Ctrl-C between the two lines would lose the slot for ever.
+            # Ctrl-C is delayed until ``entered`` is True. If it were raised after the slot was taken and
+            # before that line, the slot would never be given back.
             with kept() as interrupts:
                 if not self.enter_at_once():
                     self._wait(interrupts)
@@ -51,7 +56,7 @@ class Limiter:
 
     @asynccontextmanager
     async def aslot(self) -> AsyncGenerator[None, None]:
-        """Waits for a slot on the running loop, and holds it."""
+        """Waits for a slot without blocking the event loop, and holds it during the block."""
         if not self.enter_at_once():
             await self.enter()
         try:
@@ -62,8 +67,8 @@ class Limiter:
 
     @contextmanager
     def held(self) -> Generator[None, None, None]:
-        """Marks this context as inside a slot, where waiting for another slot is refused by
-        ``check_free``."""
+        """Notes during the block that this context holds a slot, so that ``check_free`` refuses to wait
+        for another one."""
         slot = begun(around(), self)
         try:
             yield
@@ -71,8 +76,8 @@ class Limiter:
             slot.limiter = None
 
     def check_free(self) -> None:
-        """Raises InvalidInput inside one of this limiter's slots. Calls that each hold a slot and wait
-        for another one could wait for each other for ever."""
+        """Raises Reentered, an InvalidInput, if the caller holds a slot of this limiter. Calls that each
+        hold a slot and wait for another one could wait for each other for ever."""
         if any(slot.limiter is self for slot in _slots.get()):
             raise Reentered(
                 "this explainer was called inside one of its own replays, or inside one of an explainer "
@@ -82,14 +87,16 @@ class Limiter:
 
     @contextmanager
     def entered(self) -> Generator[None, None, None]:
-        """Gives a slot that was entered back at the end, even if the generator around it is abandoned."""
+        """Gives back, at the end of the block, a slot that the caller has taken with ``enter``. This
+        happens even if the caller is a generator that is never finished."""
         try:
             yield
         finally:
             self.leave()
 
     def enter_at_once(self) -> bool:
-        """Takes a slot and returns True iff one is free; the caller must then call ``leave``."""
+        """Takes a slot if one is free and no caller waits. Returns True iff it took one; the caller must
+        then call ``leave``."""
         if self._waiting:
             return False
         try:
@@ -110,7 +117,7 @@ class Limiter:
         def admit() -> bool:
             try:
                 loop.call_soon_threadsafe(wake)
-            except RuntimeError:  # the loop is closed, so its task does not wait any more
+            except RuntimeError:  # the event loop is closed, so its task no longer waits for the slot
                 return False
             return True
 
@@ -122,7 +129,7 @@ class Limiter:
             raise
 
     def leave(self) -> None:
-        """Gives the slot back."""
+        """Gives a slot back, and lets the next caller in the queue have it."""
         self._free.append(None)
         if self._waiting:
             self._admit_waiting()
@@ -146,11 +153,13 @@ class Limiter:
 
     def _queue(self, admit: Callable[[], bool]) -> None:
         self._waiting.append(admit)
-        # A slot may have become free before the caller was in the queue.
+        # A slot may have become free just before the caller was put into the queue. Then no other call
+        # would notice the caller, so the queue is checked at once.
         self._admit_waiting()
 
     def _give_up(self, admit: Callable[[], bool]) -> None:
-        """Leaves the queue; a slot that was granted meanwhile goes to the next in the queue."""
+        """Removes a caller that no longer waits from the queue. If it has been given a slot already, the
+        slot goes to the next caller."""
         with self._lock:
             try:
                 self._waiting.remove(admit)
@@ -166,7 +175,7 @@ class Limiter:
             while self._waiting and self._free:
                 try:
                     self._free.pop()
-                except IndexError:  # another thread has taken it without the lock
+                except IndexError:  # another thread has taken the slot, which needs no lock
                     return
                 admit = self._waiting.popleft() if self._waiting else _none_waits
                 if not admit():
@@ -175,23 +184,25 @@ class Limiter:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A Slot is held by the code of one context; ``limiter`` is None once it has been given back. Tasks
-    that copied the context may outlive the slot."""
+    """A Slot notes that code in a context holds a slot of ``limiter``. ``limiter`` becomes None when the
+    slot is given back: a task with a copy of the context may still see this object then."""
 
     limiter: Limiter | None
 
 
 _slots: ContextVar[tuple[Slot, ...]] = ContextVar("rag_rule_slots", default=())
-"""The slots that are held in this context, whatever the thread and the loop."""
+"""The slots that the code in this context holds. A context is copied to new tasks and threads of replays,
+so it does not matter which thread or event loop the code runs in."""
 
 
 def around() -> tuple[Slot, ...]:
-    """Returns the slots that are held in this context."""
+    """Returns the slots that the code in this context holds and has not given back."""
     return tuple([slot for slot in _slots.get() if slot.limiter is not None])
 
 
 def begun(outer: tuple[Slot, ...], limiter: Limiter) -> Slot:
-    """Returns a new slot, which this context holds beside the ``outer`` ones from now on."""
+    """Notes that this context holds a slot of ``limiter`` in addition to the ``outer`` ones, and returns
+    that note."""
     slot = Slot(limiter)
     _slots.set((*outer, slot))
     return slot

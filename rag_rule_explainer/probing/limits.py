@@ -7,24 +7,27 @@ from ..allowed import called_as
 from ..errors import InvalidInput
 
 INTERRUPTED = "interrupted"
-"""The stop reason after Ctrl-C."""
+"""The reason that an explanation gives if it was stopped by Ctrl-C."""
 
 MOST_AT_A_TIME = 10_000
-"""The largest number of replays in flight; each of them may need a thread."""
+"""The largest number of replays that may run at the same time; each of them may need a thread."""
 
 
 @called_as("Limits")
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The Limits are hard caps: once one is reached, no replay is begun, and the proved rules are
-    returned.
+    """The Limits are caps on what one explanation may spend. Once one of them is reached, no further
+    replay begins, and the rules that are proved by then are returned.
 
-    Only the replays in flight at that moment may exceed a cap. None: no cap.
+    Replays that are already running may still exceed a cap. None means no cap.
 
-    ``replays``: runs of the application, the baseline, the repeat check and retries included.
+    ``replays``: runs of the application, including the baseline, the repeat check and retries.
     ``tokens``: input and output tokens, as the models of the replays and the judge report them.
-    ``cost``: the cost of these tokens by ``Settings.prices``, in its currency.
-    ``seconds``: seconds since the call. ``failures``: replays in a row that fail in spite of retries.
+    ``cost``: the cost of these tokens at the prices in ``Settings.prices``, in the currency of the
+    prices. ``seconds``: seconds since the call began; a judge that has not answered
+    by then is not waited for, nor a condition that is a function, which has a second for an answer that
+    comes late. Their verdicts are UNKNOWN. An async one is cancelled, a sync one goes on in its thread.
+    ``failures``: replays in a row that fail even after retries.
 
     Raises InvalidInput unless every cap is a positive number or None.
     """
@@ -47,7 +50,8 @@ class Limits:
 
     @classmethod
     def of(cls, given: "Limits | int") -> "Limits":
-        """Returns limits unchanged, and a number as a cap on replays. Raises InvalidInput."""
+        """Returns a Limits object unchanged; turns a number into Limits with that cap on replays. Raises
+        InvalidInput for anything else."""
         if isinstance(given, cls):
             return given
         if type(given) is not int:
@@ -56,4 +60,9 @@ class Limits:
 
 
 class LimitReached(Exception):
-    """Raised inside a probe instead of spending more; the drivers turn it into a stop."""
+    """Raised in a probe when a limit or a stop forbids to spend more. ``drive`` and ``once`` then stop
+    the searches, and the error does not reach the caller."""
+
+
+class JudgedTooLate(LimitReached):
+    """Raised in place of a judgement that was not made when the limit of seconds was reached."""

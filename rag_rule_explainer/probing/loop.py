@@ -1,8 +1,8 @@
-"""This module runs the blocking entry points on one private event loop per process.
+"""This module runs the blocking entry points, such as ``explain``, on one private event loop per process.
 
-HTTP clients bind to the loop they were first used on, so a new loop per call ends in "Event loop is
-closed" on the second call. The private loop lives as long as the process, in a daemon thread, and so
-also serves a caller whose own thread already runs a loop.
+HTTP clients bind to the event loop on which they are first used. With a new loop for each call, the
+second call would fail with "Event loop is closed", so the private loop lives as long as the process. It
+runs in a daemon thread of its own, so it also serves a caller whose thread already runs an event loop.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from ..errors import InvalidInput
@@ -19,22 +20,25 @@ from .interrupts import Interrupts, kept
 T = TypeVar("T")
 
 GRACE_SECONDS = 1.0
-"""The seconds for which a cancelled coroutine is waited for: an application may block the loop."""
+"""The seconds to wait for the end of a cancelled coroutine. It may never end, since an application may
+block the event loop."""
 
 _starting = threading.Lock()
 _running: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}
-"""The loop and its thread, by process id: a forked child has the parent's memory but not its thread."""
+"""The private loop and its thread, by process id. A forked child inherits this dictionary but not the
+running thread, so it needs a loop of its own."""
 
 
 def run_blocking(
     work: Callable[[], Coroutine[Any, Any, T]], on_interrupt: Callable[[], object] | None = None
 ) -> T:
-    """Runs the coroutine of ``work`` on the private loop, in a copy of the caller's context, and waits.
+    """Runs the coroutine that ``work`` returns on the private loop, in a copy of the caller's context,
+    and returns its result.
 
-    The first Ctrl-C calls ``on_interrupt`` on that loop and waits on. Without ``on_interrupt``, or if it
-    returns False, the coroutine is cancelled and KeyboardInterrupt raised. The second Ctrl-C always
-    cancels it, and waits at most ``GRACE_SECONDS``. Raises InvalidInput when called on the private loop
-    itself, which would wait for itself.
+    On the first Ctrl-C, ``on_interrupt`` is called on that loop, and the wait goes on. If it returns
+    False or is None, the coroutine is cancelled and KeyboardInterrupt is raised. The second Ctrl-C always
+    cancels the coroutine, and waits at most ``GRACE_SECONDS`` for its end. Raises InvalidInput if called
+    in the thread of the private loop, which would then wait for itself.
     """
     with kept() as interrupts:
         loop, thread = _private_loop()
@@ -44,7 +48,8 @@ def run_blocking(
 
 
 class _Waiting(Generic[T]):
-    """This class runs one coroutine on the private loop, and waits for it in another thread."""
+    """This class runs one coroutine on the private loop, while the caller's thread waits for its
+    result."""
 
     def __init__(
         self,
@@ -60,7 +65,8 @@ class _Waiting(Generic[T]):
         self._is_cut_off = False
 
     def outcome(self) -> T:
-        """Returns the result of the coroutine. Raises its error, and KeyboardInterrupt."""
+        """Starts the coroutine, waits for its end and returns its result. Raises its error, and
+        KeyboardInterrupt on Ctrl-C."""
         raised = self._interrupts.pending()
         if raised is not None and not isinstance(raised, KeyboardInterrupt):
             raise raised
@@ -73,7 +79,8 @@ class _Waiting(Generic[T]):
             raise
         came_last = self._interrupts.pending()
         if came_last is not None and self._interrupt is None and self._on_interrupt is not None:
-            # A stream, of which this coroutine is one step, must end too.
+            # Ctrl-C arrived after the coroutine had ended. If the coroutine was one step of a stream, the
+            # rest of the stream must end as well.
             self._loop.call_soon_threadsafe(self._on_interrupt)
         has_failed = task.cancelled() or task.exception() is not None
         if self._interrupt is not None and self._is_cut_off and has_failed:
@@ -102,7 +109,7 @@ class _Waiting(Generic[T]):
             if self._interrupts.wait(left) is not None:
                 return
 
-    # The methods below run on the private loop.
+    # The methods above run in the caller's thread. Those below run on the private loop.
 
     def _begin(self, is_interrupted: bool) -> None:
         self._task = self._loop.create_task(self._done())
@@ -115,7 +122,7 @@ class _Waiting(Generic[T]):
 
     def _ended_on_loop(self, task: asyncio.Task[T]) -> None:
         if not task.cancelled():
-            task.exception()  # asyncio would log an exception that no caller reads
+            task.exception()  # this marks the exception as read; asyncio would log an unread one
         self._interrupts.wake()
 
     def _stop(self) -> None:
@@ -126,7 +133,8 @@ class _Waiting(Generic[T]):
         if not self._is_cut_off:
             self._is_cut_off = True
             if self._on_interrupt is not None:
-                # Steps that still run before the cancellation must begin no replay.
+                # Some steps may still run before the cancellation arrives; this keeps them from beginning
+                # a replay.
                 self._on_interrupt()
             if self._task is not None:
                 self._task.cancel()
@@ -138,7 +146,16 @@ def _private_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
         running = _running.get(os.getpid())
         if running is None or not running[1].is_alive():
             loop = asyncio.new_event_loop()
-            thread = threading.Thread(target=loop.run_forever, name="rag-rule-loop", daemon=True)
+            thread = threading.Thread(target=_serve, args=(loop,), name="rag-rule-loop", daemon=True)
             thread.start()
             _running[os.getpid()] = loop, thread
         return _running[os.getpid()]
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        # A task may raise SystemExit or KeyboardInterrupt: asyncio keeps it as the outcome of the task,
+        # and raises it in this thread as well. A task may also call ``stop``. All calls of the process
+        # wait for this loop, so it goes on in both cases.
+        with suppress(SystemExit, KeyboardInterrupt):
+            loop.run_forever()

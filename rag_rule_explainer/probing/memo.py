@@ -13,21 +13,24 @@ Value = TypeVar("Value")
 
 
 class Memo(Generic[Value]):
-    """A Memo holds values by key; one caller makes a value while the others wait. For one event loop.
+    """A Memo holds values by key. The first caller that needs a value makes it, while other callers of
+    the same key wait for it. It belongs to one event loop.
 
-    If making a value raises, its maker gets the error, and the next waiting caller makes the value
-    instead.
+    If making a value raises, the caller that made it gets the error, and the next waiting caller tries to
+    make the value.
     """
 
     def __init__(self) -> None:
         self.known: dict[Hashable, Value] = {}
-        # The event is None until a caller waits: most values are made while no caller waits.
+        # The keys of values that are being made. An event is created only when another caller waits for
+        # the value, since that is rare.
         self._being_made: dict[Hashable, anyio.Event | None] = {}
 
     async def get(
         self, key: Hashable, make: Callable[[Subject], Awaitable[Value]], subject: Subject
     ) -> tuple[Value, bool]:
-        """Returns the value, and False iff this call has made it of ``subject``."""
+        """Returns the value of a key, and True iff it was known or made by another caller. Otherwise this
+        call makes it, by ``make(subject)``."""
         if not self.begin(key):
             value = await self.settled(key)
             if value is not None:
@@ -41,11 +44,11 @@ class Memo(Generic[Value]):
         return made, False
 
     def begin(self, key: Hashable) -> bool:
-        """Returns True iff the value is neither known nor being made: then the caller must make it and
-        call ``end``.
+        """Returns True iff the value is neither known nor being made. The caller must then make it and
+        call ``end``; after False, it must call ``settled``.
 
-        ``begin``, ``settled`` and ``end`` do the same as ``get``, for callers that avoid one more
-        coroutine.
+        ``begin``, ``settled`` and ``end`` together do what ``get`` does. They are for callers that save
+        the time of one more coroutine.
         """
         if key in self.known or key in self._being_made:
             return False
@@ -53,8 +56,8 @@ class Memo(Generic[Value]):
         return True
 
     async def settled(self, key: Hashable) -> Value | None:
-        """Waits until the value is made, and returns it. None: its maker failed, and the caller must make
-        it, as after ``begin``."""
+        """Waits until another caller has made the value, and returns it. Returns None if that caller
+        failed; this caller must then make the value and call ``end``."""
         while key in self._being_made:
             event = self._being_made[key] = self._being_made[key] or anyio.Event()
             with asleep():
@@ -65,7 +68,8 @@ class Memo(Generic[Value]):
         return value
 
     def end(self, key: Hashable, value: Value | None) -> None:
-        """Stores a value that was made, and wakes the waiting callers. None: making it failed."""
+        """Keeps the value that the caller has made, and wakes the callers that wait for it. ``value``:
+        None if making it failed."""
         if value is not None:
             self.known[key] = value
         waited_for = self._being_made.pop(key)

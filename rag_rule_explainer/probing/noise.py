@@ -1,4 +1,4 @@
-"""This module holds the settings for models and judges that do not answer the same every time."""
+"""This module defines the settings for applications and judges that do not answer the same every time."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
@@ -10,7 +10,8 @@ from .vote_rules import Count, Majority, Sequential
 Vote: TypeAlias = Literal["border", "every", "sequential"]
 
 MOST_SAMPLES = 1_000
-"""The largest number of samples of one arrangement; about half of them are requested at once."""
+"""The largest number of samples of one arrangement. About half of them are requested at the same time, so
+more would need too many requests at once."""
 
 
 _SHARE = "Noise(min_confidence=...), for rules that hold on so many"
@@ -19,23 +20,24 @@ _SHARE = "Noise(min_confidence=...), for rules that hold on so many"
 @called_as("Noise")
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """The Noise settings say how many samples of an arrangement are drawn, and which arrangements are
-    voted on.
+    """The Noise settings say which arrangements are decided by a vote over several answers, the samples,
+    and how many samples are drawn.
 
-    ``samples``: the largest number of answers to one arrangement, up to 1,000; 1 means no votes.
+    ``samples``: the largest number of samples of one arrangement, up to 1,000; 1 means no votes.
 
     ``vote``: "every" decides every arrangement by the majority of its samples, as in the paper. "border"
-    (the default) samples every subset once, and takes the majority only where that sample breaks the
-    condition and on the subset of every rule that would be printed. "sequential" decides these by a
-    sequential probability ratio test, with the error rates ``false_holds`` and ``false_breaks`` for
-    answers that hold with a share of ``margin`` above or below a half. An arrangement that is undecided
-    after ``samples`` is UNKNOWN.
+    (the default) draws one sample of every subset. It decides by a majority only where that sample breaks
+    the condition, and on the subset of every rule that would be printed. "sequential" votes on the same
+    arrangements as "border", but by a sequential probability ratio test. The test has the error rates
+    ``false_holds`` and ``false_breaks`` if the condition holds on a share of answers that is ``margin``
+    below or above a half. An arrangement that is undecided after ``samples`` is UNKNOWN.
 
-    ``recheck``: the number of random subsets above each rule, so far sampled once, that are voted on
-    before the rule is printed.
+    ``recheck``: before a rule is printed, this many random subsets to which it applies are voted on, out
+    of those that were sampled only once.
 
-    ``min_confidence``: the smallest share of its applicable subsets on which a rule must hold, for up to
-    12 sources; 1 for all of them. It needs a verdict on every subset, so every subset is voted on.
+    ``min_confidence``: a rule must hold on at least this share of the subsets to which it applies; 1
+    means all of them. Below 1, every subset needs a verdict, so every subset is voted on, and there may
+    be at most 12 sources.
 
     Raises InvalidInput for any other value.
     """
@@ -70,7 +72,8 @@ class Noise:
 
     @classmethod
     def of(cls, given: "Noise | int") -> "Noise":
-        """Returns noise settings unchanged, and a number as a number of samples. Raises InvalidInput."""
+        """Returns a Noise object unchanged; turns a number into Noise with that number of samples. Raises
+        InvalidInput for anything else."""
         if isinstance(given, cls):
             return given
         if type(given) is not int:
@@ -95,19 +98,19 @@ class Noise:
 
     @property
     def everywhere(self) -> bool:
-        """True if every arrangement is voted on, rather than those at the border."""
+        """True if every arrangement is voted on; False if there are votes only at the border, or none."""
         return self.votes and (self.vote == "every" or self.min_confidence < 1)
 
     @property
     def count(self) -> Count:
-        """The rule by which the votes are counted."""
+        """The rule that decides when there are enough votes for a verdict, and which one it is."""
         if self.vote == "sequential":
             return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
         return Majority(self.samples)
 
     @property
     def wording(self) -> str:
-        """The text of a report that says which votes a rule rests on."""
+        """The words by which a report says which votes its rules are based on."""
         if self.everywhere:
             return f"majority of {self.samples} on every subset"
         if self.vote == "sequential":

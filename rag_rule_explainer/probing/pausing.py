@@ -1,34 +1,44 @@
-"""This module stops a search's replays, and ends the pauses before retries at a stop."""
+"""This module stops replays: after a stop, none begins, and the pauses before retries end."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import anyio
 
 from .budget import Budget
-from .limits import LimitReached
+from .limits import JudgedTooLate, LimitReached
+
+T = TypeVar("T")
+
+LATE_SECONDS = 1.0
+"""The seconds that a condition has for an answer, even if the limit of seconds is reached meanwhile. The
+answer was paid for, and most conditions judge it at once."""
 
 
 class Stopper:
-    """A Stopper says whether more replays may begin. For one event loop. ``reason``: the reason of the
-    first stop, in words; empty before any stop."""
+    """A Stopper decides whether more replays may begin. It belongs to one event loop. ``reason``: why it
+    was stopped for the first time; empty before that. ``is_late``: True once a judgement was not made in
+    time."""
 
     def __init__(self, budget: Budget) -> None:
         self.reason = ""
+        self.is_late = False
         self._budget = budget
         self._stopped = asyncio.Event()
         self._followers: list[Callable[[str], object]] = []
 
     def stop(self, reason: str) -> None:
-        """Stops: no replay or retry may begin any more."""
+        """Forbids that any further replay or retry begins, ends the current pauses, and tells the
+        followers."""
         self.reason = self.reason or reason
         self._stopped.set()
         for follower in self._followers:
             follower(reason)
 
     def follow(self, follower: Callable[[str], object]) -> None:
-        """Calls ``follower`` with the reason of every later stop, and of an earlier one if there was
-        one."""
+        """Calls ``follower`` with the reason at every stop from now on. If there was a stop before, also
+        calls it at once."""
         self._followers.append(follower)
         if self.reason:
             follower(self.reason)
@@ -38,9 +48,33 @@ class Stopper:
         if self.reason:
             raise LimitReached(self.reason)
 
+    async def by_the_limit(self, outcome: Awaitable[T]) -> T:
+        """Returns the outcome of a request to a judge. Cancels it once the limit of seconds is reached:
+        then stops, and raises JudgedTooLate."""
+        return await self._within(0.0, 0.0, outcome)
+
+    async def soon(self, outcome: Awaitable[T], *, of_judge: bool) -> T:
+        """Returns the outcome of a condition, as ``by_the_limit`` does, but gives it ``LATE_SECONDS`` at
+        least. ``of_judge``: True if it waits for a judge. Its request ends by the limit itself, and its
+        other parts then have ``LATE_SECONDS`` more."""
+        # If one judgement was late, all others would use up these seconds, one after the other.
+        least = 0.0 if self.is_late else LATE_SECONDS
+        return await self._within(least, least if of_judge else 0.0, outcome)
+
+    async def _within(self, least: float, more: float, outcome: Awaitable[T]) -> T:
+        limit = self._budget.limits.seconds
+        if limit is None:
+            return await outcome
+        with anyio.move_on_after(max(least, limit - self._budget.seconds + more)):
+            return await outcome
+        self.is_late = True
+        reason = f"the limit of {limit:g} seconds is reached"
+        self.stop(reason)
+        raise JudgedTooLate(reason)
+
     async def pause(self, seconds: float) -> None:
-        """Waits before a retry: for ``seconds``, but not past the time limit of the budget. Raises
-        LimitReached if there is a stop meanwhile."""
+        """Waits before a retry: for ``seconds``, but not beyond the time limit of the budget. Ends at
+        once and raises LimitReached if there is a stop during the wait."""
         limit = self._budget.limits.seconds
         if limit is not None:
             seconds = min(seconds, max(0.0, limit - self._budget.seconds))

@@ -1,4 +1,5 @@
-"""This module computes the cost of tokens by the user's table of prices: no prices are built in."""
+"""This module computes the cost of tokens from prices that the user gives; this package knows no
+prices."""
 
 import re
 from collections.abc import Mapping
@@ -7,21 +8,24 @@ from math import isfinite
 from sys import float_info
 from typing import Any, TypeAlias
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 
 Tokens: TypeAlias = Mapping[str, int]
-"""Numbers of tokens by kind: ``input_tokens``, of which ``cached_input_tokens``; ``output_tokens``;
-``total_tokens``."""
+"""Numbers of tokens by kind: ``input_tokens``, ``output_tokens`` and ``total_tokens``. The number under
+``cached_input_tokens`` is a part of that under ``input_tokens``."""
 TokensByModel: TypeAlias = Mapping[str, Tokens]
 
 ANY_MODEL = "*"
 _MILLION = 1_000_000
 
 
+@called_as("Price")
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A Price is that of a million tokens, in any currency. ``cached_input``: None means the price of
-    other input. Raises InvalidInput for a price below 0."""
+    """A Price holds what a million tokens of a model cost, in any currency. ``cached_input``: the price
+    of input tokens from the provider's cache; None if it is that of other input. Raises InvalidInput for
+    a price below 0."""
 
     input: float
     output: float
@@ -36,31 +40,33 @@ class Price:
                 raise InvalidInput(f"the price of {name} is {price!r}; give a number, 0 or more")
 
     def of(self, tokens: Tokens) -> float:
-        """Returns the cost of these tokens, at most the largest float."""
+        """Returns the cost of these tokens. A cost too large for a float is the largest float."""
         cached = tokens.get("cached_input_tokens", 0)
         fresh = max(0, tokens.get("input_tokens", 0) - cached)
         cached_price = self.input if self.cached_input is None else self.cached_input
         output = tokens.get("output_tokens", 0)
         try:
             cost = (fresh * self.input + cached * cached_price + output * self.output) / _MILLION
-        except OverflowError:  # an estimate for more than a thousand sources
+        except OverflowError:  # in estimates for over a thousand sources, tokens exceed the largest float
             return float_info.max
         return min(cost, float_info.max)
 
 
 Prices: TypeAlias = Mapping[str, Price]
-"""The prices by model name, as the model reports it, or without its release ("gpt-4o-mini" for
-"gpt-4o-mini-2024-07-18"); "*" stands for any other model."""
+"""The prices by the name of the model. A name is written as the model reports it or without the release
+at its end ("gpt-4o-mini" for "gpt-4o-mini-2024-07-18"). "*" stands for all models without a price."""
 
-# "gpt-4o-mini" is not a release of "gpt-4o", and "405b" is a size.
+# A release is a number of three or more digits, "latest" or "preview". The "-mini" of "gpt-4o-mini" is no
+# release, so this model does not get the price of "gpt-4o"; nor is the "-405b" of a model's size.
 _RELEASE = re.compile(r"-(\d{3,}|latest|preview)\b")
 
 
 def checked_prices(prices: Prices | None) -> Prices | None:
-    """Returns the prices, as a dict. Raises InvalidInput for anything but a mapping to ``Price``."""
+    """Returns the user's prices as a dict; None if there are none. Raises InvalidInput unless they map
+    names of models to ``Price`` objects."""
     if prices is None:
         return None
-    named = isinstance(prices, Mapping) and all(isinstance(each, Price) for each in prices.values())  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+    named = isinstance(prices, Mapping) and all(isinstance(each, Price) for each in prices.values())  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
     if not named or not prices:
         raise InvalidInput(
             f"prices is {prices!r}; give a dict from names of models to Price(input=..., output=...)"
@@ -82,12 +88,12 @@ def cost_of(spent: TokensByModel, prices: Prices | None) -> float | None:
 
 
 def price_of(model: str, prices: Prices) -> Price | None:
-    """Returns the price of the longest name in the table that is the model's name, or that of its
-    family."""
+    """Returns the price of a model; None if the table has no price for it. If several names in the table
+    are the model's name with or without its release, the longest decides."""
     fitting = (name for name in prices if model == name or _is_release(model, name))
     name = max(fitting, key=len, default=ANY_MODEL)
     if name not in prices and not model and len(prices) == 1:
-        return next(iter(prices.values()))  # the model is not named, and there is one price
+        return next(iter(prices.values()))  # the name of the model is not known, and there is one price
     return prices.get(name)
 
 

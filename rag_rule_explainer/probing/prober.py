@@ -1,5 +1,4 @@
-"""This module probes arrangements: a probe is one replay of an arrangement, with the judgement of its
-answer."""
+"""This module probes arrangements: it replays the application on an arrangement and judges the answer."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,10 +11,11 @@ from .sampler import Sampler
 
 
 class Ballot(NamedTuple):
-    """A Ballot holds the samples of one arrangement and the outcome of one base predicate's votes on
-    them.
+    """A Ballot is a vote over several answers to one arrangement, its samples. Each sample is one vote:
+    the verdict of the base predicate on it.
 
-    ``holds`` and ``breaks``: numbers of votes. ``representative``: a sample whose verdict is the outcome.
+    ``holds`` and ``breaks``: the numbers of votes with these verdicts. ``representative``: a sample whose
+    own verdict equals the outcome.
     """
 
     replies: tuple[Reply, ...]
@@ -26,7 +26,8 @@ class Ballot(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """A Probe is one arrangement, replayed and judged; ``ballot``: the votes, or None without a vote."""
+    """A Probe holds an arrangement, the application's reply to it, and the judgement of the reply.
+    ``ballot``: the vote that decided the judgement; None if there was no vote."""
 
     arrangement: Arrangement
     reply: Reply
@@ -42,10 +43,10 @@ class Probe(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Prober:
-    """A Prober probes arrangements for one question, and judges their answers against the baseline.
+    """A Prober replays arrangements for one question, and judges the answers against the baseline.
 
-    ``sources``: all sources of the question. ``without_sources``: the answer to the empty arrangement,
-    which is then not replayed; None: it is replayed.
+    ``sources``: all sources of the question. ``without_sources``: a fixed answer to the arrangement
+    without sources; None if the application is replayed on that one too.
     """
 
     sampler: Sampler
@@ -54,8 +55,8 @@ class Prober:
     without_sources: str | None = None
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
-        """Returns the probe of an arrangement, replayed unless its reply is known. Raises LimitReached,
-        RagRuleError."""
+        """Returns the probe of an arrangement. Replays it only if its reply is not known yet. Raises
+        LimitReached and RagRuleError."""
         if self.without_sources is None or arrangement.sources:
             reply = await self.sampler.first(arrangement)
         else:
@@ -69,10 +70,11 @@ class Prober:
         return Probe(arrangement, reply, judgement)
 
     def case(self, arrangement: Arrangement, answer: Answer) -> Case:
-        """Returns the case for a predicate: the answer with its question, baseline and sources."""
+        """Returns what a predicate judges: the answer together with question, baseline and sources."""
         question = self.sampler.replayer.question
         return Case(question, self.baseline, answer, arrangement.sources, self.sources)
 
     def answers_itself(self, arrangement: Arrangement) -> bool:
-        """Returns True iff the arrangement is empty and ``without_sources`` is its answer."""
+        """Returns True iff the arrangement has no sources and a fixed answer, ``without_sources``, is
+        set for it."""
         return self.without_sources is not None and not arrangement.sources

@@ -1,4 +1,5 @@
-"""This module runs the application on an arrangement. For one event loop; sync replays run in threads."""
+"""This module runs the application on an arrangement: async replays on one event loop, others in
+threads."""
 
 import asyncio
 import inspect
@@ -30,12 +31,13 @@ AskApplication = Callable[[str, tuple[Source, ...]], Awaitable[Any]]
 
 @dataclass(slots=True, eq=False)
 class Replayer:
-    """A Replayer runs the application on a question: in a slot of the limiter, within budget and timeout,
-    with retries after failures that may pass.
+    """A Replayer runs the application on one question. Each run takes a slot of the limiter and keeps to
+    the budget and the timeout. A run that fails is retried if the failure may pass by itself.
 
-    ``timeout``: the seconds that one run may take. ``accepts``: finish reasons that count as whole
-    answers beside the usual ones; those in the replay's own ``accept_finish_reasons`` are added.
-    ``trace``: the explanation as tracers know it. ``stopper``: ends all runs and pauses.
+    ``timeout``: the seconds that one run may take; None for no limit. ``accepts``: finish reasons that
+    count as those of whole answers, in addition to the usual ones; those in the replay's own
+    ``accept_finish_reasons`` are added. ``trace``: what tracers know about this explanation; None if it
+    is not traced. ``stopper``: after its stop, no run begins and pauses before retries end.
     """
 
     question: str
@@ -63,31 +65,32 @@ class Replayer:
         self._deadlines = None if self.timeout is None else Deadlines(self.timeout)
 
     def close(self) -> None:
-        """Ends the timers; the caller runs no replay afterwards."""
+        """Stops the timer of the timeouts; the caller must run no replay afterwards."""
         if self._deadlines is not None:
             self._deadlines.close()
 
     def fault_in(self, answer: Answer) -> str:
-        """Returns why the answer, new, stored or from an integration, cannot count; empty if it can."""
+        """Returns why the finish reason of an answer shows that it is not whole; empty if it is whole.
+        The answer may be new, from the store, or from an integration."""
         if answer.finish_reason is None:
             return ""
         is_structured = answer.value is not None
         return answer_fault(answer.finish_reason, structured=is_structured, accepts=self.accepts)
 
     def counting(self, reply: Reply) -> Reply:
-        """Returns the reply; if its answer, such as a stored one, cannot count, a reply with that
-        error."""
+        """Returns the reply unchanged if its answer is whole, and else with an error in place of the
+        answer. A stored answer needs this check, since it may be from a run with other ``accepts``."""
         fault = "" if reply.answer is None else self.fault_in(reply.answer)
         return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 
     def charge(self) -> None:
-        """Checks that no stop and no limit forbids one more run. Raises LimitReached."""
+        """Raises LimitReached if a stop or a limit forbids one more run."""
         self.stopper.check()
         self.budget.charge()
 
     def check_alive(self, reply: Reply) -> None:
-        """Raises LimitReached if the reply failed as the last of ``limits.failures`` failures in a
-        row."""
+        """Raises LimitReached if this reply failed and so many replays in a row failed as
+        ``limits.failures`` allows."""
         most = self.budget.limits.failures
         if reply.cause is not None and most is not None and self._failures_in_a_row >= most:
             raise LimitReached(
@@ -103,10 +106,11 @@ class Replayer:
         *,
         may_try_again: bool = True,
     ) -> Reply:
-        """Returns the application's reply, never a remembered one, after retries if a failure may pass.
+        """Runs the application on an arrangement and returns its reply; retries a failure that may pass.
 
-        ``begin``: counts the run, or raises LimitReached. It is called once a slot is free, since limits
-        may be reached during the wait. ``kind``: the purpose of the run. Raises LimitReached and
+        ``begin``: counts the run, or raises LimitReached to forbid it. It is called after the wait for a
+        slot, since a limit may be reached during the wait. ``kind``: the purpose of the run, for its
+        trace. ``may_try_again``: False for a run that is a retry itself. Raises LimitReached and
         RagRuleError.
         """
         if not self.limiter.enter_at_once():
@@ -133,8 +137,8 @@ class Replayer:
         return Reply(answer, time.perf_counter() - started, traced=trace)
 
     async def _given(self, arrangement: Arrangement, trace: TracedReplay | None) -> Any:
-        """Returns the application's result, or raises UnusableReply after the timeout; gives the slot
-        back."""
+        """Returns what the application returns. Raises UnusableReply after the timeout. Gives the slot of
+        the limiter back in any case."""
         deadlines, slot = self._deadlines, begun(self._around, self.limiter)
         ask = self._ask if trace is None else partial(self._ask_traced, trace, arrangement)
         task = asyncio.current_task() if deadlines is not None else None
@@ -149,7 +153,7 @@ class Replayer:
                     raise deadlines.passed() from error
                 raise
             if deadlines.end(task):
-                # A value that the application returns on its cancellation is no answer.
+                # The application caught the cancellation and returned a value, which is no answer.
                 raise deadlines.passed()
             return given
         finally:
@@ -157,7 +161,7 @@ class Replayer:
             self.limiter.leave()
 
     def _check_said(self, answer: Answer, arrangement: Arrangement) -> None:
-        # Without sources, an empty answer is legitimate.
+        # An empty answer is a failure, except without sources: then the application has nothing to say.
         empty = EMPTY if said_nothing(answer) and arrangement.sources else ""
         fault = self.fault_in(answer) or empty
         if fault:
@@ -166,7 +170,7 @@ class Replayer:
     async def _after_a_failure(
         self, arrangement: Arrangement, failed: Reply, *, may_try_again: bool
     ) -> Reply:
-        from .retrying import again  # most searches never need it
+        from .retrying import again  # imported late, since most searches never need it
 
         if failed.traced is not None:
             await failed.traced.end(Judgement(Verdict.UNKNOWN, failed.error), error=failed.cause)
@@ -205,7 +209,7 @@ class Replayer:
 
     async def _ask_in_a_thread(self, question: str, sources: tuple[Source, ...]) -> Any:
         given = await threads.shared().run(self.replay, question, sources)
-        # The types are checked first, since isawaitable() is slow.
+        # Most results are texts or answers; they are recognised first, since isawaitable() is slow.
         if not isinstance(given, (str, Answer)) and inspect.isawaitable(given):
             return await given
         return given
@@ -217,23 +221,27 @@ def _cause(reply: Reply) -> BaseException | None:
 
 @lru_cache(maxsize=256)
 def _plain(text: str) -> Answer:
-    """Returns a text as an answer; equal texts share one object, since answers repeat."""
+    """Returns a text as an answer. Many answers are equal, so equal texts share one object."""
     return Answer(text)
 
 
 def _is_the_applications(error: BaseException) -> bool:
-    """Returns True iff the error makes the probe UNKNOWN; False if it must end the whole call."""
+    """Returns True iff the error comes from the application and so only makes one probe UNKNOWN. Any
+    other error must end the whole call."""
     if isinstance(error, asyncio.CancelledError):
         return not _is_cancelled_from_outside()
     if isinstance(error, KeyboardInterrupt):
-        # Python raises Ctrl-C in the main thread only; one that the application raises in another thread
-        # would end the loop, and all callers would wait for ever.
+        # Python raises Ctrl-C in the main thread only, so in another thread the application has raised
+        # this error itself. It counts as a failed replay: raised further, it would end the event loop,
+        # and all callers would wait for ever.
         return threading.current_thread() is not threading.main_thread()
     return not isinstance(error, (UntrueReplay, NoSourcesCaptured, Reentered, GeneratorExit))
 
 
 def _is_cancelled_from_outside() -> bool:
-    """Returns False if the cancellation is one of the application's own, which it let escape."""
-    # Python 3.10 does not count cancellations: there every one is taken as foreign, and the search stops.
+    """Returns True iff other code has cancelled the replay. It is False if the application raised
+    CancelledError itself, as by a cancelled task of its own."""
+    # Python 3.10 does not count cancellations. There, each one is taken as from outside, and the search
+    # stops.
     cancelling = getattr(asyncio.current_task(), "cancelling", None)
     return cancelling is None or cancelling() > 0

@@ -13,30 +13,33 @@ from .prices import TokensByModel
 from .tracing.marks import TracedExplanation
 
 Scope: TypeAlias = Literal["given", "retrieved", "seen"]
-"""The origin of the sources: given by the caller, returned by retrieval, or the retrieved ones that the
-model saw."""
+"""Where the sources of an explanation come from: "given" by the caller, "retrieved" by the application,
+or "seen" by the model, as a part of the retrieved ones."""
 
 
 WantedScope: TypeAlias = Literal["seen", "retrieved"]
-"""The sources by which an application is to be explained: those the model saw, or all retrieved ones."""
+"""Which sources the user wants an answer explained by: the ones "seen" by the model, or all "retrieved"
+ones."""
 
 
 class Replay(Protocol):
-    """A Replay runs the application on a question and an ordered sequence of sources; sync or async."""
+    """A Replay is a function that runs the application on a question and on sources, in their order. It
+    may be sync or async."""
 
     def __call__(
         self, question: str, sources: Sequence[Source], /
     ) -> Answer | str | Awaitable[Answer | str]:
-        """Returns the answer. An error makes the probe UNKNOWN, with the error as its reason."""
+        """Returns the answer. If this raises an error, the verdict of the probe is UNKNOWN, with the
+        error as its reason."""
         ...
 
 
 class UnusableReply(Exception):
-    """Raised by a replay that ran and was paid for, but whose reply cannot count as an answer.
+    """Raised by a replay that ran and spent tokens, but whose reply cannot count as an answer.
 
-    The probe is UNKNOWN with ``reason``. ``usage``: tokens spent, which the budget counts; ``models``:
-    the same by model. ``passing``: True if a retry may succeed; None if the cause of this error decides
-    that.
+    The verdict of the probe is UNKNOWN, with ``reason``. ``usage``: the tokens that were spent, which the
+    budget counts; ``models``: the same tokens by the name of the model. ``passing``: whether a retry may
+    succeed; None if the error that caused this one decides that.
     """
 
     def __init__(
@@ -47,7 +50,7 @@ class UnusableReply(Exception):
         *,
         passing: bool | None = None,
     ) -> None:
-        # The reason may quote a provider, and so contain a secret.
+        # The reason may quote a message of a provider that contains a secret, so secrets are masked.
         self.reason = without_secrets(reason)
         super().__init__(self.reason)
         self.usage = usage
@@ -65,94 +68,104 @@ def said_nothing(answer: Answer) -> bool:
 
 
 class ReplayFidelity(Protocol):
-    """A ReplayFidelity has checked whether replays differ from the baseline in nothing but their sources.
-    ``doubt``: an observation in a replay that speaks against that; empty if there is none."""
+    """A ReplayFidelity checks the fidelity of replays: whether they differ from the baseline only in
+    their sources.
+
+    ``doubt``: what was observed in a replay that makes its fidelity doubtful; empty if nothing was.
+    """
 
     doubt: str
 
     @property
     def unchecked(self) -> str:
-        """The reason why fidelity was not checked; empty if a replay on all sources was compared with the
-        baseline."""
+        """Why the fidelity of replays was not checked; empty if it was. The check compares a replay on
+        all sources with the baseline."""
         ...
 
     @property
     def is_comparable(self) -> bool:
-        """True if replays can be compared with each other, with or without a doubt."""
+        """True if it is possible to compare replays with each other, even if there is a ``doubt``."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """A text that is equal for equal sequences of requests; empty if the baseline's requests are not
-        known."""
+        """A text that identifies the requests of the baseline: equal sequences of requests give equal
+        texts. Empty if these requests are not known."""
         ...
 
     @property
     def departs(self) -> bool:
-        """True if a replay took a course that the baseline did not take, which an earlier replay may have
-        caused."""
+        """True if a replay took another path through the application's code than the baseline. An
+        earlier replay may have caused this, by changing the application's state."""
         ...
 
     def has_changed(self) -> bool:
         """Returns True iff state that the application's code reads has changed since before the first
-        replay. The application may then answer otherwise on all sources."""
+        replay. The application may then answer differently, even on all sources."""
         ...
 
     def can_rewind(self) -> bool:
-        """Returns True iff state that may influence a run has changed since before the baseline and can
-        be restored."""
+        """Returns True iff state that may influence a run has changed since before the baseline and the
+        old state can be restored."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
-        """Restores, inside the context, the application's state from before the baseline. A replay there
-        that differs from an earlier one on the same sources leaves a doubt."""
+        """Restores the application's state from before the baseline for the duration of the block. If a
+        replay in the block differs from an earlier one on the same sources, ``doubt`` is set."""
         ...
 
     def remember(self) -> None:
-        """Records a doubt, if there is one, for later explanations of the same application, which share
-        its state."""
+        """Records the ``doubt``, if there is one, for later explanations of the same application. They
+        share the state of the application, so the doubt is also about their replays."""
         ...
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
-        """Returns True iff a replay on the sources with these ids would be compared with an earlier one
-        on them."""
+        """Returns True iff a replay on the sources with these ids would be compared with an earlier
+        replay on the same sources."""
         ...
 
     @property
     def beginning(self) -> str:
-        """A digest of the requests before the first reply of a model, equal for an equal application;
-        empty if the baseline's requests are not known."""
+        """A digest of the requests that the baseline sent before the first reply of a model; empty if its
+        requests are not known. An application that is unchanged gives the same digest."""
         ...
 
     def recognise(self, fingerprint: str) -> str:
-        """Returns how the requests differ from those of an earlier, checked baseline with this
-        fingerprint.
+        """Returns how the requests of this baseline differ from those of an earlier one, whose replays
+        were checked. ``fingerprint``: that of the earlier baseline.
 
-        An empty text means no difference; then this baseline's replays count as checked as well.
+        An empty text means that they do not differ; the replays of this baseline then count as checked.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """A Baseline is the run on all sources that the user wants explained, as an integration provides it.
+    """A Baseline is the run on all sources whose answer the user wants explained, as an integration
+    provides it.
 
-    ``answer``: the answer to explain. ``current``: the application's answer now on exactly these sources;
-    the same as ``answer`` unless that one is from a log, None if the application did not run on exactly
-    these. ``logged``: ``answer`` is from a log, so that a different ``current`` is no fault. ``replays``:
-    the runs of the application for the baseline during this call. ``input``: the application's input, if
-    that is more than the question. ``held_out``: the sources that were retrieved and not shown to the
-    model; ``unseen_needed``: returns the error to raise if answers need a source that was not seen, for a
-    text on what was seen of it. ``usage``: the tokens spent on it during this call; ``models``: the same
-    by model. ``state``: a digest of everything else that answers depend on, such as the conversation so
-    far: the store treats the same question in another state as another question. ``failed``: earlier
-    attempts that failed, and are paid for as well. ``seconds``: since the call began. ``warnings``: texts
-    for before the rules; ``notes``: texts for after them. ``fidelity``: None if only the answers of
-    replays are seen, as with a function of question and sources. ``application``: its name. ``longest``:
-    the seconds that a replay may take, if the baseline's duration decides that. ``late_warnings``,
-    ``late_notes``: return those that are known only at the end. ``judge_spent``: returns the tokens that
-    a judge in the predicate has spent so far, which count for ``limits`` as well. ``versions``: of the
-    libraries that the application uses. ``trace``: the explanation as tracers know it already.
+    ``answer``: the answer to explain. ``current``: the answer that the application gives now on exactly
+    these sources. It is the same as ``answer`` unless that one is from a log, and None if the application
+    did not run on exactly these. ``logged``: True if ``answer`` is from a log; a different ``current`` is
+    then no fault. ``input``: the application's input, if it is more than the question. ``scope``: where
+    the sources come from. ``held_out``: the sources that were retrieved but not shown to the model.
+    ``unseen_needed``: returns the error to raise if answers need a source that the model did not see; its
+    argument says what the model saw of it. ``state``: a digest of everything else that answers depend on,
+    such as the conversation so far. The store treats the same question in another state as another
+    question.
+
+    ``replays``: the number of runs of the application for the baseline during this call. ``usage``: the
+    tokens that they spent; ``models``: the same tokens by the name of the model. ``failed``: earlier
+    attempts that failed; their tokens count too. ``seconds``: the seconds since the call began.
+    ``longest``: the seconds that a replay may take, if the duration of the baseline decides that.
+    ``judge_spent``: returns the tokens that a judge in the predicate has spent so far; they count for
+    ``limits`` too.
+
+    ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
+    ``late_warnings`` and ``late_notes``: return those that are known only at the end. ``fidelity``: None
+    if only the answers of replays can be observed, as with a function of question and sources.
+    ``application``: its name. ``versions``: those of the libraries that the application uses. ``trace``:
+    what tracers know about this explanation already.
     """
 
     answer: Answer
@@ -180,6 +193,6 @@ class Baseline:
     trace: TracedExplanation | None = None
 
     def doubt(self) -> str:
-        """Returns why verdicts on replays cannot be relied on; empty if they can, or if that cannot be
-        checked."""
+        """Returns why the fidelity of the replays was not checked, so that their verdicts may be wrong.
+        Empty if it was checked, or if it cannot be checked at all."""
         return "" if self.fidelity is None else self.fidelity.unchecked

@@ -11,8 +11,9 @@ from .tracing.marks import TracedReplay
 class Reply(NamedTuple):
     """A Reply is the answer to one arrangement, or the error of its replay.
 
-    ``latency``: the seconds of the run that made it, also for a stored answer; None if the application
-    did not run for it. ``traced``: the replay as tracers know it; None if it is not traced.
+    ``latency``: the seconds that the run took which made the answer, even if the answer is from the
+    store; None if the application did not run for it. ``cause``: the error. ``traced``: what tracers know
+    about the replay; None if it is not traced.
     """
 
     answer: Answer | None
@@ -22,7 +23,7 @@ class Reply(NamedTuple):
 
     @property
     def error(self) -> str:
-        """The error in one line; empty if there is an answer."""
+        """The text of the error; empty if the replay did not fail."""
         if isinstance(self.cause, UnusableReply):
             return self.cause.reason
         return "" if self.cause is None else error_text(self.cause)

@@ -1,18 +1,22 @@
-"""This module holds the settings for retries of failed replays."""
+"""This module defines the settings for retries of failed replays."""
 
 from dataclasses import dataclass
 from math import isfinite
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 
 
+@called_as("Retries")
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """The Retries settings say how replays are retried after failures that may pass.
+    """The Retries settings say how often, and after which pauses, a replay is retried after a failure
+    that may pass by itself.
 
-    ``most``: the number of retries. ``first_wait``, ``longest_wait``: seconds; the pauses are drawn at
-    random below a bound that doubles from the first to the second. A ``Retry-After`` of the server is
-    honoured up to ``patience`` seconds; a longer one makes the replay fail.
+    ``most``: the largest number of retries of one replay. ``first_wait``, ``longest_wait``: bounds of the
+    pauses, in seconds. Each pause is drawn at random below a bound, which starts at ``first_wait`` and
+    doubles with each retry up to ``longest_wait``. ``patience``: the longest ``Retry-After`` of a server,
+    in seconds, that is waited for; after a longer one, the replay fails without a retry.
 
     Raises InvalidInput unless every value is a number of at least 0.
     """
@@ -32,7 +36,8 @@ class Retries:
 
     @classmethod
     def of(cls, given: "Retries | int") -> "Retries":
-        """Returns retries unchanged, and a number as that many retries with the usual pauses."""
+        """Returns a Retries object unchanged; turns a number into Retries with that number as ``most``.
+        Raises InvalidInput for anything else."""
         if isinstance(given, cls):
             return given
         if type(given) is not int:

@@ -1,4 +1,5 @@
-"""This module retries after failures that may pass, with growing pauses."""
+"""This module repeats an attempt after a failure that may pass by itself, with growing pauses in
+between."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -13,11 +14,12 @@ from .transient import is_transient, retry_after
 
 Tried = TypeVar("Tried")
 Cause = Callable[[Tried], BaseException | None]
-"""Returns the error of an attempt; None if it succeeded."""
+"""A function that returns the error of an attempt, or None if the attempt succeeded."""
 
 
 def may_help(retries: Retries, error: BaseException) -> bool:
-    """Returns True iff the failure may pass within ``retries.patience``."""
+    """Returns True iff retries are on, the failure may pass by itself, and the server asks for no longer
+    wait than ``retries.patience``."""
     return retries.most > 0 and is_transient(error) and (retry_after(error) or 0) <= retries.patience
 
 
@@ -28,8 +30,11 @@ async def again(
     cause: Cause[Tried],
     pause: Callable[[float], Awaitable[None]],
 ) -> Tried:
-    """Returns the first result without a failure that may pass, or else the last result. ``first``: the
-    result of the first attempt. ``pause``: waits for a number of seconds, or raises."""
+    """Calls ``retry`` until an attempt succeeds, fails for good, or is the last one; returns its result.
+
+    ``first``: the result of the first attempt, which the caller has made. ``cause``: returns the error in
+    a result. ``pause``: waits for a number of seconds; if it raises, the retries end with that error.
+    """
 
     def is_worth_it(tried: Tried) -> bool:
         why = cause(tried)
@@ -38,7 +43,8 @@ async def again(
     tries = [first]
 
     async def attempt() -> Tried:
-        # The first attempt has been made already, and tenacity counts it.
+        # tenacity makes the first attempt too, but the caller has made it already: its result is
+        # returned.
         return tries.pop() if tries else await retry()
 
     retrying = AsyncRetrying(
@@ -65,7 +71,8 @@ class _Polite(wait_base):
     def __call__(self, retry_state: RetryCallState) -> float:
         error = self._cause(_outcome(retry_state))
         requested = None if error is None else retry_after(error)
-        # A random part keeps callers with the same ``Retry-After`` from all retrying at the same moment.
+        # Many callers may get the same ``Retry-After``. A random part is added to it, so that they do not
+        # all retry at the same moment.
         drawn = self._growing(retry_state)
         return drawn if requested is None else requested + drawn / 4
 

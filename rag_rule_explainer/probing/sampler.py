@@ -1,4 +1,5 @@
-"""This module draws numbered samples of an arrangement; number 0 is probed. For one event loop."""
+"""This module draws samples: numbered answers to the same arrangement. Number 0 is the answer of a probe
+without a vote."""
 
 from collections import Counter
 from collections.abc import Coroutine
@@ -19,26 +20,27 @@ from .reply import Reply
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampler:
-    """A Sampler returns replies to arrangements, from the cache if it has them, else from the
-    application."""
+    """A Sampler returns replies to arrangements. It takes them from the cache if they are there, and else
+    runs the application. It belongs to one event loop."""
 
     replayer: Replayer
     cache: AnswerCache
     _again: Memo[Reply] = field(default_factory=Memo[Reply])
 
     async def first(self, arrangement: Arrangement) -> Reply:
-        """Returns the reply that is probed, sample 0. Raises LimitReached and RagRuleError."""
+        """Returns sample 0, the reply of a probe without a vote. Raises LimitReached and RagRuleError."""
         return self.replayer.counting(await self.cache.reply(arrangement, self._run))
 
     async def sample(self, arrangement: Arrangement, number: int) -> Reply:
-        """Returns the sample with this number, from 0 on. Raises the errors of ``first``."""
+        """Returns the sample of an arrangement with this number, counted from 0. Raises the errors of
+        ``first``."""
         if number == 0:
             return await self.first(arrangement)
         return self.replayer.counting(await self.cache.sample(arrangement, number, self._run))
 
     async def several(self, arrangement: Arrangement, first: int, count: int) -> list[Reply]:
-        """Returns ``count`` samples from the number ``first`` on, drawn together. Raises LimitReached
-        after a stop."""
+        """Returns ``count`` samples from the number ``first`` on, which are drawn at the same time.
+        Raises LimitReached after a stop, and the errors of ``first``."""
         self.replayer.stopper.check()
         if count == 1:
             return [await self._once(arrangement, first)]
@@ -59,15 +61,18 @@ class Sampler:
         return [replies[number] for number in range(first, first + count)]
 
     async def modal(self, arrangement: Arrangement, most: int) -> Answer | None:
-        """Returns the most frequent answer of ``most`` samples, in the wording of its first sample; None
-        without any. Draws no more samples once the remaining ones cannot change the result."""
+        """Returns the most frequent answer among ``most`` samples; None if no sample has an answer.
+
+        Answers that ``same_wording`` makes equal, such as in upper and lower case, count as one; the
+        first of them is returned. Draws no more samples once the remaining ones cannot change the result.
+        """
         replies: list[Reply] = []
         while True:
             answers = [reply.answer for reply in replies if reply.answer is not None]
             wordings = Counter(same_wording(answer.text) for answer in answers)
             first, second = [*(count for _, count in wordings.most_common(2)), 0, 0][:2]
             left = most - len(replies)
-            # The smallest number of agreeing samples that decides.
+            # The smallest number of samples that decides the result if all of them agree.
             wanted = min(left, max(1, (left - (first - second)) // 2 + 1))
             if not left or first - second > left:
                 break

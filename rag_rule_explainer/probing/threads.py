@@ -1,7 +1,7 @@
-"""This module runs blocking replays in threads, which all explanations of the process share.
+"""This module runs blocking replays and judges in threads that all explanations of the process share.
 
-They are daemon threads: a replay that hangs is abandoned after its timeout, and must not keep the process
-from ending. An idle thread ends after ``IDLE_SECONDS``.
+The threads are daemon threads. A function that hangs is abandoned after its time but still occupies its
+thread, and this must not keep the process from ending.
 """
 
 import asyncio
@@ -18,6 +18,11 @@ IDLE_SECONDS = 5.0
 """The seconds for which an idle thread waits for a job before it ends."""
 
 
+class Interrupted(RuntimeError):
+    """Raised in place of a KeyboardInterrupt that a function raised in its thread. An event loop would
+    not survive that error."""
+
+
 class _Job(NamedTuple):
     context: Context
     call: Callable[[], Any]
@@ -26,29 +31,32 @@ class _Job(NamedTuple):
 
 
 class Threads:
-    """This class runs functions in threads; every call runs at once, in a new thread if none is idle."""
+    """This class runs functions in threads. No call waits for a free thread: if none is idle, a new
+    thread is started."""
 
     def __init__(self) -> None:
-        # SimpleQueue.get() in CPython 3.11 can wait for ever in spite of its timeout, if another thread
-        # takes the job.
+        # This is no SimpleQueue: in CPython 3.11, its get() can wait for ever in spite of its timeout if
+        # another thread takes the job.
         self._jobs: queue.Queue[_Job] = queue.Queue()
         self._idle = 0
         self._guard = threading.Lock()
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
-        """Returns the result of the function, called in a thread with a copy of this context. A cancelled
-        caller returns at once; the function runs on in its thread."""
+        """Calls the function in a thread, with a copy of the caller's context variables, and returns its
+        result. If the caller is cancelled, it stops waiting at once; the function runs on in its
+        thread."""
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[T] = loop.create_future()
         job = _Job(copy_context(), lambda: function(*args), loop, outcome)
         with self._guard:
-            # ``_idle`` is the number of idle threads that no job has been assigned to.
+            # ``_idle`` counts the idle threads that are still free. Subtracting 1 reserves one of them
+            # for this job; below 0, none was free and a new thread is needed.
             self._idle -= 1
             missing = self._idle < 0
             if missing:
                 self._idle += 1
-        # The thread is started before the job is queued: an error or Ctrl-C in between leaves one thread
-        # too many, and never a job without a thread.
+        # The thread is started before the job is queued. An error or Ctrl-C between the two lines then
+        # leaves one thread too many, which does no harm; a job without a thread would never run.
         if missing:
             threading.Thread(target=self._work, name="rag-rule-replay", daemon=True).start()
         self._jobs.put(job)
@@ -61,10 +69,10 @@ class Threads:
             except queue.Empty:
                 with self._guard:
                     if self._idle <= 0:
-                        continue  # a job for this thread is about to be queued
+                        continue  # ``run`` has reserved this thread and is about to queue its job
                     self._idle -= 1
                 return
-            if not job.outcome.done():  # otherwise its caller was cancelled
+            if not job.outcome.done():  # it is done already if the caller was cancelled
                 self._do(job)
             else:
                 self._rest()
@@ -85,7 +93,8 @@ class Threads:
 
 
 def shared() -> Threads:
-    """Returns the threads of this process; a forked child has the parent's memory but not its threads."""
+    """Returns the ``Threads`` object of this process. A forked child gets a new one: it inherits the
+    memory of its parent, but not the running threads."""
     process = os.getpid()
     if process not in _of_process:
         _of_process.clear()
@@ -103,8 +112,10 @@ def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
         if error is None:
             job.outcome.set_result(value)
         elif isinstance(error, (StopIteration, KeyboardInterrupt, GeneratorExit)):
-            # A future refuses StopIteration, and the other two would end the loop or the call.
-            failure = RuntimeError(f"the replay raised {type(error).__name__}")
+            # A future refuses StopIteration as its exception, and the other two would end the event loop
+            # or the caller. They are raised as the cause of a RuntimeError instead.
+            kind = Interrupted if isinstance(error, KeyboardInterrupt) else RuntimeError
+            failure = kind(f"the function raised {type(error).__name__}")
             failure.__cause__ = error
             job.outcome.set_exception(failure)
         else:
@@ -112,5 +123,5 @@ def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
 
     try:
         job.loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop is closed, so no caller waits
+    except RuntimeError:  # the event loop is closed, so no caller waits for the result
         return

@@ -1,7 +1,7 @@
-"""This module decides which failures may pass on a retry.
+"""This module decides after which errors a retry may succeed.
 
-The clients of models share no error classes, so this module looks at an HTTP status somewhere on the
-error, at Python's own connection errors, and at the names of other libraries' error classes.
+The clients of models have no error classes in common. So this module searches an error and its causes for
+an HTTP status, for Python's own connection errors, and for the names of error classes of known libraries.
 """
 
 import json
@@ -33,7 +33,7 @@ _PASSING_NAMES = frozenset(
         "ClientPayloadError",
         "ServerTimeoutError",
         "HTTPError",
-        # asyncio and concurrent.futures, which before Python 3.11 have classes of their own
+        # asyncio and concurrent.futures; before Python 3.11, theirs are no subclasses of the builtin one
         "TimeoutError",
         # Google and AWS
         "ServiceUnavailable",
@@ -51,8 +51,8 @@ _MOST_CAUSES, _DEEPEST = 16, 4
 def is_transient(error: BaseException) -> bool:
     """Returns True iff the same request may succeed on a retry.
 
-    An HTTP status decides if there is one: 408, 409, 425, 429 and those from 500 on may pass, others do
-    not. A group of errors may pass iff each of its errors may.
+    If there is an HTTP status, it decides: a retry may succeed after 408, 409, 425, 429 and statuses from
+    500 on, and not after others. For a group of errors, it must be possible after each of its errors.
     """
     return _is_passing(error, _DEEPEST)
 
@@ -75,7 +75,8 @@ def _is_passing(error: BaseException, depth: int) -> bool:
 
 
 def retry_after(error: BaseException) -> float | None:
-    """Returns the seconds of the server's ``Retry-After``; None without one."""
+    """Returns the seconds to wait that the server has given in a ``Retry-After`` header, or in a
+    ``retry-after-ms`` header; None if there is none."""
     for each in _causes(error):
         headers = _headers(each)
         milliseconds = _number(headers.get("retry-after-ms"))
@@ -91,7 +92,8 @@ def retry_after(error: BaseException) -> float | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yields the error, its causes and the errors grouped in them, each once."""
+    """Yields the error, its causes, and the errors of exception groups among them, each once. Yields at
+    most ``_MOST_CAUSES`` errors."""
     seen: list[BaseException] = []
     waiting = [error]
     while waiting and len(seen) < _MOST_CAUSES:
@@ -114,13 +116,14 @@ def _grouped(error: BaseException) -> list[BaseException]:
 
 
 def _is_refused(cause: BaseException | None) -> bool:
-    """Returns True iff a status among the causes means that a retry is of no use."""
+    """Returns True iff an HTTP status among the causes means that a retry cannot succeed."""
     found = [] if cause is None else [(each, _status(each)) for each in _causes(cause)]
     return not all(_may_pass(each, status) for each, status in found if status is not None)
 
 
 def _may_pass(error: BaseException, status: int) -> bool:
-    # An exhausted quota has the status of a rate limit, but does not come back within minutes.
+    # An exhausted quota has the same status as a rate limit. But it is not renewed within minutes, so a
+    # retry is of no use.
     if getattr(error, "code", None) == "insufficient_quota":
         return False
     return status in _PASSING_STATUS or status >= 500
@@ -130,15 +133,15 @@ def _status(error: BaseException) -> int | None:
     response: Any = getattr(error, "response", None)
     for place in (_metadata(response).get("HTTPStatusCode"), error, response):
         for status in (place, *(getattr(place, name, None) for name in _STATUS_NAMES)):
-            # Google's clients use an IntEnum here.
+            # Google's clients give an IntEnum as the status, hence int().
             if isinstance(status, int) and _LOWEST <= status < _ABOVE:
                 return int(status)
     return None
 
 
 def _metadata(response: Any) -> Mapping[str, Any]:
-    """Returns botocore's metadata of a response, which is a dict there; an empty mapping for other
-    clients."""
+    """Returns the metadata of a response of botocore (AWS), which is a dict; an empty mapping for the
+    response of any other client."""
     found: Any = (
         cast("Mapping[str, Any]", response).get("ResponseMetadata") if _is_mapping(response) else {}
     )
@@ -159,7 +162,7 @@ def _headers(error: BaseException) -> dict[str, str]:
     for headers in found:
         try:
             return {str(name).lower(): str(value) for name, value in headers.items()}
-        except Exception:  # noqa: S112 -- not a mapping of headers
+        except Exception:  # noqa: S112 -- this object is no mapping of headers; the next may be
             continue
     return {}
 
@@ -173,7 +176,8 @@ def _number(found: str | None) -> float | None:
 
 
 def _until(found: str) -> float | None:
-    """Returns the seconds until a date in HTTP's format; None if it is no date."""
+    """Returns the seconds from now until a date in the format of HTTP headers; None if the text is no
+    date."""
     try:
         moment = parsedate_to_datetime(found)
     except ValueError:

@@ -1,7 +1,8 @@
-"""This module counts votes: it decides when the answers to one arrangement suffice for a verdict.
+"""This module counts votes: it decides when there are enough answers to one arrangement for a verdict.
 
-Votes are counted on the base predicate. Its negation gets the inverted outcome instead of a vote of its
-own, since a tie of an even number of samples would satisfy both.
+Each answer (a sample) is one vote, by the verdict of the base predicate on it. The negation of a
+predicate gets the inverted outcome instead of a vote of its own: a tie counts as HOLDS, so with two votes
+both could hold.
 """
 
 from dataclasses import dataclass
@@ -12,35 +13,38 @@ from ..verdicts import Verdict
 
 
 class Count(Protocol):
-    """A Count decides the verdict from the votes so far."""
+    """A Count decides, from the votes so far, whether there is a verdict and which one."""
 
     @property
     def most(self) -> int:
-        """The largest number of samples of one arrangement."""
+        """The largest number of samples that may be drawn of one arrangement."""
         ...
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """Returns the verdict; None if more samples can still change it."""
+        """Returns the verdict, or None if more samples are needed. The parameters are the numbers of
+        samples with each verdict so far."""
         ...
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Returns the smallest number of further samples that can decide; drawing them together wastes
-        none."""
+        """Returns the smallest number of further samples after which there may be a verdict. That many
+        can be drawn at the same time without a sample too many."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """A Majority gives HOLDS at half or more of ``most`` samples (paper, section on majority votes). It
-    decides as soon as the remaining samples cannot change the outcome.
+    """A Majority gives HOLDS if the predicate holds on at least half of ``most`` samples (paper, section
+    on majority votes). It decides as soon as the remaining samples cannot change the outcome.
 
-    A sample without a verdict is no vote: if such samples could change the outcome, it is UNKNOWN.
+    A sample whose verdict is UNKNOWN is not counted as a vote. The outcome is UNKNOWN if it could be
+    HOLDS or BREAKS depending on these samples.
     """
 
     most: int
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """Returns the verdict that all ``most`` samples would give; None while it is open."""
+        """Returns the verdict that all ``most`` samples would give; None as long as the samples not yet
+        drawn can change it."""
         enough = (self.most + 1) // 2
         if holds >= enough:
             return Verdict.HOLDS
@@ -50,7 +54,8 @@ class Majority:
         return Verdict.UNKNOWN if too_late else None
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Returns the smallest number of further samples that can decide, at least 1."""
+        """Returns the smallest number of further samples after which there may be a verdict; at least
+        1."""
         lacking = self._lacking(holds, breaks)
         until_undecidable = self._left(holds, breaks, unknown) - lacking + 1
         return max(1, min(lacking, until_undecidable))
@@ -65,11 +70,13 @@ class Majority:
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """A Sequential is Wald's sequential probability ratio test of "holds on 0.5 + margin of the answers"
-    against "on 0.5 - margin"; UNKNOWN if ``most`` samples leave it undecided.
+    """A Sequential is Wald's sequential probability ratio test. It tests the hypothesis "the predicate
+    holds on a share of 0.5 + margin of all answers" against "on a share of 0.5 - margin".
 
-    ``false_holds`` and ``false_breaks``: upper bounds, up to the approximation of Wald (1945), on the
-    chance of the wrong verdict at those two shares. The cap ``most`` only turns verdicts into UNKNOWN.
+    ``most``: the largest number of samples; the verdict is UNKNOWN if they do not decide.
+    ``false_holds``: the highest chance of the verdict HOLDS if the second hypothesis is true.
+    ``false_breaks``: that of BREAKS if the first one is true. Both are kept up to the approximation of
+    Wald (1945).
     """
 
     most: int
@@ -78,7 +85,8 @@ class Sequential:
     margin: float
 
     def outcome(self, holds: int, breaks: int, unknown: int = 0) -> Verdict | None:
-        """Returns the verdict; None while neither hypothesis is likely enough."""
+        """Returns the verdict; None as long as neither hypothesis is likely enough and enough samples are
+        left."""
         if holds - breaks >= self._to_hold:
             return Verdict.HOLDS
         if breaks - holds >= self._to_break:
@@ -87,10 +95,11 @@ class Sequential:
         return Verdict.UNKNOWN if self._lacking(holds - breaks) > left else None
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Returns the smallest number of further samples that can decide, or that leaves too few for a
-        decision; at least 1."""
+        """Returns the smallest number of further samples after which there may be a verdict; at least 1.
+        The verdict UNKNOWN comes when too few samples are left for a decision."""
         lacking, left = self._lacking(holds - breaks), self.most - holds - breaks - unknown
-        # Between both thresholds, at most half of their distance is lacking.
+        # The lead is between the two thresholds, so it is never further from the nearer one than half of
+        # their distance.
         half = (self._to_hold + self._to_break) // 2
         until_undecidable = max((left - lacking) // 2, left - half) + 1
         return max(1, min(lacking, until_undecidable))
@@ -100,8 +109,8 @@ class Sequential:
 
     @property
     def _to_hold(self) -> int:
-        """The lead of the votes for HOLDS that decides: each vote adds the same to the log-likelihood
-        ratio."""
+        """The lead of HOLDS over BREAKS, in votes, at which the verdict is HOLDS. Each vote changes the
+        log-likelihood ratio by the same amount, so the lead is all that counts."""
         return ceil(log((1 - self.false_breaks) / self.false_holds) / self._step)
 
     @property

@@ -1,4 +1,4 @@
-"""This module votes on several answers to one arrangement. For one event loop."""
+"""This module decides the verdict on an arrangement by a vote over several answers to it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -15,14 +15,15 @@ from .reply import Reply
 
 
 class Voting:
-    """A Voting probes arrangements like the prober, and votes on those that the noise settings name.
+    """A Voting probes arrangements, and decides by vote where the noise settings require it. It belongs
+    to one event loop.
 
-    A ballot belongs to an arrangement and a base predicate, so a predicate and its negation never both
-    win it. Only this class keeps ballots. Samples are numbered; number 0 is the one that is probed
-    anyway.
+    There is one ballot for each arrangement and base predicate. A predicate and its negation share it, so
+    never both win. All ballots are kept in this object. The answers to an arrangement are its samples,
+    numbered from 0; number 0 is the answer of a probe without a vote.
 
-    Samples are drawn in blocks of the smallest number that can decide, so no sample is wasted. A jury
-    gets one request per block. Larger blocks would save requests to the jury but waste samples, which
+    Each step draws the smallest number of samples that can decide the vote, so no sample is wasted. Their
+    answers go to a jury in one request. Larger steps would save such requests but waste samples, which
     cost more.
     """
 
@@ -30,32 +31,37 @@ class Voting:
         self._prober = prober
         self._noise, self._count = noise, noise.count
         self._ballots = Memo[Ballot]()
-        # The application is not replayed without sources, so one judgement is the outcome of a vote
-        # there.
+        # The prober may have a fixed answer for no sources, which never varies. One judgement of it
+        # replaces the vote; it is kept here by base predicate.
         self._without_sources: dict[Predicate, Verdict] = {}
 
     def outcome(self, arrangement: Arrangement, base: Predicate) -> Verdict | None:
-        """Returns the outcome of the vote of this base predicate; None if there was no vote."""
+        """Returns the outcome of the vote on this arrangement and base predicate; None if there was
+        none."""
         if self._prober.answers_itself(arrangement):
             return self._without_sources.get(base)
         ballot = self._ballots.known.get(_name(arrangement, base))
         return None if ballot is None else ballot.outcome.verdict
 
     async def probe(self, arrangement: Arrangement, judging: Judging) -> Probe:
-        """Returns the probe of an arrangement, by vote if the settings vote on every arrangement, if
-        there was a vote on it, or if its first answer breaks the condition. Raises the errors of
-        ``Prober.probe``."""
+        """Returns the probe of an arrangement, with one answer or by vote.
+
+        A vote decides if the settings vote on every arrangement, if there was a vote on this one before,
+        or if its first answer breaks the condition. Raises the errors of ``Prober.probe``.
+        """
         name, ballots = _name(arrangement, judging.base), self._ballots.known
         if self._noise.everywhere or name in ballots or self._prober.answers_itself(arrangement):
             return await self.poll(arrangement, judging)
         probe = await self._prober.probe(arrangement, judging)
-        # Another search may have voted on it meanwhile; a vote outweighs one answer.
+        # During the await, another search may have voted on the arrangement. A vote counts more than one
+        # answer, so its outcome is used then.
         if probe.judgement.verdict is not Verdict.BREAKS and name not in ballots:
             return probe
         return await self.poll(arrangement, judging)
 
     async def poll(self, arrangement: Arrangement, judging: Judging) -> Probe:
-        """Returns the probe of an arrangement by vote. Raises the errors of ``Prober.probe``."""
+        """Returns the probe of an arrangement, decided by vote. Each arrangement is voted on only once
+        for each base predicate. Raises the errors of ``Prober.probe``."""
         if self._prober.answers_itself(arrangement):
             probe = await self._prober.probe(arrangement, judging)
             self._without_sources[judging.base] = judging.turned(probe.judgement).verdict

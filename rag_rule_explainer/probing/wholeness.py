@@ -1,6 +1,6 @@
-"""This module decides by its finish reason whether a model's reply is whole.
+"""This module decides whether a model's reply is whole, by the finish reason in the provider's data.
 
-    as providers write it                                        the reply
+    finish reason, as providers write it                         the reply
     stop, end_turn, STOP_SEQUENCE, eos, COMPLETE, completed ...   is whole
     tool_calls, tool_use, function_call                           calls a tool: a step, no answer
     length, max_tokens, max_output_tokens ...                     was cut off at its length limit
@@ -10,9 +10,9 @@
     none, from a provider that always gives one                   is incomplete: the connection broke
     any other reason                                              is not known to be whole
 
-Only a whole reply is an answer; a tool call is a step before it. Case and separators do not matter:
-``FinishReason.MAX_TOKENS`` is ``max-tokens``. Gemini's older clients give numbers. A stream whose chunks
-each give the reason gives ``STOPSTOP`` in the end.
+Only a whole reply is an answer; a tool call is a step before the answer. Case and separators do not
+matter: ``FinishReason.MAX_TOKENS`` means the same as ``max-tokens``. Gemini's older clients give numbers
+as reasons. If each chunk of a stream gives the reason, clients join them to words such as ``STOPSTOP``.
 """
 
 import re
@@ -30,15 +30,18 @@ AT_LENGTH = "a model reply was cut off at its length limit"
 CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
 HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
 CALLS = "the last model reply calls a tool, where an answer was due"
-"""The faults of replies. Models vary, so that even a reply that was cut off may be whole on a retry."""
+"""The error texts for replies that are no whole answer. A model varies, so even a reply that was cut off
+may be whole on a retry."""
 
 ANY = "*"
-"""The entry of ``accept_finish_reasons`` that accepts every unknown reason."""
+"""The entry of ``accept_finish_reasons`` by which the user accepts all finish reasons that this module
+does not know."""
 _LONGEST = 80
 
 
 class Ending(IntEnum):
-    """An Ending is the meaning of a finish reason; the worst come last."""
+    """An Ending is the meaning of a finish reason. They are in order from best to worst, so ``max`` finds
+    the worst of several."""
 
     UNSAID = 0
     WHOLE = 1
@@ -78,22 +81,22 @@ _NUMBERS = {
     "3": Ending.FILTERED,
     "4": Ending.FILTERED,
 }
-"""The numbers that have one meaning in all of Gemini's clients: unspecified, STOP, MAX_TOKENS, SAFETY,
-RECITATION."""
+"""The meanings of numbers as finish reasons: unspecified, STOP, MAX_TOKENS, SAFETY and RECITATION. Only
+numbers that mean the same in all of Gemini's clients are listed."""
 _SEVERAL = re.compile("|".join(sorted(_KNOWN, key=len, reverse=True)))
 _BLOCKED = "blockreason"
 _BEFORE = re.compile("^(finish|stop)?reason")
-"""The prefixes of reasons in protocols of Google and xAI."""
+"""The prefixes that the protocols of Google and xAI put before the reason itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A Said is one reply of a model.
+    """A Said is one reply of a model, with what shows whether it is whole.
 
-    ``reason``: the finish reason, as the provider writes it. ``calls``: it calls a tool. ``refuses``: a
-    field beside its text marks a refusal. ``more``: it has content that is not text, such as an image.
-    ``reports``: its provider always gives a reason. ``shown_as``: the text that its framework may show
-    for an empty one.
+    ``reason``: the finish reason, as the provider writes it. ``calls``: the reply calls a tool.
+    ``refuses``: a field of the reply other than its text marks it as a refusal. ``more``: the reply has
+    content that is not text, such as an image. ``reports``: the provider gives a reason for every reply.
+    ``shown_as``: the text that the framework may show in place of an empty reply.
     """
 
     text: str
@@ -106,12 +109,13 @@ class Said:
 
     @property
     def is_call(self) -> bool:
-        """True if the reply calls a tool, and so is no answer."""
+        """True if the reply calls a tool, so it is not the answer."""
         return self.calls or ending_of(self.reason) is Ending.CALLS
 
 
 def ending_of(reason: object) -> Ending:
-    """Returns the meaning of a reason: a word, a member of an enumeration, a number, or None."""
+    """Returns the meaning of a finish reason. ``reason``: a word, a member of an enumeration, a number,
+    or None."""
     return _meaning(canonical(reason))
 
 
@@ -131,8 +135,11 @@ def _meaning(word: str) -> Ending:
 
 
 def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
-    """Returns the fault of a reply; empty if it has none. ``accepts``: reasons that count as those of
-    whole replies beside the known ones: "length" for every length limit, ``ANY`` for all unknown ones."""
+    """Returns why a reply is not whole; empty if it is whole or calls a tool.
+
+    ``accepts``: finish reasons that count as those of whole replies, in addition to the usual ones.
+    "length" stands for every length limit, ``ANY`` for all unknown reasons.
+    """
     ending = ending_of(said.reason)
     if said.refuses:
         return "a model refused to answer"
@@ -146,8 +153,9 @@ def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
 
 
 def answer_fault(reason: str | None, *, structured: bool, accepts: Collection[str] = ()) -> str:
-    """Returns the fault of an answer with this finish reason; empty if it has none. ``structured``: the
-    answer has a value beside its text, and so may be a tool call."""
+    """Returns why an answer with this finish reason is not whole; empty if it is. ``structured``: the
+    answer has a value in addition to its text. A model may give such a value by a tool call, so a reason
+    that means a tool call is no fault then."""
     ending = ending_of(reason)
     if ending is Ending.CALLS:
         return "" if structured else CALLS
@@ -159,8 +167,8 @@ def answer_fault(reason: str | None, *, structured: bool, accepts: Collection[st
 
 
 def checked_reasons(given: object) -> tuple[str, ...]:
-    """Returns the reasons to accept. Raises InvalidInput for a reason that is known to mean a reply that
-    is not whole."""
+    """Returns the user's ``accept_finish_reasons`` as a tuple. Raises InvalidInput for a reason that is
+    known to mean that a reply is not whole."""
     listed: Any = (given,) if isinstance(given, str) else given
     if not isinstance(listed, (tuple, list, set, frozenset)):
         raise InvalidInput(f"accept_finish_reasons is {given!r}; give reasons, such as ('length',)")
@@ -212,7 +220,8 @@ def written(reason: object) -> str:
 
 
 def canonical(reason: object) -> str:
-    """Returns the letters and digits of a reason in lower case, without the name of its enumeration."""
+    """Returns a reason in the form in which reasons are compared: its letters and digits in lower case,
+    without the name of its enumeration and a prefix such as "finish_reason"."""
     if reason is None:
         return ""
     return _plain(written(reason).strip())
@@ -221,5 +230,6 @@ def canonical(reason: object) -> str:
 @lru_cache(maxsize=1024)
 def _plain(word: str) -> str:
     plain = "".join(letter for letter in word.rpartition(".")[2].lower() if letter.isalnum())
-    # A reason such as "???" has no letters, but must not count as no reason.
+    # A reason such as "???" has no letters or digits. It is returned unchanged, since an empty text would
+    # mean that there is no reason.
     return _BEFORE.sub("", plain) or plain or word

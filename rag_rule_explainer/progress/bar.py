@@ -11,7 +11,7 @@ from typing import Literal, TextIO, TypeAlias, get_args
 
 from typing_extensions import Self
 
-from ..allowed import brief, checked_flag
+from ..allowed import brief, called_as, checked_flag
 from ..errors import InvalidInput
 from .lines import Lines
 from .report import Progress, ProgressReport
@@ -21,6 +21,7 @@ from .wording import Row
 FormName: TypeAlias = Literal["auto", "terminal", "notebook", "lines"]
 
 
+@called_as("ProgressBar")
 class ProgressBar:
     """This class shows the probes done, the probes known to be needed so far, and their upper bound.
 

@@ -1,1 +1,2 @@
-"""This room runs one call of explain(): its baseline, its plan, its searches, and the explanation."""
+"""This package runs one call of ``explain``: its baseline, its plan, its searches, and the
+explanation."""

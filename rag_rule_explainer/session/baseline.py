@@ -18,8 +18,9 @@ from ..verdicts import Answer
 class Established(NamedTuple):
     """An Established holds a baseline that can be explained.
 
-    ``fresh``: the application's answer of this call, if the store's answer is explained in its place.
-    ``traced``: the traced run of the answer; None if it is not traced.
+    ``fresh``: the answer that the application gave during this call, if the answer from the store is
+    explained instead; else None. ``traced``: what tracers know about the run that gave the answer; None
+    if it is not traced.
     """
 
     baseline: Baseline
@@ -29,7 +30,8 @@ class Established(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BaselineSetup:
-    """A BaselineSetup gets the baseline, and adds remarks on it to ``notes``."""
+    """A BaselineSetup gets the baseline from the caller, the store or the application. It adds texts
+    about it to ``notes``."""
 
     sources: SourceSet
     sampler: Sampler
@@ -40,18 +42,20 @@ class BaselineSetup:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def established(self, given: Baseline | None) -> Established:
-        """Returns the baseline, and remembers its answer for the full set. Raises BaselineFailed."""
+        """Returns the baseline, and keeps its answer as the reply to the full set. ``given``: the
+        baseline of the caller; None to run the application. Raises BaselineFailed."""
         established = await self._replayed() if given is None else await self._counted(given)
         current = established.baseline.current
         if current is not None:
             self._check_whole(current)
-            # Without a current answer, the full set is probed like any other.
+            # The search will find this reply, so it does not replay the full set. Without a current
+            # answer, it replays it.
             self.sampler.cache.remember(self._full, Reply(current))
         return established
 
     async def modal(self, baseline: Baseline, most: int) -> Baseline:
-        """Returns the baseline with the most frequent answer of ``most`` samples on all sources; a logged
-        one unchanged. Raises LimitReached."""
+        """Returns the baseline with its answer replaced by the most frequent one of ``most`` samples on
+        all sources. Returns a baseline from a log unchanged. Raises LimitReached."""
         if baseline.logged:
             return baseline
         answer = await self.sampler.modal(self._full, most)
@@ -64,8 +68,7 @@ class BaselineSetup:
         return replace(baseline, answer=answer)
 
     def _check_whole(self, current: Answer) -> None:
-        """Raises BaselineFailed if the application's answer is empty or not whole; a logged answer is not
-        checked."""
+        """Raises BaselineFailed if the answer that the application gives now is empty or not whole."""
         fault = self.sampler.replayer.fault_in(current) or (EMPTY if said_nothing(current) else "")
         if fault:
             raise BaselineFailed(f"{fault}, so there is nothing to explain; make it answer first")
@@ -100,8 +103,11 @@ class BaselineSetup:
         return Established(Baseline(reply.answer, reply.answer, replays=replays), traced=reply.traced)
 
     async def _counted(self, given: Baseline) -> Established:
-        """Counts the caller's baseline, and returns it; with the store's answer instead, if there is one.
-        Rules that were found for the store's answer can be resumed only for that answer."""
+        """Adds the runs and tokens of the caller's baseline to the budget, and returns the baseline.
+
+        If the store has an answer on these sources, the baseline gets that answer instead. An earlier
+        search has judged other answers against that one, so its judgements are of use only with it.
+        """
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays
         budget.spend(given.usage, given.models)

@@ -1,4 +1,4 @@
-"""This module checks that the baseline fits the conditions, and that the application repeats its
+"""This module checks the baseline: that it meets the conditions, and that the application repeats its
 answer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,7 +45,8 @@ _SAID = {Verdict.HOLDS: "holds", Verdict.BREAKS: "does not hold", Verdict.UNKNOW
 async def check_judgeable(
     established: Established, question: str, sources: SourceSet, judgings: Iterable[Judging]
 ) -> None:
-    """Raises BaselineFailed if a predicate fails on the baseline, since it would fail on every probe."""
+    """Judges the baseline's answer by each predicate. Raises BaselineFailed if a predicate raises an
+    error, since it would probably do so on every probe. Raises LimitReached."""
     answer = established.baseline.answer
     case = Case(question, answer, answer, sources.sources, sources.sources)
     for judging in judgings:
@@ -53,7 +54,7 @@ async def check_judgeable(
             judgement = await judging.ask(case)
             if established.traced is not None:
                 await established.traced.end(judging.turned(judgement), str(judging.base))
-        except RagRuleError:
+        except (RagRuleError, LimitReached):
             raise
         except Exception as error:
             raise BaselineFailed(
@@ -64,10 +65,11 @@ async def check_judgeable(
 
 @dataclass(frozen=True, slots=True)
 class BaselineChecks:
-    """This class checks a baseline with the prober of its searches.
+    """This class checks a baseline before the searches begin. The checks add texts to ``warnings`` and
+    ``notes``.
 
-    ``judgings``: one for each base predicate. ``voting``: set if verdicts are voted on, so that single
-    answers need not repeat; else None. The checks add texts to ``warnings`` and ``notes``.
+    ``judgings``: one for each base predicate. ``voting``: decides by vote, if the settings require votes;
+    single answers need not repeat then. None without votes.
     """
 
     established: Established
@@ -93,11 +95,12 @@ class BaselineChecks:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def check_true(self, judgings: Mapping[RuleKind, Judging], *, raises: bool) -> None:
-        """Warns if the condition is false for the baseline's answer, or if that of omission rules is true
-        already.
+        """Warns if the condition of retention rules does not hold for the baseline's answer, or if that
+        of omission rules holds already.
 
-        If a logged and a current answer differ in that, ``check_repeatable`` warns instead. Raises
-        ConditionFalse instead of a warning if ``raises``.
+        If the answer from a log and the current answer have different verdicts, there is no such warning:
+        ``check_repeatable`` warns about them. ``raises``: True to raise ConditionFalse instead of the
+        warning.
         """
         kept, baseline = self.sources.sources, self.baseline
         against = baseline.answer
@@ -117,13 +120,14 @@ class BaselineChecks:
             warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
-            # The warning is also logged at once, since an explanation may take hours and much money.
+            # An explanation may take hours and cost much, and its warnings appear at its end. So this one
+            # is also logged at once.
             _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
 
     def _unknown_sources(self, predicates: Iterable[Predicate]) -> Iterator[str]:
-        """Yields a warning for each source id in a condition that does not exist: such a condition looks
-        like a rule, since no answer meets it, or every answer."""
+        """Yields a warning for each source id that a condition names and that does not exist. Such a
+        condition has the same verdict on every answer, so its rules would mislead."""
         ids = self.sources.ids
         named = dict.fromkeys(name for each in predicates for name in sources_named_in(each))
         for name in named:
@@ -131,11 +135,12 @@ class BaselineChecks:
                 yield f"the condition names {no_source([name], ids)}"
 
     async def check_repeatable(self, *, wanted: bool) -> None:
-        """Replays the full set once more, and raises AnswerNotRepeatable if a predicate judges it
-        otherwise.
+        """Replays the full set once more. Raises AnswerNotRepeatable if a predicate has another verdict
+        on the new answer.
 
-        A logged answer that the application no longer gives only makes a warning; under votes, the
-        majority decides that. Raises LimitReached.
+        If the baseline is from a log and the application now answers differently, there is only a
+        warning; with votes, the majority decides whether it does. ``wanted``: False to make only that
+        comparison. Raises LimitReached.
         """
         sampler, baseline = self.prober.sampler, self.baseline
         if sampler.replayer.stopper.reason:
@@ -158,8 +163,8 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Raises BaselineFailed if a replay without the first source takes too long as well: then every
-        replay would."""
+        """Raises BaselineFailed if a replay without the first source takes too long as well. Then
+        probably every replay would, so a search is of no use."""
         if not (fewer := Subset(self.sources.full & ~1)):
             return
         reply = await self.prober.sampler.first(Arrangement.of(self.sources, fewer))
@@ -182,21 +187,23 @@ class BaselineChecks:
                 )
 
     async def _check_held_out(self, first: Answer, second: Answer) -> None:
-        """Raises UnseenSourcesNeeded if the answer changes whenever sources that no model saw are not
-        served. Then the model is not the reason that the answer does not repeat."""
+        """Raises UnseenSourcesNeeded if the answer changes because sources that no model saw are left out
+        of replays. To find out, replays the full set once more: if the second answer repeats, the model
+        is not the reason why the first did not."""
         baseline = self.baseline
         if baseline.unseen_needed is None or not baseline.held_out:
             return
         try:
             again = await self._run_again(self._full)
         except LimitReached:
-            return  # the answer differs in any case
+            return  # the caller then raises AnswerNotRepeatable, which is true in any case
         if again.answer is not None and again.answer.text == second.text:
             texts = (shortened(each.text, 200) for each in (first, second))
             raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
-        fresh = self.established.fresh  # an answer of this call, which is as good as a new one
+        # If the application has answered during this call already, that answer serves as the new one.
+        fresh = self.established.fresh
         return await self._run_again(arrangement) if fresh is None else Reply(fresh)
 
     async def _run_again(self, arrangement: Arrangement) -> Reply:
@@ -214,7 +221,7 @@ class BaselineChecks:
             then, now = await self._verdicts(judging, logged, current)
             answer = current
             if then is not now and self.voting is not None:
-                # One sample that differs may be an exception, so the majority decides.
+                # A single answer that differs may be an exception, so a vote decides.
                 probe = await self.voting.poll(self._full, judging)
                 now, answer = probe.judgement.verdict, probe.reply.answer or current
             if then is not now:
@@ -234,7 +241,11 @@ class BaselineChecks:
     async def _verdicts(self, judging: Judging, first: Answer, second: Answer) -> list[Verdict]:
         kept, against = self.sources.sources, self.prober.baseline
         cases = [Case(self.question, against, answer, kept, kept) for answer in (first, second)]
-        return [(await judging.judge(case)).verdict for case in cases]
+        verdicts = [(await judging.judge(case)).verdict for case in cases]
+        if Verdict.UNKNOWN in verdicts:
+            # The limit of seconds may be why. Such a verdict says nothing about the answer.
+            self.prober.sampler.replayer.stopper.check()
+        return verdicts
 
 
 def _took_too_long(reply: Reply) -> bool:

@@ -1,4 +1,4 @@
-"""This module builds an explanation from the searches and their probes, without a further probe."""
+"""This module builds an explanation from the searches and their probes. It makes no probes itself."""
 
 import platform
 from collections import Counter
@@ -49,7 +49,7 @@ ONE_SOURCE = (
 
 @dataclass(slots=True, repr=False)
 class ExplanationBuilder:
-    """An ExplanationBuilder holds the results of a session."""
+    """An ExplanationBuilder takes the results of a session and builds the explanation from them."""
 
     identity: str
     question: str
@@ -72,7 +72,7 @@ class ExplanationBuilder:
         self._probes = kept if len(kept) <= MOST_PROBES else dict(islice(kept.items(), MOST_PROBES))
 
     def explanation(self) -> Explanation:
-        """Returns the explanation."""
+        """Returns the explanation that the results of the session give."""
         baseline, settings = self.baseline, self.settings
         method = self.plan.method
         reports = tuple(
@@ -80,7 +80,7 @@ class ExplanationBuilder:
         )
         rules = self._rules(reports)
         together = (JUDGED_TOGETHER,) if any(each.judged_together for each in reports) else ()
-        # The parts are checked already, so the validation of pydantic is skipped.
+        # All values come from this package and are valid, so the validation of pydantic is skipped.
         return Explanation.model_construct(
             id=self.identity,
             question=encodable(self.question),
@@ -123,7 +123,8 @@ class ExplanationBuilder:
         return SourceRecord(source.id, encodable(source.text), metadata, pinned)
 
     def _tied(self) -> Iterator[str]:
-        """Yields a note for each group of sources that are tied into one unit."""
+        """Yields a note for each group of tied sources: near-duplicates that are retained or omitted
+        together."""
         for tie in self.sources.ties:
             yield (
                 f"{joined(tie.sources)} are tied as near-duplicates: retained or left out together, and "
@@ -147,7 +148,8 @@ class ExplanationBuilder:
         }
 
     def _may_have_missed(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> str:
-        """Returns why there may be more rules although the search has ended; empty if there are none."""
+        """Returns why there may be rules that the searches did not find, although they have ended; empty
+        if they found all."""
         if any(tracked.doubt() for tracked in self.tracked_searches):
             return DOUBTED
         units = set(self.sources.ids_of(self.sources.lattice.full)) - self.sources.pinned
@@ -191,8 +193,8 @@ class ExplanationBuilder:
         return cost_of(spent, self.budget.prices)
 
     def _notes_on_answers(self) -> Iterator[str]:
-        """Yields each note on answers once, with its number of probes, and notes on limits and omitted
-        probes."""
+        """Yields each note that answers have, with the number of probes that have it. Also yields notes
+        on limits that had no effect, and on probes that are not kept."""
         answers = (probe.reply.answer for probe in self._probes.values())
         notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
         for note, count in notes.items():
@@ -205,8 +207,8 @@ class ExplanationBuilder:
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
     def _why_no_rules(self, reports: tuple[SearchReport, ...]) -> Iterator[str]:
-        """Yields a note for each kind that has no rule, since the condition fails even on the largest
-        antecedent."""
+        """Yields a note for each kind of rule for which there can be no rule, since the condition breaks
+        even with all sources in the antecedent."""
         for report in reports if self.settings.noise.min_confidence == 1 else ():
             search = report.tracked.search
             easiest = search.kind.subset(search.lattice, Antecedent(search.lattice.full))
@@ -217,7 +219,7 @@ class ExplanationBuilder:
                 yield f"there is no {kind} rule: with {where} retained, {encodable(opposite)}"
 
     def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
-        """Yields advice if the rules can say little."""
+        """Yields advice for the user if the rules say little about the answer."""
         if any(rule.proved and not rule.sources for each in rules.values() for rule in each):
             yield CONSTANT_CONDITION
         elif len(self.sources) == 1:
@@ -239,21 +241,21 @@ class ExplanationBuilder:
         )
 
     def _wasted(self) -> int:
-        """Returns the number of guesses that were probed and that no search needed, neither the guessing
-        one nor another."""
+        """Returns the number of guesses that were probed in vain: no search needed their verdicts."""
         searches = [tracked.search for tracked in self.tracked_searches]
         guessed = frozenset[Subset]().union(*(search.wasted - search.in_flight for search in searches))
         return len(guessed.difference(*(search.verdicts for search in searches)))
 
 
 Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
-"""The probes of one arrangement, each with the search that made it."""
+"""The probes of one arrangement, each with the kind of rule and the search that it was made for."""
 
 
 def _record(seen: Seen) -> ProbeRecord:
     _, _, first = seen[0]
     answer, latency, cause, _ = first.reply
-    # An explanation keeps thousands of records; positional arguments and a literal dict halve their cost.
+    # Explanations keep thousands of records, so this call is made fast: with arguments by position, and a
+    # literal for no votes, it takes half the time.
     verdicts = {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen}
     answers = () if answer is None else (recorded(answer),)
     error = "" if cause is None else encodable(first.reply.error)
@@ -264,7 +266,7 @@ def _voted_record(seen: Seen) -> ProbeRecord:
     ballots = [probe.ballot for _, _, probe in seen if probe.ballot is not None]
     if not ballots:
         return _record(seen)
-    # The ballot with more samples includes those of the other.
+    # The kinds of rule draw from the same numbered samples, so the longest ballot has all of them.
     replies = max((ballot.replies for ballot in ballots), key=len)
     votes = {kind: tracked.votes(probe) for kind, tracked, probe in seen}
     return replace(

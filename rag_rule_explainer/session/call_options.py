@@ -1,4 +1,5 @@
-"""This module defines the options of one call beside its question, its sources and its baseline."""
+"""This module defines the options of one call of ``explain``, other than its question, its sources and
+its baseline."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from ..progress.report import Progress
 
 
 class CallFields(TypedDict, total=False):
-    """The CallFields are the fields of CallOptions as keywords."""
+    """The CallFields are the fields of CallOptions, as types of keyword arguments."""
 
     replay: Replay | None
     pinned: Iterable[str]
@@ -20,9 +21,9 @@ class CallFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """The CallOptions apply to one call. ``replay``: replaces the explainer's own. ``pinned``: ids of
-    sources that are always retained and in no rule. ``progress``: receives this call's progress beside
-    the explainer's own."""
+    """The CallOptions apply to one call only. ``replay``: the replay to use; None for that of the
+    explainer. ``pinned``: ids of sources that are retained in every replay and appear in no rule.
+    ``progress``: receives the progress of this call, in addition to the explainer's own listener."""
 
     replay: Replay | None = None
     pinned: Iterable[str] = ()
@@ -30,4 +31,5 @@ class CallOptions:
 
 
 showing_call_fields = showing(CallOptions, CallFields)
-"""A decorator that shows these fields in the signature of a function that collects ``**fields``."""
+"""A decorator for functions that take these options as ``**fields``. It makes their signature list the
+options one by one."""

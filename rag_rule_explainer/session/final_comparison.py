@@ -1,4 +1,5 @@
-"""This module repeats some replays at the end, to check that the application is unchanged."""
+"""This module repeats some replays after the searches, to check that the application still gives the same
+answers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,16 +18,19 @@ from .tracked_search import TrackedSearch
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
 
 _FIRST_AGAIN = 2
-"""The number of first subsets of each search that are replayed again if the application has changed."""
+"""The number of subsets, counted from the start of each search, that are replayed once more if the
+application's state has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalComparison:
-    """A FinalComparison compares the application at the end of all searches with its earlier replays.
+    """A FinalComparison repeats replays at the end of all searches and compares them with the earlier
+    ones.
 
-    State that an application keeps may show only after several runs, so at least one replay is repeated.
-    If state has changed since before the baseline, some replays are also repeated with that earlier state
-    restored: no other comparison shows state that the baseline set and all later runs found.
+    An application may keep state that influences its answers only after several runs, so at least one
+    replay is repeated. If state has changed since before the baseline, some replays are also repeated
+    with the old state restored. Only this shows the influence of state that the baseline has set, since
+    it is the same in all other replays.
     """
 
     sources: SourceSet
@@ -35,8 +39,8 @@ class FinalComparison:
     notes: list[str]
 
     async def run(self, fidelity: ReplayFidelity) -> None:
-        """Repeats the replays. They leave a doubt in ``fidelity`` if a run answers otherwise than before.
-        Raises StateShared, which ends the call, if the models' requests differ from before."""
+        """Repeats the replays. If one of them answers differently than before, ``fidelity.doubt`` says so
+        afterwards. Raises StateShared if the requests to models differ from those before."""
         await self._compare(fidelity)
         fidelity.remember()
 
@@ -75,11 +79,12 @@ class FinalComparison:
         return True
 
     def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
-        """Returns the subsets to replay again.
+        """Returns the subsets to replay once more.
 
-        They include all sources if a run took another course than the baseline. If the application's
-        state has changed, they include the first subsets that were replayed, before most changes, and
-        those of the rules.
+        The first is the decisive one; see ``_decisive``. If the application's state has changed, the full
+        set, the subsets of the rules and the first subsets of each search are added; those were replayed
+        before most changes. If a run took another path through the code than the baseline, the full set
+        is added.
         """
         full = self.sources.full
         masks = [self._decisive(fidelity)]
@@ -91,18 +96,19 @@ class FinalComparison:
                 for tracked in self.tracked_searches
                 for mask in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.subsets_of_rules())
             ]
-            # The order is reversed, since the state that a run leaves shows in the next run.
+            # A run may leave state that influences the run after it. In reverse order, each subset is
+            # replayed after another one than before, which shows such an influence.
             masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
         elif fidelity.departs:
             masks.append(full)
         return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
 
     def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Subset]:
-        """Yields the subsets to replay with the state from before the baseline, if that state has
-        changed.
+        """Yields the subsets to replay with the state from before the baseline; none if that state has
+        not changed.
 
-        These are, for each source, the smallest and the largest subset without it, and those of the
-        rules.
+        These are, for each source, the smallest and the largest probed subset without it; the subsets of
+        the rules; and then subsets of a middle size.
         """
         if not fidelity.can_rewind():
             return
@@ -119,7 +125,8 @@ class FinalComparison:
             for mask in each.subsets_of_rules()
             if mask in comparable
         ]
-        # Subsets of a middle size find state that few sources hide, and state that many hide.
+        # Each source may hide the influence of state. Subsets of a middle size show it if few sources
+        # hide it, and also if many do.
         others = sorted(known, key=lambda mask: abs(2 * mask.bit_count() - size))
         by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full), others))
         chosen = dict.fromkeys(
@@ -128,8 +135,8 @@ class FinalComparison:
         yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
 
     def _decisive(self, fidelity: ReplayFidelity) -> Subset:
-        """Returns the largest subset whose verdict differs from that on all sources: rules of both kinds
-        depend on it. Without one, it returns the smallest subset that was probed."""
+        """Returns the largest subset whose verdict differs from that on all sources, since rules of both
+        kinds depend on that verdict. If there is none, returns the smallest subset that was probed."""
         full = self.sources.full
         seen, other = list[Subset](), list[Subset]()
         for search in (tracked.search for tracked in self.tracked_searches):
@@ -151,7 +158,8 @@ class FinalComparison:
 
 
 def _lacking_each(masks: Iterable[Subset], full: Subset) -> list[Subset]:
-    """Returns the first mask, and each later one that lacks a source which no earlier one lacks."""
+    """Returns some of the masks, so that each source is missing in one of them if possible: each mask
+    that lacks a source which all earlier masks contain."""
     chosen, lacked = list[Subset](), 0
     for mask in masks:
         lacks = full & ~mask

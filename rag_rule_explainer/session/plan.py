@@ -1,4 +1,5 @@
-"""This module defines how rules are mined: the methods, and a plan with the reason and the limits."""
+"""This module defines the methods by which rules are mined. A plan is a method, the reason for it, and
+its limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,11 +33,12 @@ MOST_REWOUND = 7
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A Method is one way to mine; these defaults are those of a method that probes every relevant
-    subset.
+    """A Method is one way to mine rules. The defaults of its fields are those of a method that probes
+    every subset that matters.
 
-    ``sees_everything``: it probes every relevant subset. ``finds_all``: once it has finished, there are
-    no other rules. ``guesses``: idle slots may be filled with guesses.
+    ``sees_everything``: True if it probes every subset that matters. ``finds_all``: True if it has found
+    all rules when it has finished. ``guesses``: True if free slots may be used to probe subsets that it
+    will probably request later.
     """
 
     name: ClassVar[str]
@@ -51,7 +53,8 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Exactly(Method):
-    """This method uses the paper's miners."""
+    """This method finds all rules by the miners of the paper, and skips subsets whose verdict does not
+    matter."""
 
     name = "exact"
     guesses = True
@@ -74,7 +77,7 @@ class Exhaustively(Method):
 
 @dataclass(frozen=True, slots=True)
 class WithConfidence(Method):
-    """This method finds rules that hold on at least a ``share`` of their subsets."""
+    """This method finds rules that hold on at least a ``share`` of the subsets to which they apply."""
 
     share: float
     name = "confidence"
@@ -86,8 +89,8 @@ class WithConfidence(Method):
 
 @dataclass(frozen=True, slots=True)
 class BySamples(Method):
-    """This method tests rules on random subsets; ``pinned``: the number of sources that are always
-    retained."""
+    """This method tests rules on random subsets. ``sampled``: its settings. ``pinned``: the number of
+    sources that are always retained."""
 
     sampled: Sampled
     pinned: int
@@ -101,8 +104,8 @@ class BySamples(Method):
 
 @dataclass(frozen=True, slots=True)
 class ByGroups(Method):
-    """This method mines groups of sources and divides those in rules; ``partitions``: the first
-    groups."""
+    """This method first mines rules about groups of sources, and then divides the groups that are in
+    rules. ``partitions``: the groups to begin with, one partition of the sources after the other."""
 
     partitions: tuple[tuple[Mask, ...], ...]
     name = "grouped"
@@ -116,8 +119,9 @@ class ByGroups(Method):
 
 @dataclass(frozen=True, slots=True)
 class ByBatches(Method):
-    """This method mines batches of sources separately; ``ways``: the number of states of the other
-    batches, 1 or 2."""
+    """This method divides the sources into batches and mines each batch separately. Meanwhile, the
+    sources of all other batches are either retained or omitted. ``ways``: 2 if both ways are needed, as
+    for two kinds of rule; else 1."""
 
     partition: Partition
     batches: tuple[Mask, ...]
@@ -132,15 +136,16 @@ class ByBatches(Method):
 
     def subsets(self, sources: int) -> int:
         """Returns the largest number of subsets of this many sources that the method probes."""
-        # All batches share the subset in which none of their sources is in the antecedent.
+        # The subset for the empty antecedent is the same for all batches, so it is counted once.
         within = 1 + sum((1 << batch.bit_count()) - 1 for batch in self.batches)
         return min(1 << sources, self.ways * within)
 
 
 @dataclass(frozen=True, slots=True)
 class OneRule(Method):
-    """This method tests one rule, by its ``antecedent``; ``sampled``: on random subsets. ``pinned``: the
-    number of sources that are always retained."""
+    """This method tests one rule. ``antecedent``: the sources of the rule. ``sampled``: the settings to
+    test it on random subsets; None to test it on all. ``pinned``: the number of sources that are always
+    retained."""
 
     antecedent: Mask
     sampled: Sampled | None = None
@@ -165,8 +170,9 @@ AnyMethod: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class MiningPlan:
-    """A MiningPlan holds a method, the reason for it, and its limits. ``limits``: those in force, which
-    may be stricter than the settings'. ``samples``: the largest number of answers to one subset."""
+    """A MiningPlan holds the method of a search, the reason for this method, and the limits. ``limits``:
+    those that apply, which may be stricter than those of the settings. ``samples``: the largest number of
+    answers that are drawn on one subset."""
 
     method: AnyMethod
     reason: str
@@ -185,19 +191,20 @@ class MiningPlan:
         settings: Settings,
         known: Mapping[Subset, Verdict] | None = None,
     ) -> RuleSearch:
-        """Returns a search for the rules of one kind; ``known``: verdicts that are not requested
-        again."""
-        # A method that requests all subsets at once leaves nothing to guess.
+        """Returns a search for the rules of one kind. ``known``: verdicts that are known already, so the
+        search does not request them; None if there are none."""
+        # A method that requests all its subsets at once never leaves a slot free, so it needs no guesses.
         share = settings.speculate if self.method.guesses else 0.0
         guesses = Speculation(kind, lattice, share) if share else None
         return RuleSearch(self.method.miner(kind, settings), lattice, known=known, guesses=guesses)
 
     def worst_case(self, sources: int) -> int:
-        """Returns the largest number of replays without retries: every subset, the baseline and the
-        repeat check."""
+        """Returns the largest number of replays that this plan can need, without retries. The cap on
+        replays is taken into account."""
         cap = self.limits.replays
         return self.everything(sources) if cap is None else min(self.everything(sources), cap)
 
     def everything(self, sources: int) -> int:
-        """Returns the number of ``worst_case`` without the cap on replays."""
+        """Returns the number of replays for all subsets, the baseline and the repeat check, without
+        retries and without the cap on replays."""
         return self.method.subsets(sources) * self.samples + 2

@@ -1,4 +1,4 @@
-"""This module chooses the method of a search, and states the reason."""
+"""This module chooses the method by which rules are mined, and states the reason for the choice."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,20 +20,23 @@ from .plan import (
 )
 
 EXACT_UP_TO = 7
-"""The largest number of sources that ``auto`` mines exactly without a cap: at most 128 probes."""
+"""The largest number of sources for which ``miner="auto"`` uses an exact search without a cap on replays.
+That takes at most 128 probes."""
 AUTO_REPLAYS = 500
-"""The cap on replays that ``auto`` sets with more sources, if the user set none."""
+"""The cap on replays that ``miner="auto"`` sets for more sources, if the user has set none."""
 VOTED_REPLAYS = 2000
-"""The cap on replays of a sampled search whose verdicts vary, if the user set none."""
+"""The cap on replays if verdicts are voted on and the search is not exact over all sources. It applies if
+the user has set none."""
 MOST_REPLAYS = (1 << FAMILY_LIMIT) + 2
-"""The largest number of replays of any exact search: every subset, the baseline and the repeat check."""
+"""The largest number of replays that any exact search may need: one for every subset, one for the
+baseline and one for the repeat check."""
 
 
 def choose(settings: Settings, among: SourceSet) -> MiningPlan:
-    """Returns the plan for these sources.
+    """Returns the plan for mining rules over these sources.
 
-    Raises TooManySources if the chosen method cannot finish, or if an explanation of so many sources
-    could not be read back; InvalidInput for a metadata key that no source has.
+    Raises TooManySources if there are too many sources for the method, or for an explanation that is to
+    be read from a file later. Raises InvalidInput for a metadata key that no source has.
     """
     _check_read_back(among)
     noise, sources = settings.noise, among.lattice.size
@@ -54,10 +57,12 @@ def choose(settings: Settings, among: SourceSet) -> MiningPlan:
 
 
 def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> MiningPlan:
-    """Returns the plan to test one rule over these sources: on all its subsets, or on random ones.
+    """Returns the plan to test one rule over these sources: on all subsets to which it applies, or on
+    random ones of them. ``antecedent``: the sources of the rule.
 
-    Raises TooManySources if the settings request all subsets and these are too many, or if an explanation
-    could not be read back; InvalidInput for a minimum confidence.
+    Raises TooManySources if the settings require all subsets and these are too many, or if there are too
+    many sources for an explanation that is to be read from a file later. Raises InvalidInput if the
+    settings have a minimum confidence.
     """
     _check_read_back(among)
     limits, samples = settings.limits, settings.noise.samples
@@ -88,7 +93,8 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
 
 
 def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> MiningPlan:
-    """Returns an exact plan if it is cheap or fits the user's cap, else a sampled one."""
+    """Returns an exact plan if there are few sources or the user's cap on replays allows it, else one
+    that tests rules on random subsets."""
     sources = among.lattice.size
     if sources <= EXACT_UP_TO:
         return plan
@@ -109,7 +115,8 @@ def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> Mining
 
 
 def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningPlan:
-    """Returns a plan that begins with the groups by these metadata keys."""
+    """Returns a plan that first mines rules about groups of sources. ``keys``: the metadata keys by whose
+    values the sources are grouped."""
     partitions = tuple(map(among.partition, keys))
     groups = ", ".join(f"{len(each)} by {key}" for each, key in zip(partitions, keys, strict=True))
     reason = f"{plan.reason}; groups: {groups}" if groups else plan.reason
@@ -148,7 +155,8 @@ def _sampled(plan: MiningPlan, sampled: Sampled, among: SourceSet) -> MiningPlan
 def _capped(plan: MiningPlan) -> MiningPlan:
     if plan.samples == 1 or plan.limits.replays is not None:
         return plan
-    # One wrong verdict that is not noticed may make any number of candidates.
+    # If one wrong verdict is not noticed, it may lead to any number of further candidates. So such a
+    # search gets a cap on replays.
     reason = f"{plan.reason}, capped at {VOTED_REPLAYS} replays as verdicts may vary"
     return replace(plan, reason=reason, limits=replace(plan.limits, replays=VOTED_REPLAYS))
 

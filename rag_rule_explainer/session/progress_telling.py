@@ -1,38 +1,49 @@
-"""This module reports a session's progress to its listeners."""
+"""This module reports the progress of a session to listeners, such as a progress bar."""
 
 from dataclasses import dataclass, field
 from itertools import count
 
 from ..probing.budget import Budget
+from ..probing.containing import contained
 from ..probing.judging import error_text
+from ..probing.limits import LimitReached
+from ..probing.pausing import Stopper
 from ..progress.report import Progress, ProgressReport
 
 _calls = count(1)
-"""The counter that numbers the calls of this process."""
+"""The counter that gives each call of ``explain`` in this process a number."""
 
 
 @dataclass(slots=True, repr=False)
 class ProgressTeller:
-    """A ProgressTeller reports to ``listeners``; one that raises is dropped, which is noted."""
+    """A ProgressTeller reports the progress of one session to its listeners. A listener that raises an
+    error is called no more; a text in ``notes`` says so. ``upper_bound``: the number of all subsets.
+    ``stopper``: stops the session if a listener raises KeyboardInterrupt."""
 
     listeners: tuple[Progress, ...]
     budget: Budget
     upper_bound: int
     notes: list[str]
+    stopper: Stopper
     _call: int = field(default_factory=lambda: next(_calls))
     _probes: int = 0
     _waiting: int = 0
 
     def note(self, probes: int, waiting: int) -> None:
-        """Stores the number of probes made, and of those that are requested and have no verdict yet."""
+        """Stores the numbers for the next report. ``probes``: the number of probes made. ``waiting``: the
+        number of subsets that a search has requested and that have no verdict yet."""
         self._probes, self._waiting = probes, waiting
 
     def tell(self, *, done: bool = False) -> None:
         """Reports the stored progress to every listener."""
         for listener in self.listeners:
             try:
-                listener(self._report(done))
-            except Exception as error:  # a broken progress bar must not cost what was paid for
+                with contained():
+                    listener(self._report(done))
+            except LimitReached as interrupt:
+                if not done:  # otherwise all is done, so there is nothing to stop
+                    self.stopper.stop(str(interrupt))
+            except Exception as error:  # a broken progress bar must not end a search that was paid for
                 self.listeners = tuple(each for each in self.listeners if each is not listener)
                 self.notes.append(f"progress was no longer told: {error_text(error)}")
 

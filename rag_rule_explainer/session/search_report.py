@@ -1,4 +1,5 @@
-"""This module turns the masks of a search into the records of an explanation, without a further probe."""
+"""This module turns the results of a search, which are bit masks, into the records of an explanation,
+which name sources. It makes no probes."""
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -24,16 +25,17 @@ from .plan import AnyMethod
 from .tracked_search import TrackedSearch
 
 _MOST_BREAKING = 100
-"""The largest number of breaking subsets that a rule with less than full confidence lists."""
+"""A rule with a confidence below 1 lists the subsets on which it breaks, but at most this number of
+them."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """A SearchReport states the results of one search in terms of its sources.
+    """A SearchReport states the results of one search by the ids of sources.
 
-    ``noise``: the settings of its votes. ``method``: how it searched. ``condition``: its predicate as
-    text. ``settled``: every vote that its rules need was taken. ``resolved``: it is settled and has
-    finished, and every verdict that it needed is known.
+    ``noise``: the settings of votes. ``method``: the method of the search. ``condition``: the predicate
+    as text. ``settled``: True if all votes on which the rules depend were taken. ``resolved``: True if
+    the search is settled and has finished, and all verdicts that it needed are known.
     """
 
     tracked: TrackedSearch
@@ -57,22 +59,24 @@ class SearchReport:
 
     @property
     def kind(self) -> RuleKind:
-        """The kind of the rules."""
+        """The kind of rule that was searched for."""
         return self.search.kind
 
     def findings(self) -> tuple[Finding, ...]:
-        """Returns the search's claims with their evidence, smallest first."""
+        """Returns a finding, with its evidence, for each antecedent that the search claims to be a rule;
+        smallest first."""
         claims = self.search.claims
         rules = self.rules(claims)
         return tuple(self.finding(claim, rules) for claim in claims)
 
     def rules(self, claims: Iterable[Claim]) -> frozenset[Antecedent]:
-        """Returns the antecedents of the claims that are known to be rules: an unverified claim may be
-        none."""
+        """Returns the antecedents of those claims that are known to be rules. Unverified claims are left
+        out, since they may be wrong."""
         return frozenset(claim.antecedent for claim in claims if self._status(claim) != "unverified")
 
     def finding(self, claim: Claim, rules: Set[Antecedent]) -> Finding:
-        """Returns the finding for a claim; ``rules``: the antecedents of all known rules."""
+        """Returns the finding for one claim of the search. ``rules``: the antecedents of all known rules,
+        by which it is decided whether this one is minimal."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         own_antecedent = claim.hangs_on[0]
         return Finding(
@@ -95,14 +99,14 @@ class SearchReport:
 
     @property
     def judged_together(self) -> bool:
-        """True if a judge made a verdict of this search in a batch of several answers."""
+        """True if a verdict of this search was made by a judge in a batch of several answers."""
         return self.tracked.judging.rests_on_batches
 
     def _status(self, claim: Claim) -> ClaimStatus:
         if self._is_below_full(claim):
             return "confident"
         if self.tracked.doubt() or self.judged_together:
-            # In a batch, one answer may influence the judgement of another.
+            # In a batch, one answer may influence the judgement of another, so no claim counts as proved.
             return "unverified"
         status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
         if not self.noise.votes:
@@ -137,8 +141,8 @@ class SearchReport:
         return tuple(self._kept(mask) for mask in sorted(broken, reverse=True)[:_MOST_BREAKING])
 
     def border(self) -> tuple[Antecedent, ...]:
-        """Returns the largest antecedents that were seen to break, largest first: after an exact search,
-        exactly B."""
+        """Returns the maximal antecedents on which the condition was seen to break, largest first. After
+        an exact search, these are exactly the set B of the paper."""
         lattice = self.search.lattice
         broken = (
             self.kind.antecedent(lattice, mask)
@@ -148,8 +152,8 @@ class SearchReport:
         return tuple(sorted(maximal(broken, lattice.size), key=_largest_first))
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """Returns, for each of the largest antecedents that are no rules, the probe that breaks it; none
-        with a minimum confidence, under which a rule may break."""
+        """Returns, for each antecedent of ``border``, the probe that shows that it is no rule. Returns
+        none with a minimum confidence: then one such probe does not show it."""
         if self.noise.min_confidence < 1:
             return ()
         return tuple(
@@ -163,8 +167,9 @@ class SearchReport:
         )
 
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
-        """Returns the minimal removals from all sources, or additions to none, that flip the outcome.
-        There is none if the condition does not hold at the start of the search."""
+        """Returns the smallest changes that flip the verdict: removals from all sources for retention
+        rules, additions to no sources for omission rules. There is none if the condition does not hold at
+        the start of the search."""
         lattice = self.search.lattice
         changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.border())
         return tuple(
@@ -180,9 +185,11 @@ class SearchReport:
         )
 
     def importance(self) -> tuple[Importance, ...]:
-        """Returns the indices of every unit; none if the search may have left out a rule."""
+        """Returns the power indices (Banzhaf and Shapley) of every source, or group of tied sources.
+        Returns none if the search may have missed a rule."""
         lattice = self.search.lattice
-        # The game is monotone only if every rule holds on all of its subsets.
+        # The indices are defined by which sets of sources are rules. They assume that every superset of a
+        # rule is a rule, which is not so with a minimum confidence.
         if not (self.resolved and self.method.finds_all) or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
@@ -199,7 +206,8 @@ class SearchReport:
         )
 
     def unresolved(self) -> tuple[Unresolved, ...]:
-        """Returns the subsets that were needed and have no verdict, in counting order."""
+        """Returns the subsets that the search needed and that have no verdict, in the order of their
+        masks."""
         return tuple(
             Unresolved(
                 kind=self.kind,
@@ -225,9 +233,11 @@ class SearchReport:
         return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
 
     def _is_minimal(self, antecedent: Antecedent, rules: Set[Antecedent]) -> bool | None:
-        """Returns None if a smaller antecedent is neither known to be a rule nor seen to break."""
+        """Returns True iff no smaller antecedent is a rule. Returns None if that is not known: one of
+        them is neither known to be a rule nor seen to break."""
         if self.noise.min_confidence < 1:
-            # An antecedent with two sources fewer may be a rule even if none with one fewer is.
+            # With a minimum confidence, an antecedent with two sources fewer may be a rule even if none
+            # with one fewer is. So all smaller antecedents are compared.
             if any(other != antecedent and other & antecedent == other for other in rules):
                 return False
             return True if self.resolved else None
@@ -237,7 +247,8 @@ class SearchReport:
         return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
     def _is_smallest_change(self, antecedent: Antecedent) -> bool:
-        """Returns True iff every smaller change was seen to hold, as in a resolved exact search."""
+        """Returns True iff no smaller change flips the verdict: all were probed and hold. A resolved
+        exact search ensures that."""
         evidence = self.evidence
         return (self.resolved and self.method.sees_everything and self.noise.min_confidence == 1) or all(
             evidence.observed(wider) == evidence.applicable(wider)
@@ -248,10 +259,12 @@ class SearchReport:
 def with_relations(
     findings: Sequence[Finding], others: Sequence[Finding], *, others_complete: bool
 ) -> tuple[Finding, ...]:
-    """Returns the findings, marked as absolute if their sources also make a rule of the other kind.
+    """Returns the findings with their relation to the rules of the other kind.
 
-    That rule need not be minimal, since every superset of a rule is one. *relative* needs a complete
-    search of the other kind.
+    ``others``: the findings of the other kind. A finding is *absolute* if its sources contain those of
+    one of the ``others``: every superset of a rule is a rule, so they form a rule of that kind too.
+    Otherwise it is *relative*, but only if the search for the ``others`` is complete; else the relation
+    is None.
     """
     implicated = [set(finding.sources) for finding in others]
 

@@ -1,4 +1,4 @@
-"""This module runs the searches of one session, from their first probe to their last vote."""
+"""This module runs the searches of one session, from the first probe to the last vote."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -25,15 +25,16 @@ from .updates import Announcer
 from .vote_confirmation import VoteConfirmation
 
 Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
-"""A function that probes an arrangement: once, or by vote."""
+"""A function that probes an arrangement, either by a single answer or by vote."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
 class Searching:
     """A Searching runs one search for each kind of rule.
 
-    ``baseline``: the answer that they explain. ``announcer``: receives every verdict for a stream, None
-    without one; no probe begins while the consumer of the stream does not wait.
+    ``baseline``: the run whose answer is explained. ``announcer``: receives every verdict if the session
+    is streamed, else None. In a stream, a probe begins only while the consumer waits for the next item.
+    ``probed``: the subsets that were probed.
     """
 
     sources: SourceSet
@@ -66,7 +67,7 @@ class Searching:
 
     @property
     def tracked_searches(self) -> tuple[TrackedSearch, ...]:
-        """The searches with their probes so far."""
+        """The searches, with the probes that were made for them so far."""
         return tuple(self._by_search.values())
 
     @property
@@ -74,7 +75,8 @@ class Searching:
         return self.prober.sampler.replayer.stopper
 
     async def run(self) -> None:
-        """Runs all searches to their end, and takes the votes that the settings require."""
+        """Runs all searches to their end. If the settings require votes on the subsets of rules, makes
+        them after that."""
         noise = self.settings.noise
         try:
             await self._drive()
@@ -84,7 +86,8 @@ class Searching:
             self._note()
 
     async def end_traces(self, trace: TracedExplanation) -> None:
-        """Ends the traces of replays that no search requested, with their verdict if it is known."""
+        """Ends the traces of replays that are still open, since no search requested their subset. Each
+        gets its verdict if that is known without a new judgement."""
         judging = self.tracked_searches[0].judging
         for replay in trace.open:
             if replay.answered is not None:
@@ -130,8 +133,8 @@ class Searching:
         return await self._probe_if_wanted(search, mask, self.voting.poll)
 
     async def _probe_if_wanted(self, search: RuleSearch, mask: Subset, way: Way | None = None) -> Verdict:
-        """Probes a subset, but in a stream only once its consumer waits. Raises LimitReached after a stop
-        meanwhile."""
+        """Probes a subset. In a stream, first waits until the consumer waits for the next item, and
+        raises LimitReached if there was a stop until then."""
         if self.announcer is not None:
             await self.announcer.open.wait()
             self._stopper.check()
@@ -145,7 +148,8 @@ class Searching:
         try:
             probe = await way(arrangement, tracked.judging)
         except StoreFailed as failed:
-            # LimitReached stops the searches, and keeps the rules that are proved already.
+            # An error would end the call without a result. LimitReached stops the searches instead, so
+            # that the rules proved by then are still returned.
             raise LimitReached(f"the store failed: {failed}") from failed
         self._keep(tracked, mask, probe)
         self.probed.add(mask)
@@ -165,8 +169,8 @@ class Searching:
                     other.overrule(mask, kept)
 
     def _note(self, next_told: RuleSearch | None = None) -> None:
-        """Notes the progress. ``next_told``: the search that is about to get a verdict, and still counts
-        it as waiting."""
+        """Stores the current progress for the next report. ``next_told``: the search that is about to get
+        a verdict; it still counts that one as missing, so 1 is subtracted."""
         waiting = max(search.waiting - (search is next_told) for search in self._by_search)
         self.teller.note(len(self.probed), waiting)
 

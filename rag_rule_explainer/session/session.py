@@ -1,4 +1,5 @@
-"""This module runs one call of explain(): store, baseline, checks, searches, explanation."""
+"""This module runs one call of ``explain``: it opens the store, gets the baseline and checks it, runs the
+searches, and builds the explanation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -39,11 +40,11 @@ from .updates import Announcer
 
 @dataclass(slots=True, repr=False)
 class Session:
-    """A Session is one call of explain(): store, baseline, checks, searches, final comparison,
-    explanation.
+    """A Session is one call of ``explain``, from opening the store to building the explanation.
 
-    ``baseline``: the caller's; None runs the application for it. ``trace``: the call as tracers know it;
-    the one of the integration, if it has begun one, takes precedence.
+    ``baseline``: that of the caller; None to run the application for one. ``progress``: the listeners for
+    reports of progress. ``trace``: what tracers must know about this call. If the baseline of an
+    integration has a trace already, that one is used instead.
     """
 
     question: str
@@ -82,19 +83,21 @@ class Session:
             self.trace if known is not None or anybody() else None,
         )
         bound = 1 << self.sources.lattice.size
-        self._teller = ProgressTeller(self.progress, self._replayer.budget, bound, self.notes)
+        self._teller = ProgressTeller(
+            self.progress, self._replayer.budget, bound, self.notes, self._replayer.stopper
+        )
 
     def interrupt(self) -> bool:
-        """Stops the session; replays in flight are still awaited. Returns False without a baseline yet,
-        since there is nothing to explain then."""
+        """Stops the session: no further replay begins, and running replays are waited for. Returns False
+        if there is no baseline yet, since there is nothing to explain then."""
         self._replayer.stopper.stop(INTERRUPTED)
         return self._has_baseline
 
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
-        """Runs the session to its end, and returns the explanation. The caller may call this only once.
+        """Runs the session to its end, and returns the explanation. This may be called only once.
 
-        ``announcer``: receives the findings for a stream, None without one; no probe begins while the
-        consumer of the stream does not wait.
+        ``announcer``: receives the findings if the session is streamed, else None. In a stream, a probe
+        begins only while the consumer waits for the next item.
         """
         if self._replayer.trace is None:
             return await self._explanation(announcer)
@@ -137,7 +140,8 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A _Run is a session whose store is open, with its cache, its sampler and its judges."""
+    """A _Run is a session once its store is open. It holds what needs the store: the cache of answers (in
+    the sampler), and the judges."""
 
     session: Session
     store: StoredQuestion
@@ -151,14 +155,14 @@ class _Run:
         named = named_store(settings.store, given, session.notes)
         store = await StoredQuestion.of(named, session.question, session.sources, given)
         budget = replayer.budget
-        # Both kinds must vote on the same samples, the first included, or a condition and its negation
-        # could both win.
+        # The searches for both kinds of rule must vote on the same samples; otherwise a condition and its
+        # negation could both win. So with votes, answers are always kept in memory.
         remember = settings.reuse_answers or settings.noise.votes
         cache = AnswerCache(budget, remember=remember, stored=store.answers)
         requests = JudgeRequests(
             session.limiter, budget, replayer.retries, replayer.stopper, settings.timeout
         )
-        judged = judgings(session.predicates.values(), store.opened)
+        judged = judgings(session.predicates.values(), store.opened, replayer.stopper)
         return cls(
             session,
             store,
@@ -168,7 +172,7 @@ class _Run:
         )
 
     async def established(self) -> Established:
-        """Returns the answer to explain; with votes, the most frequent one."""
+        """Returns the baseline. With votes, its answer is the most frequent one of several samples."""
         session, noise = self.session, self.session.settings.noise
         await self.store.recognise_the_application()
         setup = BaselineSetup(session.sources, self.sampler, session.notes)
@@ -176,7 +180,8 @@ class _Run:
         if not noise.votes or self._stopper.reason:
             return established
         try:
-            # Only this check comes before the vote: judgements of an answer that is outvoted are wasted.
+            # Only this check comes before the samples are drawn. If another answer is the most frequent
+            # one, the judgements of this one are wasted.
             await self._check_judgeable(established)
             modal = await setup.modal(established.baseline, noise.samples)
             return established._replace(baseline=modal)
@@ -187,7 +192,8 @@ class _Run:
     async def searched(
         self, established: Established, teller: ProgressTeller, announcer: Announcer | None
     ) -> Searching:
-        """Returns the searches, once they, the final comparison and the notes in the store are done."""
+        """Runs the checks, the searches and the final comparison, and stores what later explanations must
+        know. Returns the finished searches."""
         session, settings = self.session, self.session.settings
         baseline, answer_to_none = established.baseline, settings.answer_without_sources
         prober = Prober(self.sampler, baseline.answer, session.sources.sources, answer_to_none)
@@ -204,7 +210,7 @@ class _Run:
             announcer,
         )
         if self._stopper.reason:
-            # After a stop no search is made, so the checks for it are skipped.
+            # There was a stop already, so no search will run, and its checks are not needed.
             return searching
         try:
             await self._check(established, prober, voting)
@@ -215,7 +221,8 @@ class _Run:
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
-        """Raises an error if this baseline cannot be explained, and LimitReached."""
+        """Judges the store's answers and checks the baseline. Raises an error if this baseline cannot be
+        explained, and LimitReached."""
         session, settings = self.session, self.session.settings
         votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())
         await rejudged(prober, self.batcher, distinct_judgings, session.sources, self.store.name)
@@ -230,16 +237,16 @@ class _Run:
             session.warnings,
             session.notes,
         )
-        # A single rule may be tested for any condition, also a false one.
+        # To test a single rule, the condition need not hold on all sources, so that is not checked.
         if not isinstance(session.plan.method, OneRule):
             await checks.check_true(self.judgings, raises=settings.false_condition == "error")
-        # With votes, the majority decides, so a single answer need not repeat.
+        # With votes, the majority decides, so a single answer may differ when it is repeated.
         await checks.check_repeatable(wanted=settings.check_repeatable and not votes)
         await self.store.note_the_application()
 
     async def _conclude(self, searching: Searching) -> None:
-        """Compares the application again, ends traces, and records the application and any doubt in the
-        store."""
+        """Compares replays with earlier ones, ends the traces, and stores the fingerprint of the
+        application and any doubt about the replays."""
         session, replayer = self.session, self.sampler.replayer
         if self.store.fidelity is not None:
             tracked = searching.tracked_searches
@@ -247,7 +254,8 @@ class _Run:
             await comparison.run(self.store.fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt()
-        # Only the replays may have made the application's fingerprint known.
+        # In some cases, the fingerprint of the application is known only after replays. So it is stored
+        # here too, as well as before the searches.
         await self.store.note_the_application()
         if not self._stopper.reason and (lost := self.store.lost()):
             session.warnings.append(lost)
@@ -262,7 +270,8 @@ class _Run:
 
 
 def _late_warnings(baseline: Baseline) -> tuple[str, ...]:
-    """Returns the warnings that are known only once all replays are made."""
+    """Returns the warnings that are known only after all replays, with the doubt about the fidelity of
+    the replays first."""
     late = () if baseline.late_warnings is None else baseline.late_warnings()
     doubt = baseline.doubt()
     return (doubt, *late) if doubt else tuple(late)

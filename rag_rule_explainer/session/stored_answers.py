@@ -1,4 +1,5 @@
-"""This module has a judge decide on the store's answers together, before the searches begin."""
+"""This module has a judge decide on all answers from the store at once, before the searches begin, so
+that few requests are needed."""
 
 from collections.abc import Hashable, Sequence
 from functools import partial
@@ -16,12 +17,12 @@ from ..verdicts import Case
 async def rejudged(
     prober: Prober, batcher: JudgeBatcher, judgings: Sequence[Judging], sources: SourceSet, question: str
 ) -> None:
-    """Judges the stored answers on these sources, and the baseline's, by the predicates whose judge takes
-    batches.
+    """Judges the stored answers on these sources, and the baseline's answer, by predicates whose judge
+    takes several answers in one request.
 
-    A judge without batches is left to the search, which requests only the judgements that it needs.
-    ``question``: the name under which the answers are stored. The search finds the judgements in memory.
-    Raises LimitReached and RagRuleError.
+    The judgements are kept in memory, where the searches find them. For a judge that takes one answer per
+    request, nothing is done, since the searches request only the judgements that they need. ``question``:
+    the name under which the answers are stored. Raises LimitReached and RagRuleError.
     """
     judged = [judging for judging in judgings if judging.may_batch]
     if not judged or batcher.store is None:
@@ -31,7 +32,8 @@ async def rejudged(
 
     def arrangement_of(ids: tuple[str, ...]) -> Arrangement | None:
         known = sources.pinned.issubset(ids) and by_id.keys() >= set(ids)
-        # A stored answer to a part of tied sources belongs to another search.
+        # This search retains or omits tied sources only together. A stored answer on a part of them is
+        # from another search and is never needed.
         known = known and not splits(tied, ids)
         in_order = known and [places[each] for each in ids] == sorted({places[each] for each in ids})
         return Arrangement(tuple([by_id[each] for each in ids])) if in_order else None
@@ -56,7 +58,8 @@ async def rejudged(
 
 
 def _distinct(judging: Judging, cases: Sequence[Case]) -> list[Case]:
-    """Returns one case for each memo key; cases without a memo key are left to the search."""
+    """Returns the first case with each memo key. Leaves out cases without a memo key, which the search
+    judges."""
     keyed: dict[Hashable, Case] = {}
     for case in cases:
         try:

@@ -1,5 +1,5 @@
-"""This module reads and writes the store's data on one question: its answers, and its application's
-fingerprint."""
+"""This module reads and writes what the store has on one question: answers, and data by which a changed
+application is recognised."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -11,22 +11,25 @@ from ..sources import Arrangement, SourceSet
 from ..storing.store import Store
 from ..verdicts import Judgement, Verdict
 
-if TYPE_CHECKING:  # a search without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
     from ..storing.answers import QuestionAnswers
     from ..storing.opened import Opened
 
 _REQUESTS = "what models were sent in the baseline"
-"""The name under which the store keeps the fingerprint of the baseline's requests, as a judgement."""
+"""The store keeps the fingerprint of the baseline's requests in the form of a judgement, under this name
+in place of a predicate."""
 _DOUBTS = "what tells against the replays"
-"""The name under which the store keeps a doubt about the replays, as a judgement."""
+"""The store keeps a doubt about the fidelity of the replays in the form of a judgement, under this name
+in place of a predicate."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
-    """A StoredQuestion is the store's part for one question on these sources.
+    """A StoredQuestion gives access to what the store has on one question with these sources.
 
-    ``opened``: None without a store; then all methods do nothing. ``name``: the name under which the
-    answers are stored. ``fidelity``: that of the caller's baseline, or None.
+    ``opened``: the open store; None without a store, and then all methods do nothing. ``name``: the name
+    under which the answers are stored. ``fidelity``: the checks of the replays' fidelity, as in the
+    caller's baseline; None if there are none.
     """
 
     opened: "Opened | None"
@@ -38,9 +41,9 @@ class StoredQuestion:
     async def of(
         cls, store: Store | None, question: str, sources: SourceSet, given: Baseline | None
     ) -> "StoredQuestion":
-        """Opens the store, if there is one, and returns its part for this question."""
+        """Opens the store, if there is one, and returns the access to its data on this question."""
         state = given.state if given is not None else ""
-        # A thread opens it, since a database server may be slow.
+        # A database server may be slow, so a thread opens the store and the event loop is not blocked.
         opened = None if store is None else await threads.shared().run(store.open)
         name = f"{question}\n[{state}]" if state else question
         return cls(opened, name, sources, None if given is None else given.fidelity)
@@ -52,12 +55,13 @@ class StoredQuestion:
 
     @property
     def _key(self) -> tuple[str, tuple[str, ...]]:
-        """The memo key of the application's data on these sources."""
+        """The key under which the store keeps the data about the application for this question on these
+        sources."""
         return self.name, Arrangement.of(self.sources, self.sources.full).key
 
     async def recognise_the_application(self) -> None:
-        """Raises ApplicationChanged if the store's answers come from an application with other
-        requests."""
+        """Raises ApplicationChanged if the application sent its models other requests when the store's
+        answers were made. Also takes over a doubt about the replays from the store."""
         store, fidelity = self.opened, self.fidelity
         if store is None or fidelity is None:
             return
@@ -74,13 +78,15 @@ class StoredQuestion:
             )
 
     async def note_the_application(self) -> None:
-        """Stores the fingerprint of the application's requests, for later users of its answers."""
+        """Stores the fingerprint of the baseline's requests. Later explanations that use the stored
+        answers can then see whether the application has changed."""
         if self.opened is not None and self.fidelity is not None and not self.fidelity.unchecked:
             noted = Judgement(Verdict.HOLDS, self.fidelity.fingerprint)
             await self.opened.put_judgement(_REQUESTS, self._key, noted)
 
     async def note_the_doubt(self) -> None:
-        """Stores a doubt about the replays, if there is one, for later users of their answers."""
+        """Stores the doubt about the fidelity of the replays, if there is one. It then also applies to
+        later explanations that use the stored answers."""
         fidelity = self.fidelity
         if self.opened is None or fidelity is None:
             return
@@ -89,7 +95,8 @@ class StoredQuestion:
             await self.opened.put_judgement(_DOUBTS, self._key, Judgement(Verdict.HOLDS, doubt))
 
     def lost(self) -> str:
-        """Returns why the stored answers will not be found again; empty if they will."""
+        """Returns why later explanations will not find the stored answers, such as that the database is
+        gone; empty if they will."""
         if self.opened is not None:
             try:
                 self.opened.check_there()
@@ -99,10 +106,11 @@ class StoredQuestion:
 
 
 def named_store(store: Store | None, given: Baseline | None, notes: list[str]) -> Store | None:
-    """Returns the store; without a namespace, it gets one of the application's own, which is noted.
+    """Returns the store with a namespace. If the user gave none, it is made from the application's name
+    and its requests, and a text in ``notes`` names it.
 
-    Raises InvalidInput if the application's requests are not known: another application might be taken
-    for it.
+    Raises InvalidInput if it is needed and the application's requests are not known. Answers of different
+    applications could then not be kept apart.
     """
     if store is None or store.namespace is not None:
         return store

@@ -1,4 +1,4 @@
-"""This module streams a session: its findings one by one, then the explanation."""
+"""This module streams the results of a session: its findings one by one, then the explanation."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
@@ -10,11 +10,12 @@ from .session import Session
 from .updates import Announcer, Update
 
 News: TypeAlias = Update | Explanation
-"""The items of a stream: updates, then the explanation."""
+"""An item of a stream: an update, or the explanation as the last item."""
 
 
 class _Watched:
-    """A _Watched runs the session in a task, which begins with the first call of ``next``."""
+    """A _Watched runs a session in a task and returns its results one by one. The task begins with the
+    first call of ``next``."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -23,8 +24,8 @@ class _Watched:
         self._is_interrupted = False
 
     async def next(self) -> News:
-        """Returns the next update; after the last one the explanation. Raises the error that ended the
-        session."""
+        """Waits for the next update and returns it; after the last update, returns the explanation.
+        Raises the error that ended the session."""
         announcer, running = self._announcer, self._running
         if running is None:
             self._running = running = asyncio.create_task(self._session.explanation(announcer))
@@ -38,7 +39,7 @@ class _Watched:
         return running.result() if update is None else update
 
     async def close(self) -> None:
-        """Stops the session, and waits for the replays in flight."""
+        """Stops the session, and waits until the running replays have ended."""
         running = self._running
         if running is None:
             return
@@ -51,32 +52,33 @@ class _Watched:
                 self.abort()
                 raise
         if not running.cancelled():
-            running.exception()  # asyncio would log an exception that no caller reads
+            running.exception()  # this marks the exception as read; asyncio would log an unread one
 
     def abort(self) -> None:
-        """Stops the session, and cancels the replays in flight."""
+        """Stops the session, and cancels its running replays."""
         if self._running is not None:
             self._announcer.abandon()
             self._session.interrupt()
             self._running.cancel()
 
     async def aborted(self) -> None:
-        """Calls ``abort`` on the session's own loop."""
+        """Calls ``abort``. As a coroutine, it can be run on the event loop of the session."""
         self.abort()
 
     def interrupt(self) -> bool:
-        """Stops the session. Returns False on a second call, and if there is no explanation to wait
-        for."""
+        """Stops the session after Ctrl-C. Returns True iff the caller should still wait, since an
+        explanation follows. Returns False on a second call, or if there is no baseline yet."""
         again, self._is_interrupted = self._is_interrupted, True
         return self._session.interrupt() and not again
 
     async def interrupted(self) -> None:
-        """Calls ``interrupt`` on the session's own loop."""
+        """Calls ``interrupt``. As a coroutine, it can be run on the event loop of the session."""
         self.interrupt()
 
 
 async def astream_of(session: Session) -> AsyncGenerator[News, None]:
-    """Yields the items of a session, which runs on the caller's loop."""
+    """Yields the updates of a session and then its explanation. The session runs on the caller's event
+    loop."""
     watched = _Watched(session)
     try:
         while not isinstance(news := await watched.next(), Explanation):
@@ -87,7 +89,8 @@ async def astream_of(session: Session) -> AsyncGenerator[News, None]:
 
 
 def stream_of(session: Session) -> Generator[News, None, None]:
-    """Yields the items of a session; blocks. Ctrl-C while it waits acts as under ``explain()``."""
+    """Yields the updates of a session and then its explanation, and blocks between them. Ctrl-C during
+    such a wait has the same effect as in ``explain``."""
     watched, news = _Watched(session), None
     try:
         while not isinstance(news, Explanation):
@@ -95,8 +98,8 @@ def stream_of(session: Session) -> Generator[News, None, None]:
             try:
                 yield news
             except KeyboardInterrupt:
-                # Ctrl-C arrived while this generator was suspended at the yield, not in the consumer's
-                # own code: treat it as if it had arrived while waiting for news.
+                # Ctrl-C was raised at the yield and not in the consumer's own code. It is treated as if
+                # it had arrived during the wait for the next item.
                 run_blocking(watched.interrupted)
     except GeneratorExit:
         run_blocking(watched.close)

@@ -1,4 +1,4 @@
-"""This module keeps a search together with its probes and votes."""
+"""This module keeps a search together with the probes that were made for it and their votes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -18,12 +18,12 @@ MOST_PROBES = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackedSearch:
-    """A TrackedSearch holds one search, its predicate's judging, and up to ``MOST_PROBES`` of its probes
-    by mask.
+    """A TrackedSearch holds one search, the Judging of its predicate, and at most ``MOST_PROBES`` of its
+    probes, by the mask of their subset.
 
-    Probes that break or are unknown are kept before those that hold, which say the least. ``voting``: has
-    the outcomes of votes. ``doubt``: returns why no verdict can be relied on, for a reader; empty if they
-    can.
+    If there are more probes, those with the verdict HOLDS are dropped first, since they say the least.
+    ``voting``: has the outcomes of votes. ``doubt``: returns why the verdicts may be wrong, as a text for
+    the user; empty if there is no reason.
     """
 
     search: RuleSearch
@@ -35,9 +35,11 @@ class TrackedSearch:
     _holding: dict[Subset, Probe] = field(default_factory=dict[Subset, Probe])
 
     def keep(self, mask: Subset, probe: Probe) -> None:
-        """Keeps a probe if there is room for it."""
+        """Keeps a probe, unless there are ``MOST_PROBES`` already and none of them can be dropped for
+        it."""
         if probe.ballot is not None:
-            # An earlier probe of a single answer may have had another verdict.
+            # An earlier probe of this subset, by a single answer, may have had another verdict. It is
+            # dropped, since the vote counts more.
             self._informative.pop(mask, None)
             self._holding.pop(mask, None)
         holds = probe.judgement.verdict is Verdict.HOLDS
@@ -48,21 +50,24 @@ class TrackedSearch:
         (self._holding if holds else self._informative)[mask] = probe
 
     def get(self, mask: Subset) -> Probe | None:
-        """Returns the probe of a mask; None if it was not made or not kept."""
+        """Returns the probe of a subset; None if it was not made or not kept."""
         return self._informative.get(mask) or self._holding.get(mask)
 
     def overrule(self, mask: Subset, probe: Probe) -> None:
-        """Records a vote by another search with the same base, if this search probed the subset too."""
+        """Replaces the probe of a subset by one that another search with the same base predicate has made
+        by vote. Does nothing if this search has not probed the subset."""
         if probe.ballot is not None and self.get(mask) is not None:
             judgement = self.judging.turned(probe.ballot.outcome)
             self.keep(mask, probe._replace(judgement=judgement))
 
     def voted(self, mask: Subset) -> Verdict | None:
-        """Returns the outcome of a vote on the base predicate; None if there was none."""
+        """Returns the outcome of the vote on a subset, for the base predicate; None if there was no
+        vote."""
         return self.voting.outcome(Arrangement.of(self.sources, mask), self.judging.base)
 
     def standing(self) -> dict[Subset, Verdict] | None:
-        """Returns the verdicts with the outcomes of votes; None if no vote changes any."""
+        """Returns the verdicts of the search, corrected by the outcomes of votes; None if no vote changes
+        any of them."""
         verdicts = self.search.verdicts
         voted = {
             mask: ~verdict if self.judging.is_negation else verdict
@@ -73,23 +78,24 @@ class TrackedSearch:
         return {**verdicts, **voted} if overruled else None
 
     def with_search(self, search: RuleSearch) -> "TrackedSearch":
-        """Returns this object with another search; the probes stay."""
+        """Returns a copy of this object with another search and the same probes."""
         return replace(self, search=search)
 
     def votes(self, probe: Probe) -> Votes | None:
-        """Returns the votes for and against the condition; None if there was no vote."""
+        """Returns the numbers of votes for and against the search's condition; None if there was no
+        vote."""
         if probe.ballot is None:
             return None
         holds, breaks = probe.ballot.holds, probe.ballot.breaks
         return Votes(breaks, holds) if self.judging.is_negation else Votes(holds, breaks)
 
     def subsets_of_rules(self) -> list[Subset]:
-        """Returns the subsets on which the search's rules depend."""
+        """Returns the subsets whose verdicts the rules of the search depend on."""
         search = self.search
         hangs_on = dict.fromkeys(antecedent for claim in search.claims for antecedent in claim.hangs_on)
         return [search.kind.subset(search.lattice, antecedent) for antecedent in hangs_on]
 
     @property
     def probes(self) -> dict[Subset, Probe]:
-        """The kept probes by mask, the most informative first."""
+        """The kept probes by the mask of their subset. Those with the verdict HOLDS come last."""
         return {**self._informative, **self._holding}

@@ -1,4 +1,5 @@
-"""This module reports findings as they become known: new, with more evidence, or withdrawn."""
+"""This module announces findings during a search: new ones, those with more evidence, and withdrawn
+ones."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -17,17 +18,18 @@ from .search_report import SearchReport
 from .tracked_search import TrackedSearch
 
 LOOK_AGAIN = 16
-"""The claims are looked through each time the number of verdicts has grown by a 16th of itself, since
-that takes time in proportion to their number."""
+"""The claims of a search are checked for changes each time the number of verdicts has grown by a 16th of
+itself. To check after every verdict would take too long, since the time grows with the number of
+claims."""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An Update is a finding as it is known after ``probes`` probes: new, stronger than before, or
-    withdrawn.
+    """An Update is a finding as it is known after ``probes`` probes. The finding is new, or has changed
+    since its last update, or is withdrawn.
 
-    ``withdrawn``: why the finding is not reported any more, such as that it was seen to break; empty
-    while it stands.
+    ``withdrawn``: why the finding is no longer believed, such as that it was seen to break; empty if it
+    is not withdrawn.
     """
 
     finding: Finding
@@ -42,11 +44,12 @@ class Update:
 
 
 class Announcer:
-    """An Announcer finds the changes in the searches' claims, and keeps them until the stream takes them.
+    """An Announcer finds out how the claims of the searches change, and keeps the updates until the
+    stream takes them.
 
-    A finding of an exact search, also within a batch, is announced once it is known to be minimal: before
-    that, a smaller one may follow at once. ``open``: set while the stream waits for more; ``news``: set
-    when there is an update.
+    A finding of an exact search, or of one of its batches, is announced only when it is known to be
+    minimal; otherwise a smaller one might soon replace it. ``open``: set while the stream waits for an
+    update. ``news``: set when there is an update or the session has ended.
     """
 
     def __init__(self, sources: SourceSet, settings: Settings, plan: MiningPlan) -> None:
@@ -59,27 +62,28 @@ class Announcer:
         self._due = dict[RuleSearch, int]()
 
     def take(self) -> Update | None:
-        """Returns the next update, or None."""
+        """Removes and returns the next update; None if there is none."""
         return self._updates.popleft() if self._updates else None
 
     async def wait(self) -> None:
-        """Waits for an update, and lets the searches run meanwhile."""
+        """Lets the searches make probes, and waits for an update or the end of the session."""
         self.news.clear()
         self.open.set()
         await self.news.wait()
 
     def abandon(self) -> None:
-        """Drops all later updates: the stream has been closed."""
+        """Drops all later updates, since the consumer has closed the stream."""
         self._abandoned = True
         self.open.set()
 
     def on_verdict(self, tracked: TrackedSearch, mask: Subset, verdict: Verdict, probes: int) -> None:
-        """Looks through the claims after a verdict, if that is due or if the verdict breaks an announced
-        rule."""
+        """Is called after each verdict. Checks the claims of the search for changes if it is time for
+        that, or if the verdict breaks a rule that was announced."""
         search = tracked.search
         count = len(search.verdicts)
         broken = verdict is Verdict.BREAKS and self._concerns_announced(search, mask)
-        # These methods claim nothing before their end, or compute their claims slowly.
+        # These methods claim no rule before their end, or take long to compute their claims. So their
+        # claims are not checked after a number of verdicts.
         silent = isinstance(self.plan.method, (Exhaustively, WithConfidence))
         if broken or (not silent and count >= self._due.get(search, 0)):
             self._due[search] = count + max(1, count // LOOK_AGAIN)
@@ -88,7 +92,7 @@ class Announcer:
     def conclude(
         self, tracked_searches: Iterable[TrackedSearch], rules: Sequence[Finding], probes: int
     ) -> None:
-        """Announces the differences between the final rules and those that were announced."""
+        """Announces how the final rules of the explanation differ from those announced before."""
         for tracked in tracked_searches:
             report, announced = self._report_on(tracked), self._announced[tracked.search.kind]
             reported = {
@@ -119,7 +123,7 @@ class Announcer:
 
     def _is_ripe(self, claim: Claim, claimed: Set[Antecedent], report: SearchReport) -> bool:
         if claim.status == "unverified" and claim.antecedent == report.search.lattice.full:
-            return False  # the condition on all sources holds from the start
+            return False  # that the condition holds on all sources is known from the start, so no news
         if not self.settings.minimal:
             return True
         if any(other & claim.antecedent == other != claim.antecedent for other in claimed):
@@ -167,5 +171,6 @@ class Announcer:
 
 
 def _rests_on(finding: Finding) -> tuple[object, ...]:
-    """Returns the parts of a finding that matter for an update: all but the counts, which always grow."""
+    """Returns the parts of a finding whose change is worth an update. Counts of probes are left out,
+    since they always grow."""
     return finding.claim, finding.minimal, finding.draws, finding.sampling, finding.kept

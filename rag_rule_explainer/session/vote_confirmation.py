@@ -1,9 +1,9 @@
-"""This module votes, after searches with votes at the border, on the subsets that their rules depend on.
+"""This module chooses further subsets to vote on, after searches with votes at the border.
 
-Such a search samples every subset once, and votes only where that sample breaks the condition. A false
-HOLDS may therefore survive on the own subset of a minimal rule, which is voted on before the rule is
-printed. If the vote overturns it, the search runs again on the corrected verdicts, and larger antecedents
-become candidates.
+Such a search draws one answer on every subset, and votes only if that answer breaks the condition. The
+answer on the subset of a minimal rule may therefore be a false HOLDS. So there is a vote on this subset
+before the rule is printed. If the vote changes the verdict, the search runs once more on the corrected
+verdicts, and larger antecedents become candidates.
 """
 
 import random
@@ -22,7 +22,7 @@ from .tracked_search import TrackedSearch
 
 @dataclass(slots=True, repr=False)
 class VoteConfirmation:
-    """A VoteConfirmation finds the subsets that must still be voted on."""
+    """A VoteConfirmation finds the subsets that must still be voted on before rules are printed."""
 
     sources: SourceSet
     settings: Settings
@@ -34,15 +34,15 @@ class VoteConfirmation:
         return self.settings.noise
 
     def wanted(self, tracked_searches: Iterable[TrackedSearch]) -> list[tuple[TrackedSearch, Subset]]:
-        """Returns the subsets to vote on now: the rules' own ones, and after these, random ones above the
-        rules."""
+        """Returns the subsets to vote on next, each with its search. These are the own subsets of the
+        rules; once those are voted on, random subsets to which the rules apply."""
         tracked_searches = tuple(tracked_searches)
         own = [(tracked, mask) for tracked in tracked_searches for mask in self._own(tracked)]
         return own or [(tracked, mask) for tracked in tracked_searches for mask in self._above(tracked)]
 
     def renewed(self, tracked: TrackedSearch) -> TrackedSearch:
-        """Returns the search again on the corrected verdicts; the same object if the votes changed
-        none."""
+        """Returns a new search that begins with the verdicts as corrected by votes. Returns ``tracked``
+        itself if the votes changed no verdict."""
         known = tracked.standing()
         if known is None:
             return tracked
@@ -53,14 +53,15 @@ class VoteConfirmation:
         return [mask for mask in tracked.subsets_of_rules() if tracked.voted(mask) is None]
 
     def _above(self, tracked: TrackedSearch) -> list[Subset]:
-        """Returns ``recheck`` random subsets above each rule among those with one sample."""
+        """Returns, for each rule, ``recheck`` random subsets to which it applies, out of those that were
+        sampled only once."""
         search, chosen = tracked.search, set[Subset]()
         flip = search.kind.flip(search.lattice)
         for claim in search.claims if self._noise.recheck else ():
             if (search.kind, claim.antecedent) in self._rechecked:
                 continue
             self._rechecked.add((search.kind, claim.antecedent))
-            draw = random.Random(f"{self.settings.seed} {search.kind.value} {claim.antecedent}")  # noqa: S311 -- no secret
+            draw = random.Random(f"{self.settings.seed} {search.kind.value} {claim.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
             once = [
                 mask
                 for mask, verdict in search.verdicts.items()

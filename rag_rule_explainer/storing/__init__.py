@@ -1,2 +1,2 @@
-"""This room commits every paid answer and judgement before it is used, for this process and all
-others."""
+"""This package stores answers and judgements in a database. Each is committed before it is used, so that
+all processes can use what one of them has paid for."""

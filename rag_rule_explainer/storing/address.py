@@ -1,4 +1,4 @@
-"""This module reads a store's url, and shows it without a password."""
+"""This module reads the url of a store, and masks the password in it for messages."""
 
 import os
 import re
@@ -23,8 +23,8 @@ _CREDENTIALS = re.compile(r"(?s)(\w+(?:\+\w+)?://[^:/@?]*):.*@")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An Address names one database: the path of a SQLite file, or a url as SQLAlchemy reads it.
-    ``shown``: the url for messages and records."""
+    """An Address says where the database of a store is. ``target``: the path of a SQLite file, or a url
+    for SQLAlchemy. ``shown``: the url with a masked password, for messages and records."""
 
     dialect: Dialect
     driver: str
@@ -33,8 +33,9 @@ class Address:
 
     @classmethod
     def of(cls, url: str) -> "Address":
-        """Returns the address of a url, or of the bare path of a SQLite file. Raises InvalidInput."""
-        if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        """Returns the address for a url, or for the path of a SQLite file. Raises InvalidInput if it is
+        neither, or for another kind of database."""
+        if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"the url of a store is {url!r}; {_EXPECTED}")
         scheme, separator, rest = url.partition("://")
         if not separator:
@@ -48,13 +49,14 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """The database's name, the same for all spellings of the path of one SQLite file."""
+        """What identifies the database in this process. It is the same for all paths that lead to the
+        same SQLite file."""
         return os.path.realpath(self.target) if self.dialect == "sqlite" else self.target
 
 
 def hidden(url: str) -> str:
-    """Returns the url with every possible password masked. A password may contain ``@``, ``/`` and ``?``,
-    so everything up to the last ``@`` is masked."""
+    """Returns the url with everything masked that may be a password. A password may contain ``@``, ``/``
+    and ``?``, so everything up to the last ``@`` is masked, from the colon after the user's name on."""
     return _SECRET.sub(r"\1***", _CREDENTIALS.sub(r"\1:***@", url))
 
 

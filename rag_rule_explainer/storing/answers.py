@@ -1,4 +1,5 @@
-"""This module takes answers to one question from the store, or claims the right to make them."""
+"""This module gets answers to one question from the store. If there is no answer, the caller gets a
+claim: the right to make it."""
 
 import asyncio
 from collections.abc import Hashable
@@ -14,7 +15,7 @@ from .writer import Writer
 
 
 class QuestionAnswers:
-    """The QuestionAnswers are the stored answers to one question in one namespace."""
+    """The QuestionAnswers give access to the stored answers to one question in one namespace."""
 
     def __init__(self, writer: Writer, namespace: str, question: str, lease: float) -> None:
         self._writer = writer
@@ -30,14 +31,14 @@ class QuestionAnswers:
     async def take(
         self, key: Hashable, ids: tuple[str, ...], sample: int = 0
     ) -> "StoredAnswer | AnswerClaim":
-        """Returns the stored answer to an arrangement, or a claim to make it, which all other callers
-        see.
+        """Returns the stored answer to an arrangement or, if there is none, a claim to make it. Other
+        callers and processes then wait until the claim is settled.
 
-        ``key``: the arrangement's; ``ids``: those of its sources, for readers of the store; ``sample``:
-        the number of the answer. While another caller makes the answer, in this process or another, this
-        waits until the answer is stored, or until its maker gives up or dies. A caller that is cancelled
-        here holds no claim. Raises StoreFailed, and InvalidInput for a key with objects that mean nothing
-        outside this process.
+        ``key``: that of the arrangement. ``ids``: those of its sources, which are stored too. ``sample``:
+        the number of the answer, from 0 on. If another caller is making the answer, in this process or
+        another, this waits until it is stored, or until that caller gives up or dies. A caller that is
+        cancelled while it waits has no claim. Raises StoreFailed, and InvalidInput for a key with objects
+        that have no meaning in other processes.
         """
         try:
             wish = Wish((self._keys.of(key), sample), self._question, packed_ids(ids), self._lease)
@@ -53,8 +54,8 @@ class QuestionAnswers:
         try:
             row = await outcome_of(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
-            # The claim may have been granted just before the cancellation, and only this coroutine knows
-            # of it.
+            # The claim may have been granted just before the cancellation. Only this coroutine could use
+            # it, so it is released here.
             is_settled = future.done() and not future.cancelled() and not future.exception()
             if is_settled and future.result() is None:
                 submit(Release(wish.key))
@@ -63,8 +64,8 @@ class QuestionAnswers:
 
 
 class AnswerClaim:
-    """An AnswerClaim is the right, and the duty, to make one answer: settle it by ``put`` or by
-    ``release``. Other callers wait for the answer. A claim that is garbage-collected is released."""
+    """An AnswerClaim is the right to make one answer. Its holder must call ``put`` or ``release``, since
+    other callers wait for that. A claim that is garbage-collected is released."""
 
     __slots__ = ("_settled", "_wish", "_writer")
 
@@ -74,11 +75,13 @@ class AnswerClaim:
         self._settled = False
 
     async def put(self, answer: Answer, latency: float | None = None) -> Answer:
-        """Stores the answer, and returns the stored one, once it is committed.
+        """Stores the answer, waits until it is committed, and returns the answer that is now in the
+        store.
 
-        That is another answer if the lease ran out and another process was faster. It is returned as it
-        will be read: a ``value`` that is no JSON is replaced by that of ``as_json``. The answer is stored
-        even if the caller is cancelled here. Raises StoreFailed if it was not stored.
+        This is another answer if the claim had expired and another process was faster. It is returned as
+        it will be read later: a ``value`` that JSON cannot encode is replaced by the result of
+        ``as_json``. The answer is stored even if the caller is cancelled during the wait. Raises
+        StoreFailed if it was not stored.
         """
         answer = storable(answer)
         loop = asyncio.get_running_loop()
@@ -91,8 +94,8 @@ class AnswerClaim:
         return answer if row is None else _stored(self._writer, self._wish, row).answer
 
     def release(self) -> None:
-        """Gives the claim to the next waiting caller. Never blocks, never raises; later calls do
-        nothing."""
+        """Gives the claim up, so that the next waiting caller gets it. Never blocks and raises no error.
+        Does nothing if the claim was settled before."""
         if not self._settled:
             self._settled = True
             self._writer.submit(Release(self._wish.key))
@@ -102,8 +105,8 @@ class AnswerClaim:
 
 
 async def outcome_of(writer: Writer, ticket: Ticket) -> Any:
-    """Returns the writer's outcome of the ticket. Raises StoreFailed."""
-    writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every Ticket here is WantedWork
+    """Sends a ticket to the writer, waits for its outcome and returns it. Raises StoreFailed."""
+    writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every Ticket that is passed is a WantedWork
     return await ticket.future
 
 

@@ -24,59 +24,68 @@ from .schema import migrate, version_of
 
 Result = TypeVar("Result")
 File: TypeAlias = tuple[int, int]
-"""The device and the inode of a file, which identify it whatever its path."""
+"""The device and the inode of a file. They identify the file even if its path now leads to another
+one."""
 
 BUSY_SECONDS = 30.0
-"""The seconds for which an obstacle is waited for, such as another writer or a restarting server."""
+"""The seconds for which work is repeated while something is in its way, such as another process that
+writes or a server that is restarting."""
 RESETS = 8
-"""The number of times that work is repeated after a broken connection, before any answer was paid for."""
+"""How often work is repeated after a broken connection. Only used for work that may be done twice."""
 OUTSIDE_OPTIONS: dict[str, Any] = {"outside": True}
-"""The options of a connection to SQLite without a transaction, which waits for no writer."""
+"""The options of a connection to SQLite that begins no transaction, so that it never waits for another
+process that writes."""
 _BUSY = 5_000
 _PRAGMAS = (
-    # Every commit is on the disk and survives a power failure; the second setting is for macOS.
+    # A commit returns only when its data is on the disk, so that it survives a power failure. macOS needs
+    # the second setting for this.
     "PRAGMA synchronous = FULL",
     "PRAGMA fullfsync = ON",
 )
 _SESSION = (
     "SET synchronous_commit = on",
     "SET lock_timeout = '10s'",
-    # Without statistics, the planner would scan a whole table to find a few keys.
+    # If the server has no statistics yet, it would scan the whole table to find a few keys. This setting
+    # makes it use the index.
     "SET enable_seqscan = off",
-    # A scan that is needed anyway would look so expensive that the server would compile it first.
+    # With the setting before, a scan that is needed anyway looks so expensive that the server would
+    # compile it first, which takes long.
     "SET jit = off",
 )
 _SERVER_TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 
 
 class Database:
-    """This class makes connections to one database. ``ahead``: the seconds by which its clock is ahead of
-    this machine's, set by the first connection."""
+    """This class makes connections to one database. ``ahead``: how many seconds the clock of a server is
+    ahead of that of this machine, as measured by the latest connection; 0 for SQLite."""
 
     def __init__(self, address: Address) -> None:
         self.shown = address.shown
         self.ahead = 0.0
         self.hot: HotStatements = cast("Any", sqlite if address.dialect == "sqlite" else postgres)
         self._address = address
-        # The path is absolute, because the current folder may change.
+        # The application may change the current folder, so the path is made absolute now.
         self._path = os.path.abspath(address.target) if address.dialect == "sqlite" else ""  # noqa: PTH100
         self._file: File | None = None
         self._engine = _engine(address)
 
     @property
     def now(self) -> float:
-        """The time by the database's clock, in seconds since 1970."""
+        """The current time by the clock of the database, in seconds since 1970."""
         return time.time() + self.ahead
 
     def presence(self) -> Presence | None:
-        """Returns the lock that shows other processes at the database; None if there is no such lock.
+        """Returns the lock by which processes that use this database notice each other; None for a
+        server.
 
-        A server may have connection poolers in front of it, so no session lock can stand for one process.
+        A server may be reached through a connection pooler, which shares its sessions among processes. So
+        a lock of a session would not show that one process uses the database.
         """
         return Presence(self._address.identity) if self._address.dialect == "sqlite" else None
 
     def connect(self) -> Connection:
-        """Returns a connection for one thread. Raises the errors of SQLAlchemy."""
+        """Returns a new connection, which only one thread may use. Also measures ``ahead`` of a server.
+        Raises the errors of SQLAlchemy."""
         connection = self._engine.connect()
         if self._address.dialect == "postgresql":
             sent = time.time()
@@ -86,8 +95,8 @@ class Database:
         return connection
 
     def prepare(self, *, make: bool = True) -> None:
-        """Makes the file and the tables if they do not exist. Raises StoreFailed. ``make=False``: raises
-        StoreFailed if they do not exist."""
+        """Creates the file and the tables if they do not exist, and migrates tables of an older version.
+        ``make``: False to raise StoreFailed if they do not exist. Raises StoreFailed."""
         with self.as_store_failed():
             if self._address.dialect == "sqlite":
                 path = Path(self._address.target)
@@ -100,15 +109,15 @@ class Database:
                 self._file = file_at(self._path)
 
     def check_there(self) -> None:
-        """Checks that the file is still the one that was opened. Raises StoreFailed. SQLite goes on
-        writing to a deleted file, which is then lost. Takes microseconds."""
+        """Raises StoreFailed if the file at the path is not the one that was opened any more. SQLite goes
+        on writing to a deleted file, and what it writes would be lost. Takes microseconds."""
         if self._file is not None and file_at(self._path) != self._file:
             raise gone(self.shown)
 
     @contextmanager
     def as_store_failed(self) -> Generator[None, None, None]:
-        """Turns every error inside into a StoreFailed, except errors of this package. It catches all
-        errors, since a damaged file makes drivers raise any error."""
+        """Turns every error of the block into a StoreFailed, except errors of this package. All types of
+        errors are caught, since a damaged file can make a driver raise any type."""
         try:
             yield
         except RagRuleError:
@@ -117,7 +126,8 @@ class Database:
             raise failed(self.shown, error) from error
 
     def decoded(self, decode: Callable[..., Result], content: object, *key: str) -> Result:
-        """Returns a column, decoded with the key of its row. Raises StoreFailed if it is corrupted."""
+        """Returns the value of a column, decoded by ``decode``. ``key``: that of its row, if the checksum
+        of the content depends on it. Raises StoreFailed if the content is corrupted."""
         try:
             return decode(content, *key)
         except Corrupted as error:
@@ -130,13 +140,13 @@ class Database:
             migrate(connection, self.shown)
 
     def _write_ahead(self) -> None:
-        # This mode allows readers beside one writer; it is stored in the file.
+        # In this mode, other connections can read while one writes. The mode is stored in the file.
         with self.connect() as connection:
             connection.execution_options(**OUTSIDE_OPTIONS).exec_driver_sql("PRAGMA journal_mode = WAL")
 
 
 def file_at(path: str) -> File | None:
-    """Returns the identity of the file at the path; None if there is none."""
+    """Returns what identifies the file at this path; None if there is no file."""
     try:
         found = os.stat(path)  # noqa: PTH116 -- called for every transaction, and Path is slower
     except OSError:
@@ -150,10 +160,11 @@ def patiently(
     *,
     resets: int = 0,
 ) -> Result:
-    """Returns the result of the work, which is repeated for a while after failures that may pass.
+    """Does the work and returns its result. After an error that may pass, repeats it, with growing
+    pauses, for at most ``BUSY_SECONDS``.
 
-    ``resets``: the largest number of repetitions after a broken connection; only for work that may be
-    done twice.
+    ``is_worth_waiting_for``: decides which errors may pass. ``resets``: how often the work is repeated
+    after a broken connection; 0 for work that must not be done twice.
     """
     until, pause = time.monotonic() + BUSY_SECONDS, 0.02
     while True:
@@ -177,7 +188,7 @@ def _engine(address: Address) -> Engine:
         raise MissingExtra(f"the store {address.shown} needs: pip install {address.driver}")
     try:
         url = make_url(address.target)
-        # A Unix socket needs no TLS, and pg8000's default SSL context is slow to make.
+        # A Unix socket needs no TLS. So pg8000 must not create an SSL context, which is slow.
         plain = address.driver == "pg8000" and "unix_sock" in url.query
         arguments = {"ssl_context": False} if plain else {}
         engine = create_engine(url, poolclass=NullPool, connect_args=arguments)
@@ -201,7 +212,7 @@ def _sqlite_engine(address: Address) -> Engine:
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
-    # This keeps the driver from beginning transactions itself.
+    # Without this, the driver would begin transactions itself.
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {_BUSY}")
     for pragma in _PRAGMAS:
@@ -214,7 +225,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _linked(_dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]) -> Any:
-    from .link import Link  # imported here, because the driver may not be installed
+    from .link import Link  # imported only here, since the driver may not be installed
 
     return Link(*arguments, **named)
 
@@ -228,9 +239,11 @@ def _set_session(connection: Any, _record: Any) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Makes the file and its folders; only the user can read the file, from its first moment on."""
+    """Creates the file and its folders if they do not exist. A new file is readable only by this user,
+    from the moment of its creation."""
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)
-    # Reading is enough here: a file without write permission fails at the first write.
+    # The file is opened only for reading. If it may not be written to, the first write raises an error
+    # that says so.
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))

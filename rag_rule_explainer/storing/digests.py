@@ -1,4 +1,5 @@
-"""This module makes short keys for values of any length, which are equal exactly for equal values."""
+"""This module makes short keys from values of any length. Equal values give equal keys, and different
+ones different keys."""
 
 from collections.abc import Hashable
 from hashlib import blake2b
@@ -9,41 +10,43 @@ _BEGINNING = 8
 
 
 class NotStorable(Exception):
-    """Raised for a value with an object that has no meaning outside this process."""
+    """Raised for a value that contains an object of another type than plain ones. It has no meaning
+    outside this process, so it cannot be part of a stored key."""
 
 
 def digest(*values: Hashable) -> str:
-    """Returns the key of some values, as hexadecimal digits. Raises NotStorable for values with other
-    objects."""
+    """Returns a key made of all these values, as hexadecimal digits. Raises NotStorable for values that
+    ``encoded`` does not take."""
     return blake2b(encoded(values), digest_size=_SIZE).hexdigest()
 
 
 def beginning(begun: str) -> str:
-    """Returns the prefix of all keys whose first values have this digest; hardly any other key has it."""
+    """Returns the prefix of all keys that KeyDigests makes for the same first values. ``begun``: the
+    digest of these values. Keys for other values hardly ever have this prefix."""
     return begun[:_BEGINNING]
 
 
 class KeyDigests:
-    """This class makes keys for values that all begin with the same ones; these keys are adjacent in an
-    index."""
+    """This class makes keys for tuples of values that all begin with the same values. The keys have a
+    common prefix, so they are next to each other in an index of the database."""
 
     def __init__(self, *values: Hashable) -> None:
         self._begun = blake2b(encoded(values), digest_size=_SIZE)
         self._beginning = beginning(self._begun.hexdigest())
 
     def of(self, value: Hashable) -> str:
-        """Returns the key of the first values with one more value. Raises NotStorable."""
+        """Returns the key for the first values followed by ``value``. Raises NotStorable."""
         hasher = self._begun.copy()
         hasher.update(encoded(value))
         return self._beginning + hasher.hexdigest()
 
 
 def encoded(value: object) -> bytes:
-    """Returns the value as bytes that no other value has: each part has a letter for its type, and its
-    length.
+    """Returns a value as bytes, which differ for different values: each part begins with a letter for its
+    type and with its length.
 
-    Takes None, bool, int, float, str, bytes, and tuples and frozensets of these, by exact type: data of a
-    subclass would be missed. Raises NotStorable for anything else.
+    Takes None, bool, int, float, str, bytes, and tuples and frozensets of them. Raises NotStorable for
+    anything else, including subclasses: their additional data would be missing in the bytes.
     """
     try:
         return _encoded(value)
@@ -82,8 +85,8 @@ def _of_scalar(value: object) -> bytes:
 
 def _of_tuple(values: tuple[object, ...]) -> bytes:
     if set(map(type, values)) == {str}:
-        # The keys of arrangements are such tuples; encoding each text on its own takes several times as
-        # long.
+        # The keys of arrangements are tuples of texts. They are encoded together, since to encode each
+        # text separately takes several times as long.
         texts = cast("tuple[str, ...]", values)
         lengths = ",".join(map(str, map(len, texts)))
         return b"S%b:%b" % (lengths.encode(), "".join(texts).encode("utf-8", "surrogatepass"))

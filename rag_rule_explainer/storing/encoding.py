@@ -1,8 +1,10 @@
-"""This module encodes answers and judgements as bytes, and decodes bytes that anyone may have changed.
+"""This module encodes answers and judgements as bytes. When it decodes bytes, it checks them, since other
+programs may have changed them.
 
-Texts are UTF-8 with lone surrogates, in columns of bytes: PostgreSQL's text takes neither these nor NUL.
-An answer and a judgement end with a checksum over their content and key: a bit that a disk has flipped
-would otherwise make another answer, and another rule.
+Texts are encoded as UTF-8 and may have lone surrogates. They are stored in columns of bytes, since
+PostgreSQL's text columns take neither lone surrogates nor NUL. An answer or judgement ends with a
+checksum over its content and its key. Without it, a bit that a disk has flipped could lead to a wrong
+rule.
 """
 
 import json
@@ -19,29 +21,29 @@ Read = TypeVar("Read")
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _text_encoded = json.encoder.encode_basestring
-"""The fast path of ``_encode`` for a text."""
+"""Encodes a text as JSON like ``_encode``, but faster."""
 _DEEPEST = 100
 
 
 class Corrupted(Exception):
-    """Raised for content that this package did not write."""
+    """Raised for content of a row that this package has not written so: it was damaged or changed."""
 
 
 class StoredAnswer(NamedTuple):
-    """A StoredAnswer is a committed answer, with the seconds that it took; None if they were not
-    measured."""
+    """A StoredAnswer is an answer that the store has. ``latency``: the seconds of the run that made it;
+    None if they were not measured."""
 
     answer: Answer
     latency: float | None
 
 
 def packed(text: str) -> bytes:
-    """Returns any text as bytes, without loss."""
+    """Returns any text as bytes, from which ``unpacked`` makes the same text."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def unpacked(content: object) -> str:
-    """Returns the text that was packed. Raises Corrupted."""
+    """Returns the text that ``packed`` has encoded. Raises Corrupted for other content."""
     if not isinstance(content, bytes):
         raise Corrupted(f"{type(content).__name__} where bytes were expected")
     try:
@@ -51,18 +53,18 @@ def unpacked(content: object) -> str:
 
 
 def packed_ids(ids: tuple[str, ...]) -> bytes:
-    """Returns ids as bytes."""
+    """Returns ids of sources as bytes: a list in JSON."""
     return packed(f"[{','.join(map(_text_encoded, ids))}]")
 
 
 def unpacked_ids(content: object) -> tuple[str, ...]:
-    """Returns the ids that were packed. Raises Corrupted."""
+    """Returns the ids that ``packed_ids`` has encoded. Raises Corrupted for other content."""
     return _ids(_parsed(content))
 
 
 def storable(answer: Answer) -> Answer:
-    """Returns the answer as it will be read: unchanged, except for a value that only ``as_json`` can
-    encode."""
+    """Returns the answer as it will be when it is read from the store. Only fields that JSON cannot
+    encode are changed; a ``value`` is then replaced by the result of ``as_json``."""
     plain_usage = answer.usage is None or all(map(_is_count, answer.usage.items()))
     plain_models = answer.models is None or all(
         type(model) is str and all(map(_is_count, usage.items()))
@@ -88,9 +90,10 @@ def _counted(models: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
 
 
 def packed_answer(answer: Answer, key: str = "") -> bytes:
-    """Returns a storable answer as bytes for the row of ``key``: its fields by name, without empty
-    ones."""
-    # The fields are encoded singly: the encoder is much faster for a text than for a dict with a text.
+    """Returns an answer as bytes: its fields in JSON, without empty ones, and a checksum. The answer must
+    be one that ``storable`` returned. ``key``: that of its row, a part of the checksum."""
+    # Each field is encoded separately, since the encoder is much faster for a text than for a dict that
+    # contains one.
     fields = ['{"text":', _text_encoded(answer.text)]
     if answer.value is not None:
         fields += ',"value":', _encode(answer.value)
@@ -112,8 +115,8 @@ def packed_answer(answer: Answer, key: str = "") -> bytes:
 
 
 def unpacked_answer(content: object, key: str = "") -> Answer:
-    """Returns the answer that was packed. Raises Corrupted for other content, and for an answer of
-    another key."""
+    """Returns the answer that ``packed_answer`` has encoded. Raises Corrupted for other content, and for
+    an answer that belongs to another ``key``."""
     fields = _fields(_without_sum(content, key))
     return Answer(
         text=_text(fields.pop("text", None)),
@@ -129,13 +132,13 @@ def unpacked_answer(content: object, key: str = "") -> Answer:
 
 
 def packed_judgement(judgement: Judgement, key: str = "") -> bytes:
-    """Returns a judgement as bytes for the row of ``key``."""
+    """Returns a judgement as bytes, with a checksum. ``key``: that of its row, a part of the checksum."""
     return _with_sum(packed(_encode([judgement.verdict.value, judgement.reason])), key)
 
 
 def unpacked_judgement(content: object, key: str = "") -> Judgement:
-    """Returns the judgement that was packed. Raises Corrupted for other content, and for one of another
-    key."""
+    """Returns the judgement that ``packed_judgement`` has encoded. Raises Corrupted for other content,
+    and for a judgement that belongs to another ``key``."""
     match _parsed(_without_sum(content, key)):
         case [str(verdict), str(reason)] if verdict in _VERDICTS:
             return Judgement(_VERDICTS[verdict], reason)
@@ -144,7 +147,7 @@ def unpacked_judgement(content: object, key: str = "") -> Judgement:
 
 
 def unpacked_number(value: object) -> float | None:
-    """Returns a number of a row, or None for NULL. Raises Corrupted."""
+    """Returns a number from a column as a float; None for NULL. Raises Corrupted for anything else."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
@@ -157,8 +160,8 @@ def _with_sum(content: bytes, key: str) -> bytes:
 
 
 def _without_sum(content: object, key: str) -> object:
-    """Returns the content without its checksum. Content of an older version ends as JSON does and has
-    none."""
+    """Checks the checksum of a content, and returns the content without it. Content that an older version
+    of this package has written has no checksum; it ends with ``}`` or ``]``. Raises Corrupted."""
     if not isinstance(content, bytes) or content[-1:] in (b"}", b"]"):
         return content
     plain = content[:-_SUM]
@@ -236,7 +239,8 @@ def _is_count(item: tuple[object, object]) -> bool:
 
 
 def _is_json(value: object) -> bool:
-    """Returns True iff JSON returns an equal value. Runs no code of the value's."""
+    """Returns True iff a value stays the same when it is encoded as JSON and decoded. Never calls methods
+    of the value's own class, since it checks types exactly."""
     unchecked = [(value, 0)]
     while unchecked:
         each, depth = unchecked.pop()
@@ -260,5 +264,6 @@ def _is_json_scalar(value: object) -> bool:
     if kind is float:
         return isfinite(cast("float", value))
     if kind is int:
-        return cast("int", value).bit_length() < 10_000  # Python does not parse more than 4,300 digits
+        # Python refuses to parse a number with more than 4,300 digits, so a longer one would be lost.
+        return cast("int", value).bit_length() < 10_000
     return value is None or kind is bool or kind is str

@@ -1,4 +1,5 @@
-"""This module describes the errors of a database, with advice."""
+"""This module turns errors of a database into errors for the user, with advice, and tells which may
+pass."""
 
 import sqlite3
 from typing import Any, cast
@@ -28,7 +29,8 @@ _ADVICE = (
     ("communication error", "check that the server is up and that its url is right"),
     ("create a connection", "check that the server is up and that its url is right"),
     ("Connection refused", "check that the server is up and that its url is right"),
-    # The server may close the connection before its refusal was read.
+    # If the server refuses a user or a database, it may close the connection before its message is read.
+    # Then only a network error is seen, so the advice names these as well.
     (
         "network error",
         "check that the server is up, and the names of the user and the database in its url",
@@ -36,11 +38,12 @@ _ADVICE = (
     ("connection", "check that the server is up"),
 )
 _PASSING = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}
-"""The codes for a serialisation failure, a deadlock, a lock timeout and a restarting server."""
+"""The codes of PostgreSQL for errors that may pass: a serialisation failure, a deadlock, a lock timeout,
+and a server that is restarting."""
 
 
 def failed(shown: str, error: BaseException) -> StoreFailed:
-    """Returns the error for the user: it names the store, the failure and advice."""
+    """Returns the error for the user: its text names the store, says what failed, and gives advice."""
     if isinstance(error, StoreFailed):
         return error
     said = message(error)
@@ -49,14 +52,15 @@ def failed(shown: str, error: BaseException) -> StoreFailed:
 
 
 def may_pass(error: Exception) -> bool:
-    """Returns True iff another process was in the way, so that a retry may succeed."""
+    """Returns True iff the work failed because of another process or a restart of the server, so that a
+    retry may succeed."""
     if isinstance(error, DBAPIError):
         return _state(error.orig) in _PASSING or _is_locked(error)
     return isinstance(error, sqlite3.Error) and _is_locked(error)
 
 
 def is_broken(error: Exception) -> bool:
-    """Returns True iff the connection is lost, or none can be made."""
+    """Returns True iff the connection to the database is lost, or no connection can be made."""
     if not isinstance(error, DBAPIError):
         return False
     signs = ("create a connection", "communication error", "network error", "Connection refused")
@@ -64,7 +68,7 @@ def is_broken(error: Exception) -> bool:
 
 
 def is_reset(error: Exception) -> bool:
-    """Returns True iff an existing connection broke."""
+    """Returns True iff a connection that had been made is lost."""
     broke = isinstance(error, DBAPIError) and error.connection_invalidated
     return broke or (isinstance(error, DBAPIError) and "network error" in message(error))
 
@@ -74,7 +78,8 @@ def _is_locked(error: Exception) -> bool:
 
 
 def message(error: BaseException) -> str:
-    """Returns the driver's message, without the statement and its parameters."""
+    """Returns the message of the driver's error, without the statement and its parameters, which may
+    contain answers."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, UnicodeError):
         return "it holds a text that is no UTF-8"
@@ -95,7 +100,7 @@ def _state(error: BaseException | None) -> str:
 
 
 def corrupted(shown: str, what: str) -> StoreFailed:
-    """Returns the error for a row that this package did not write."""
+    """Returns the error for a row whose content this package has not written so. ``what``: its fault."""
     return StoreFailed(
         f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the "
         "namespace (rag-rules store prune), or give another store"
@@ -103,7 +108,7 @@ def corrupted(shown: str, what: str) -> StoreFailed:
 
 
 def gone(shown: str) -> StoreFailed:
-    """Returns the error for a file that was deleted, moved or replaced."""
+    """Returns the error for a store whose file was deleted, moved or replaced while it was in use."""
     return StoreFailed(
         f"the file of the store {shown} was deleted, moved or replaced while it was in use, so what was "
         "paid since then is not kept; put it back, or ask again, which makes a new one"

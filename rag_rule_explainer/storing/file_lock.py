@@ -1,7 +1,7 @@
-"""This module holds the lock of a process that uses a SQLite file: on a file beside it, which must stay
-there.
+"""This module provides a lock by which processes that use the same SQLite file notice each other.
 
-The lock is not on the database itself, where SQLite has locks of its own that might conflict.
+The lock is on a separate file beside the database, which must not be deleted. It is not on the database
+itself, since it might conflict with the locks of SQLite.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import Any
 
 try:
     import fcntl as _fcntl
-except ImportError:  # Windows, which has no shared locks
+except ImportError:  # this is Windows, which has no shared locks
     _fcntl = None
 _locks: Any = _fcntl
 
@@ -22,10 +22,12 @@ _HELD = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 class Presence:
-    """A Presence is the lock of one process at a database.
+    """A Presence is the lock by which one process shows that it uses a database: an exclusive lock if it
+    uses the database alone, or else a shared one.
 
-    The length of its file counts the requests for it since a process was alone. ``database``: its path.
-    Without shared locks on this system, another process is always assumed to be there.
+    ``database``: the path of the database. Each request of another process makes the lock's file one byte
+    longer; the process with the exclusive lock checks that. If this system has no shared locks, no
+    process ever counts as alone.
     """
 
     def __init__(self, database: str) -> None:
@@ -35,38 +37,40 @@ class Presence:
         self._inode = (0, 0)
 
     def try_alone(self) -> bool:
-        """Takes the exclusive lock if no process holds any lock; returns True iff it did."""
+        """Takes the exclusive lock if no other process has a lock. Returns True iff it was taken."""
         if _locks is None or not self._locked(_locks.LOCK_EX):
             return False
         os.ftruncate(self._opened(), 0)
         return True
 
     def try_among(self) -> bool:
-        """Takes a shared lock, and returns True; if a process is alone, requests it from that process
-        instead."""
+        """Takes a shared lock and returns True. If another process has the exclusive lock, requests that
+        it gives up that lock, and returns False."""
         if _locks is None or self._locked(_locks.LOCK_SH):
             return True
         os.write(self._opened(), b"?")
         return False
 
     def is_asked_for(self) -> bool:
-        """Returns True iff another process may be waiting for this one to give up the exclusive lock."""
+        """Returns True iff another process may wait until this one gives up the exclusive lock."""
         try:
             found = self._path.stat()
         except OSError:
             return True
-        # Newcomers do not see this lock if its file was deleted and made again.
+        # If the file was deleted and made anew, other processes use the new one and do not see this lock.
         return found.st_size > 0 or (found.st_dev, found.st_ino) != self._inode
 
     def leave(self) -> None:
-        """Gives the lock back; in a forked child, leaves it to the parent."""
-        # Closing does that: unlocking in a child would unlock the parent's lock too.
+        """Gives the lock back. In a forked child, the lock stays with the parent."""
+        # The file is closed and not unlocked: in a forked child, to unlock it would take the lock from
+        # the parent too.
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
 
     def _locked(self, kind: int) -> bool:
-        """Returns True iff the lock is held on the current file, or if the system has no such locks."""
+        """Tries to take a lock of this kind, without waiting. Returns True iff it has it, and the file is
+        still the one at the path. Without such locks on this system, returns True for a shared one."""
         try:
             _locks.flock(self._opened(), kind | _locks.LOCK_NB)
         except OSError as error:
@@ -79,7 +83,8 @@ class Presence:
         return self._reopen_if_gone()
 
     def _reopen_if_gone(self) -> bool:
-        """Returns False, and closes the file, if newcomers would open another file."""
+        """Closes the open file and returns False if another file is at its path now, or none. Otherwise
+        returns True."""
         with contextlib.suppress(OSError):
             found = self._path.stat()
             if (found.st_dev, found.st_ino) == self._inode:
@@ -96,9 +101,9 @@ class Presence:
         return self._file
 
     def _share(self, file: int, mode: int) -> None:
-        """Gives the lock file the permissions of the database, so that each user of the database can open
-        it."""
-        with contextlib.suppress(OSError):  # another user's file, with permissions already set
+        """Gives the lock's file the permissions of the database, so that each user who may open the
+        database can open it as well."""
+        with contextlib.suppress(OSError):  # it is another user's file, who has set the permissions
             database = self._database.stat().st_mode
             if mode != database:
                 os.fchmod(file, database & 0o777)

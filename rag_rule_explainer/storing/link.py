@@ -1,26 +1,26 @@
-"""This module wraps pg8000's connection, so that it reports a broken network by an error of its own.
+"""This module wraps the connection of pg8000, so that a broken network always raises an error of pg8000.
 
-pg8000 lets some errors of a broken connection through: those of a socket that is read, and those that
-partly received messages cause. SQLAlchemy takes these for bugs: it keeps the connection, and prints a
-trace when it cannot be closed cleanly.
+If a connection breaks, pg8000 may raise other errors, from reading the socket or from messages that were
+received only partly. SQLAlchemy does not recognise these as a lost connection: it keeps the connection in
+use, and prints a traceback when it cannot be closed cleanly.
 """
 
 import contextlib
 import struct
 from typing import Any
 
-import pg8000.dbapi  # pyright: ignore[reportMissingTypeStubs] -- it has none
+import pg8000.dbapi  # pyright: ignore[reportMissingTypeStubs] -- this package has no stubs
 
 _driver: Any = pg8000.dbapi
 _Connection: Any = _driver.Connection
 _HALF_READ = (OSError, EOFError, LookupError, struct.error)
 _NO_LONGER_OPEN = (AttributeError, ValueError)
-"""The errors of pg8000 and of Python's files if a closed connection is used."""
+"""The errors that pg8000 and Python's files raise if a connection is used after it was closed."""
 
 
 class Link(_Connection):
-    """A Link is a connection that raises only pg8000's own errors, ``network error`` if it is broken.
-    Closing it sends no farewell if the server cannot be reached."""
+    """A Link is a connection that raises only errors of pg8000. If the network is broken, their text is
+    "network error". It can always be closed, even if the server cannot be reached."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._sock = self._usock = None
@@ -31,7 +31,8 @@ class Link(_Connection):
             raise _driver.InterfaceError("network error") from error
 
     def handle_messages(self, context: Any) -> None:
-        """Reads messages until the server is ready. Raises pg8000's errors."""
+        """Reads the messages of the server until it is ready for the next statement. Raises only errors
+        of pg8000."""
         try:
             _Connection.handle_messages(self, context)
         except _HALF_READ as error:
@@ -43,16 +44,18 @@ class Link(_Connection):
             raise _driver.InterfaceError("connection is closed") from error
 
     def rollback(self) -> None:
-        """Rolls back; if the connection is broken, the server does that itself."""
+        """Rolls back the transaction. Raises no error if the connection is broken, since the server then
+        rolls back itself."""
         with contextlib.suppress(_driver.InterfaceError):
             _Connection.rollback(self)
 
     def close(self) -> None:
-        """Closes the connection, and informs the server if it can be reached."""
+        """Closes the connection. Tells the server so, if it can be reached."""
         file = self._sock
         with contextlib.suppress(_driver.Error, OSError, *_NO_LONGER_OPEN):
             _Connection.close(self)
-        # Otherwise the file would try to send its buffer when it is garbage-collected.
+        # The socket's file is closed too. If it stayed open, it would try to send its buffer when it is
+        # garbage-collected.
         if file is not None:
             with contextlib.suppress(OSError, ValueError):
                 file.close()

@@ -1,4 +1,5 @@
-"""This module reads all stored answers to one question, on a connection of its own."""
+"""This module reads the stored answers to one question, on a separate connection and not by the
+writer."""
 
 from contextlib import closing
 from typing import Any
@@ -9,12 +10,12 @@ from .database import OUTSIDE_OPTIONS, RESETS, Database, patiently
 from .schema import answers, questions
 
 MOST_LISTED = 4096
-"""The largest number of answers that are read."""
+"""The largest number of answers to one question that are read."""
 
 
 def answers_to(database: Database, question: str) -> list[Any]:
-    """Returns arrangement, ids and answer of each answer to the question with this digest, in order.
-    Raises StoreFailed."""
+    """Returns the rows of the answers to a question, ordered by arrangement: its digest, the ids of its
+    sources, and the answer. ``question``: the digest of the question. Raises StoreFailed."""
     rows = (
         select(answers.c.arrangement, answers.c.ids, answers.c.answer)
         .join(questions, questions.c.id == answers.c.question)

@@ -1,4 +1,4 @@
-"""This module inspects, prunes and exports a whole store."""
+"""This module shows what a store contains, deletes old contents, and exports all of them."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -29,8 +29,10 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class NamespaceInfo:
-    """A NamespaceInfo counts the contents of one namespace; times are in seconds since 1970. ``claims``:
-    answers that are being made; those of a process that is alone at the database are not counted."""
+    """A NamespaceInfo has the numbers of what one namespace contains. ``claims``: answers that some
+    process is making now; a process that uses the database alone does not store its claims, so they are
+    not counted. ``oldest`` and ``newest``: when answers and judgements were stored, in seconds since
+    1970."""
 
     namespace: str
     questions: int
@@ -43,7 +45,8 @@ class NamespaceInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """A StoreInfo describes a store. ``size``: the bytes of its file; None on a server."""
+    """A StoreInfo describes a store. ``schema``: the version of its tables. ``size``: the size of its
+    file in bytes; None on a server."""
 
     url: str
     schema: int
@@ -53,15 +56,15 @@ class StoreInfo:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Pruned holds the numbers of deleted rows."""
+    """Pruned holds how many answers and judgements were deleted."""
 
     answers: int
     judgements: int
 
 
 def info(url: str) -> StoreInfo:
-    """Returns the contents of the store at ``url``, counted by namespace. Raises StoreFailed if there is
-    none."""
+    """Returns a description of the store at ``url``, with the numbers of its contents by namespace.
+    Raises StoreFailed if there is no store."""
     database = _existing(url)
 
     def look(connection: Connection) -> StoreInfo:
@@ -82,10 +85,11 @@ def prune(
     *,
     everything: bool = False,
 ) -> Pruned:
-    """Deletes answers and judgements of a namespace, of a certain age, or both; or ``everything``.
+    """Deletes answers and judgements: those of a namespace, those older than some days, those that are
+    both, or ``everything``.
 
-    Claims to answers that are being made stay. Raises InvalidInput if no argument selects rows, and
-    StoreFailed.
+    Claims to answers that some process is making now stay. Raises InvalidInput unless the arguments say
+    what to delete, and StoreFailed.
     """
     chosen = namespace is not None or older_than_days is not None
     if chosen == everything:
@@ -106,8 +110,9 @@ def prune(
 
 
 def export(url: str, namespace: str | None = None) -> Iterator[dict[str, Any]]:
-    """Returns every answer and judgement of one namespace, or of all, as a dict for JSON. Reads page by
-    page, so a store of any size can be exported. Raises StoreFailed."""
+    """Returns an iterator over all answers and judgements, each as a dict for JSON. ``namespace``: the
+    one to export; None for all. Reads page by page, so a store of any size can be exported. Raises
+    StoreFailed."""
     database = _existing(url)
     name = None if namespace is None else packed(namespace)
     return _exported(database, name)
@@ -164,8 +169,8 @@ def _counted(connection: Connection, namespace: bytes, database: Database) -> tu
 def _pruned(database: Database, namespace: bytes | None, before: float | None) -> Pruned:
     with closing(database.connect()) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
-            # The lock keeps other processes from adding an answer to a question that is deleted for
-            # having none.
+            # A question without answers is deleted as well. The lock keeps other processes from adding an
+            # answer to it at the same moment.
             tables = ", ".join(table.name for table in (questions, predicates, answers, judgements))
             connection.exec_driver_sql(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
         dead = answers.c.answer.is_(None) & (answers.c.expires < database.now)
@@ -184,7 +189,8 @@ def _deleted(
     before: float | None,
     condition: Any,
 ) -> int:
-    """Returns the number of deleted rows; also deletes questions or predicates without rows."""
+    """Deletes the selected rows of a table, and then the questions or predicates (``subjects``) that have
+    no rows any more. Returns the number of deleted rows."""
     reference = table.c[subjects.name.removeprefix("rag_rules_").removesuffix("s")]
     if namespace is not None:
         named = select(subjects.c.id).where(subjects.c.namespace == namespace)
@@ -197,7 +203,7 @@ def _deleted(
 
 
 def _shrink(database: Database) -> None:
-    """Shrinks the file, so that it contains no pruned content."""
+    """Shrinks the file of a SQLite database, so that nothing of the deleted rows remains in it."""
     with closing(database.connect()) as connection:
         if connection.dialect.name == "sqlite":
             connection.execution_options(**OUTSIDE_OPTIONS)

@@ -1,4 +1,5 @@
-"""This module grants claims in memory, without the database, while this process is alone at it."""
+"""This module grants claims (rights to make an answer) in memory only, while no other process uses the
+database. This saves a transaction per answer."""
 
 import threading
 from collections.abc import Collection
@@ -6,24 +7,26 @@ from collections.abc import Collection
 from .rows import RowKey, Wish
 
 MOST_KNOWN = 250_000
-"""The number of keys in memory above which they are dropped: more would cost more memory than they save
-time."""
+"""If there are more keys than this in memory, they are dropped. More would need too much memory for the
+time that they save."""
 MOST_READ = 25_000
-"""The number of a question's keys above which they are not read: more would cost more time than they
-save."""
+"""A question with this number of keys or more is never opened for grants, since to read them would take
+longer than grants save."""
 
 
 class Grants:
-    """The Grants are the claims that were granted without the database.
+    """The Grants are the claims that were granted in memory only, without the database.
 
-    A question is open while memory has all its keys with a row, with a claim, or with a pending request;
-    then any other key is free. This holds only while no other process writes: a process that is not alone
-    any more must first close all questions. Thread-safe.
+    A question is *open* while all its keys that have a row, a claim or a pending request are known in
+    memory. A claim for any other key can then be granted at once. This is valid only while no other
+    process writes to the database, so all questions must be closed before another process may begin.
+    Thread-safe.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._questions: dict[str, bool] = {}  # by digest: True if open, False if too large
+        # By the digest of the question: True if it is open, False if it has too many keys.
+        self._questions: dict[str, bool] = {}
         self._known: set[RowKey] = set()
         self._granted: dict[RowKey, Wish] = {}
 
@@ -31,7 +34,8 @@ class Grants:
         return len(self._granted)
 
     def grant(self, wish: Wish) -> bool:
-        """Returns True iff it grants the claim; otherwise the caller must ask the writer."""
+        """Grants the claim and returns True if the question is open and the key is free. Otherwise
+        returns False, and the caller must send a request to the writer."""
         key = wish.key
         with self._lock:
             if not self._questions.get(wish.question.digest) or key in self._known:
@@ -41,7 +45,8 @@ class Grants:
         return True
 
     def granted(self, key: RowKey) -> Wish | None:
-        """Returns the granted claim of the key; without one, prevents that it is granted later."""
+        """Returns the claim that was granted for this key; None if there is none. In that case, ensures
+        that none is granted later, since the caller requests it from the database."""
         with self._lock:
             wish = self._granted.get(key)
             if wish is None and self._questions:
@@ -49,12 +54,12 @@ class Grants:
         return wish
 
     def is_new(self, question: str) -> bool:
-        """Returns True iff the question has not been opened, nor found too large."""
+        """Returns True iff it is not known yet whether this question can be opened for grants."""
         return question not in self._questions
 
     def open(self, question: str, keys: Collection[RowKey]) -> None:
-        """Opens the question for grants of all other keys, unless it has too many keys. ``keys``: those
-        that have a row, or a claim in the database."""
+        """Opens a question: from now on, claims for keys of it other than ``keys`` can be granted. Does
+        not open it if there are too many ``keys``. ``keys``: those with an answer or a claim already."""
         with self._lock:
             if len(self._known) > MOST_KNOWN:
                 self._questions.clear()
@@ -64,16 +69,19 @@ class Grants:
                 self._known.update(keys)
 
     def close(self) -> list[Wish]:
-        """Stops granting, and returns the granted claims that have not ended."""
+        """Closes all questions, so that no claim is granted any more. Returns the claims that were
+        granted and have not ended."""
         with self._lock:
             self._questions.clear()
             self._known = set(self._granted)
             return list(self._granted.values())
 
     def end(self, key: RowKey) -> bool:
-        """Drops a claim that was settled or has a row now; returns False if it was not granted here."""
+        """Removes a claim that is settled or has a row in the database now. Returns False if the claim
+        was not granted in memory."""
         return self._granted.pop(key, None) is not None
 
     def forked(self) -> None:
-        """Resets this object in a forked child: the claims and a held lock are the parent's."""
+        """Resets this object in a forked child. The claims belong to the parent, and the lock may be held
+        by one of the parent's threads for ever."""
         self.__init__()

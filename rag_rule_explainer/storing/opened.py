@@ -1,5 +1,5 @@
-"""This module opens stores: one writer per process and database, shared by all threads and event
-loops."""
+"""This module opens stores. Each process has one writer per database: a thread that does all work with
+it, for all threads and event loops."""
 
 import asyncio
 import atexit
@@ -21,15 +21,16 @@ from .writer import Writer
 
 _opening = threading.Lock()
 _writers: dict[tuple[int, str], tuple[Writer, object]] = {}
-"""The writers and the identity of their file, by process id and database.
+"""The writers, each with the identity of its SQLite file, by process id and database.
 
-A forked child has the parent's memory but not its thread; a file that was deleted and made again is
-another.
+A forked child inherits this dictionary but not the threads of the writers, so it needs writers of its
+own. If a file was deleted and made anew, its identity differs, so it needs a new writer too.
 """
 
 
 class Opened:
-    """An Opened is an open store. Its methods may be awaited on any event loop, on several at once."""
+    """An Opened is an open store. Its methods may be awaited on any event loop, and on several loops at
+    the same time."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
@@ -37,23 +38,23 @@ class Opened:
         self._namespace = packed(store.named)
 
     def check_there(self) -> None:
-        """Checks that the stored answers are in the file that later users will open. Raises
-        StoreFailed."""
+        """Raises StoreFailed if the file of the store was deleted or replaced: later explanations would
+        then not find the stored answers."""
         self._writer.database.check_there()
 
     def answers(self, question: str) -> QuestionAnswers:
-        """Returns the answers to one question. ``question``: a text with everything that they depend on
-        except sources."""
+        """Returns the access to the answers to one question. ``question``: a text that contains
+        everything on which the answers depend, except the sources."""
         return QuestionAnswers(self._writer, self._store.named, question, self._store.lease)
 
     def stored_answers(
         self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
     ) -> list[tuple[tuple[str, ...], Answer]]:
-        """Returns the ids and the answer of each stored answer to a question, in order of arrangements;
-        blocks.
+        """Returns the stored answers to a question, each with the ids of its sources, ordered by the
+        digest of the arrangement. Blocks.
 
-        ``key_of``: returns the current key of the arrangement with these ids; None without one. Answers
-        to other texts under these ids are left out. Raises StoreFailed.
+        ``key_of``: returns the key of the arrangement of the sources with these ids; None if there is
+        none. An answer is left out if the sources had other texts when it was made. Raises StoreFailed.
         """
         namespace, database = self._store.named, self._writer.database
         keys = KeyDigests(namespace, question)
@@ -66,10 +67,11 @@ class Opened:
         return found
 
     async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
-        """Returns the judgement of the predicate with this name under a memo key; None if there is none.
+        """Returns the stored judgement of a predicate; None if there is none.
 
-        Returns None for keys with other values than plain ones, tuples and frozensets, which have no
-        meaning in other processes. Raises StoreFailed.
+        ``predicate``: its name. ``memo``: the memo key of the case. Only keys of plain values, tuples and
+        frozensets can be stored, since other objects have no meaning in other processes; for other keys,
+        the result is None. Raises StoreFailed.
         """
         try:
             key = digest(self._store.named, predicate, memo)
@@ -82,8 +84,8 @@ class Opened:
         return self._writer.database.decoded(unpacked_judgement, content, key)
 
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
-        """Stores a judgement, unless the store has one, and returns once it is committed. Does nothing
-        for keys that ``judgement`` does not take. Raises StoreFailed."""
+        """Stores a judgement, unless the store has one under this key, and returns once it is committed.
+        Does nothing for a memo key that cannot be stored. Raises StoreFailed."""
         try:
             key = digest(self._store.named, predicate, memo)
             subject = RowSubject(digest(self._store.named, predicate), self._namespace, packed(predicate))
@@ -95,7 +97,8 @@ class Opened:
 
 
 def opened_store(store: Store) -> Opened:
-    """Returns the store, which is opened once in this process. Raises StoreFailed and MissingExtra."""
+    """Opens a store and returns it. If this process has the database open already, the same writer is
+    used. Raises StoreFailed and MissingExtra."""
     address = Address.of(store.url)
     key = os.getpid(), address.identity
     with _opening:
@@ -111,7 +114,7 @@ def opened_store(store: Store) -> Opened:
 
 
 def close_all() -> None:
-    """Closes every store of this process, once its queued work is done."""
+    """Closes all stores of this process. The requests that are queued are done first."""
     with _opening:
         ours = [key for key in _writers if key[0] == os.getpid()]
         writers = [_writers.pop(key)[0] for key in ours]

@@ -1,9 +1,9 @@
-"""This module has PostgreSQL's statements that run for every probe, in their fastest form.
+"""This module has the statements for PostgreSQL that run for every probe, in their fastest form.
 
-They go to the driver directly: SQLAlchemy's part would take as long as the statement. Rows are in the
-text of the statement, column by column, since drivers in Python are slow with parameters and need several
-round trips for them. All foreign data is hexadecimal, so that no text needs quoting. Rows are locked in
-the order of their keys, so that two processes never deadlock.
+They go directly to the driver, since SQLAlchemy would need as much time as the statement itself. The rows
+are written into the text of the statement, column by column: with parameters, drivers in Python are slow
+and need several round trips. All data from outside is written in hexadecimal digits, so no text needs
+quoting. Rows are locked in the order of their keys, so that two processes never deadlock.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 32
-"""A transaction serves at least this number of requests, if so many wait: a commit takes long on a
-server."""
+"""The writer serves at least this number of requests in one transaction, if so many wait. A commit takes
+long on a server, so many requests should share one."""
 
 _CLAIM = "rag_rules_claim('{%s}', '{%s}', '{%s}', '{%s}', '%s', '{%s}')"
 _PUT = "rag_rules_put('{%s}', '{%s}', '{%s}', '{%s}', '{%s}', '{%s}', %r)"
@@ -34,10 +34,12 @@ _RECALL = (
 def put_and_claim(
     connection: Connection, puts: Sequence[AnswerRow], claims: Sequence[ClaimRow], owner: str, now: float
 ) -> bool:
-    """Puts answers and makes claims in one round trip; returns True iff all of them are there now and
-    committed."""
+    """Stores answers and inserts claims in one round trip to the server, and commits. Returns True iff
+    all of them were stored or inserted. ``owner``: the owner of the claims. ``now``: the time of
+    storing."""
     parts = [_put(puts, now)] * bool(puts) + [_claim(claims, owner)] * bool(claims)
-    # A claim may be lost if the server crashes; that costs no more than one answer.
+    # If there are only claims, the commit need not wait for the disk. A crash of the server may then lose
+    # a claim, and so cost one answer more.
     durable = "on" if puts else "off"
     statement = f"SELECT {' + '.join(parts)}, set_config('synchronous_commit', '{durable}', true)"
     driver: Any = connection.connection.dbapi_connection
@@ -50,22 +52,24 @@ def put_and_claim(
 
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-    """Inserts claims for keys without a row, and returns their number."""
+    """Inserts a claim for each key that has no row yet. Returns the number of claims that were
+    inserted."""
     return _run(connection, f"SELECT {_claim(rows, owner)}").fetchone()[0]
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Stores answers for keys without one, and returns their number. Skips questions without a row."""
+    """Stores each answer whose key has none yet, and returns how many were stored. Skips an answer if its
+    question has no row."""
     return _run(connection, f"SELECT {_put(rows, now)}").fetchone()[0]
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """Returns the existing rows of these keys."""
+    """Returns the rows that exist for these keys: answers and claims."""
     return _run(connection, _READ % _keys(keys)).fetchall()
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """Returns the existing judgements of these memos."""
+    """Returns the judgements that exist under these keys (memos), each with its key."""
     return _run(connection, _RECALL % ",".join(memos)).fetchall()
 
 
@@ -96,8 +100,8 @@ def _keys(keys: Sequence[RowKey]) -> tuple[str, str]:
 
 
 def _run(connection: Connection, statement: str) -> Any:
-    """Returns the driver's cursor. Raises the errors of SQLAlchemy without the statement, which holds
-    answers."""
+    """Runs a statement and returns the driver's cursor. Raises errors of SQLAlchemy. Their text does not
+    contain the statement, since it contains answers."""
     driver: Any = connection.connection.dbapi_connection
     cursor = driver.cursor()
     try:

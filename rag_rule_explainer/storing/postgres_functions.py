@@ -1,9 +1,9 @@
-"""This module defines the functions that PostgreSQL runs for every probe.
+"""This module defines functions in PostgreSQL for the statements that run for every probe.
 
-Planning such a statement takes the server longer than running it for a few rows. The plans of a function
-last as long as a connection, also behind a pooler.
+To plan such a statement takes the server longer than to run it for a few rows. The plans of a function
+are kept as long as a connection lasts, so each is planned only once, even behind a connection pooler.
 
-Arrays have one element for each row; ids and answers are hexadecimal digits.
+Each array has one element for each row. Ids and answers are passed as hexadecimal digits.
 """
 
 CREATE = (
@@ -61,4 +61,4 @@ CREATE = (
     END $$
     """,
 )
-"""The statements that create the functions."""
+"""The statements that create these functions in a database."""

@@ -1,5 +1,5 @@
-"""This module defines the requests that coroutines send to the writer's thread, with futures for the
-outcomes."""
+"""This module defines the requests to the store's writer: the one thread that uses the database.
+Coroutines wait for the outcomes by futures."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -12,7 +12,8 @@ from .rows import RowKey, RowSubject, Wish
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """A Ticket is a request of a coroutine that waits for ``future`` on ``loop``."""
+    """A Ticket is a request to the writer whose outcome a coroutine waits for. ``future``: receives the
+    outcome. ``loop``: the event loop of the coroutine."""
 
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
@@ -20,10 +21,11 @@ class Ticket:
 
 @dataclass(slots=True, eq=False)
 class Take(Ticket):
-    """A Take requests an answer, or the claim to make it.
+    """A Take requests a stored answer or, if there is none, the claim: the right to make the answer,
+    which only one caller has at a time.
 
-    Its outcome is a row with an answer, or None for a granted claim. A claim that no coroutine waits for
-    any more must be given back by ``give_back``.
+    Its outcome is a row with an answer, or None if the claim is granted. ``give_back``: called to give
+    the claim back if the coroutine was cancelled.
     """
 
     wish: Wish
@@ -32,7 +34,8 @@ class Take(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Put(Ticket):
-    """A Put requests that an answer is stored. Its outcome is the row of an earlier answer, or None."""
+    """A Put requests to store an answer. Its outcome is None, or the row of another answer if that was
+    stored before."""
 
     wish: Wish
     answer: bytes
@@ -41,14 +44,16 @@ class Put(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Recall(Ticket):
-    """A Recall requests a judgement. Its outcome are the judgement's bytes, or None."""
+    """A Recall requests a stored judgement. ``memo``: its key. The outcome is its bytes; None if there is
+    none."""
 
     memo: str
 
 
 @dataclass(slots=True, eq=False)
 class Remember(Ticket):
-    """A Remember requests that a judgement is stored. Its outcome is None."""
+    """A Remember requests to store a judgement. ``memo``: its key. Its outcome is None once the judgement
+    is committed."""
 
     memo: str
     predicate: RowSubject
@@ -57,27 +62,27 @@ class Remember(Ticket):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A Release gives a claim back. It has no outcome."""
+    """A Release gives a claim back, so that another caller can make the answer. No caller waits for its
+    outcome."""
 
     key: RowKey
 
 
 @dataclass(frozen=True, slots=True)
 class StopWriting:
-    """A StopWriting ends the writer, once all earlier requests are done."""
+    """A StopWriting requests that the writer ends, once it has done all earlier requests."""
 
 
 WantedWork: TypeAlias = Take | Put | Recall | Remember | Release | StopWriting
 TicketOutcome: TypeAlias = tuple[Ticket, object]
-"""A ticket and its outcome; a StoreFailed is raised at the ticket's coroutine."""
+"""A ticket and its outcome. If the outcome is a StoreFailed, it is raised in the coroutine that waits."""
 
 
 def set_outcomes(settled: Iterable[TicketOutcome]) -> list[RowKey]:
-    """Sets the outcomes of tickets, with one call per loop; returns the keys of claims without a waiting
-    coroutine.
+    """Sets the outcomes of tickets, with one call for each event loop. Thread-safe.
 
-    Thread-safe. The keys are those of closed loops; cancelled coroutines on open loops give claims back
-    later.
+    Returns the keys of granted claims whose event loop is closed: no coroutine can use them, so the
+    caller must release them. If a coroutine on an open loop was cancelled, its claim is released there.
     """
     by_loop: dict[asyncio.AbstractEventLoop, list[TicketOutcome]] = {}
     for each in settled:
@@ -86,14 +91,14 @@ def set_outcomes(settled: Iterable[TicketOutcome]) -> list[RowKey]:
     for loop, outcomes in by_loop.items():
         try:
             loop.call_soon_threadsafe(_resolve, outcomes)
-        except RuntimeError:  # the loop was closed
+        except RuntimeError:  # the event loop is closed, so no coroutine waits
             unwanted += [t.wish.key for t, outcome in outcomes if outcome is None and isinstance(t, Take)]
     return unwanted
 
 
 def _resolve(outcomes: list[TicketOutcome]) -> None:
     for ticket, outcome in outcomes:
-        if ticket.future.done():  # cancelled
+        if ticket.future.done():  # the coroutine that waited was cancelled
             if outcome is None and isinstance(ticket, Take):
                 ticket.give_back(Release(ticket.wish.key))
         elif isinstance(outcome, StoreFailed):

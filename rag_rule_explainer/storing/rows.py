@@ -1,4 +1,5 @@
-"""This module defines the rows of the tables, and the statements that run for every probe."""
+"""This module defines types for the rows of the tables, and the interface of the statements that run for
+every probe."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -6,11 +7,12 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from sqlalchemy import Connection
 
 RowKey: TypeAlias = tuple[str, int]
-"""The digest of an arrangement, and the number of the sample."""
+"""What identifies an answer: the digest of its arrangement, and the number of the sample."""
 
 
 class ClaimRow(NamedTuple):
-    """A ClaimRow marks an answer that is being made; ``question`` is a digest."""
+    """A ClaimRow is the row of a claim: it shows that some process is making an answer. ``question``: the
+    digest of the question. ``ids``: the ids of the sources, encoded. ``expires``: when the claim ends."""
 
     key: RowKey
     question: str
@@ -19,7 +21,8 @@ class ClaimRow(NamedTuple):
 
 
 class RowSubject(NamedTuple):
-    """A RowSubject is a question that has answers, or a predicate that has judgements."""
+    """A RowSubject is what rows belong to: a question with its answers, or a predicate with its
+    judgements."""
 
     digest: str
     namespace: bytes
@@ -27,7 +30,8 @@ class RowSubject(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """A Wish names the answer that a caller requests, or makes."""
+    """A Wish says which answer a caller requests or makes. ``ids``: the ids of the sources, encoded.
+    ``lease``: the seconds after which a claim to make it expires."""
 
     key: RowKey
     question: RowSubject
@@ -36,7 +40,7 @@ class Wish(NamedTuple):
 
 
 class AnswerRow(Protocol):
-    """An AnswerRow is an answer to a wish."""
+    """An AnswerRow is an answer to store, with the wish that it fulfils."""
 
     wish: Wish
     answer: bytes
@@ -44,8 +48,8 @@ class AnswerRow(Protocol):
 
 
 class HotStatements(Protocol):
-    """The HotStatements run for every probe; each kind of database has its own. ``FEWEST``: a transaction
-    serves at least this number of requests, if so many wait."""
+    """The HotStatements are the statements that run for every probe; each kind of database has its own.
+    ``FEWEST``: the writer serves at least this number of requests in a transaction, if so many wait."""
 
     FEWEST: int
 
@@ -57,23 +61,25 @@ class HotStatements(Protocol):
         owner: str,
         now: float,
     ) -> bool:
-        """Puts answers and makes claims in a transaction of its own; returns True iff all of them are
-        there now. Otherwise the caller must put and claim them again, in another transaction."""
+        """Stores answers and inserts claims in a transaction of its own. Returns True iff all of them
+        were stored or inserted. Otherwise the caller must do it by ``put`` and ``claim``, in another
+        transaction."""
         ...
 
     def claim(self, connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-        """Inserts claims for keys without a row, and returns their number."""
+        """Inserts a claim for each key that has no row yet. Returns the number of claims that were
+        inserted."""
         ...
 
     def put(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-        """Stores answers for keys without one, and returns their number. Skips questions without a
-        row."""
+        """Stores each answer whose key has none yet, and returns how many were stored. Skips an answer if
+        its question has no row."""
         ...
 
     def read(self, connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-        """Returns the existing rows of these keys."""
+        """Returns the rows that exist for these keys: answers and claims."""
         ...
 
     def recall(self, connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-        """Returns the existing judgements of these memos."""
+        """Returns the judgements that exist under these keys (memos), each with its key."""
         ...

@@ -1,4 +1,4 @@
-"""This module defines the tables and functions, and migrates them from an older version."""
+"""This module defines the tables of a store, creates them, and migrates those of an older version."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -25,7 +25,8 @@ SchemaStep: TypeAlias = Callable[[Connection], None]
 """A function that migrates the tables from one version to the next."""
 
 STEPS: tuple[SchemaStep, ...] = ()
-"""The steps from version 1 to 2, from 2 to 3, and so on; a released step never changes."""
+"""The functions that migrate from version 1 to 2, from 2 to 3, and so on. Once released, a step never
+changes, since some stores have been migrated by it."""
 
 _PREFIX = "rag_rules_"
 _LOCK = 7_241_860_313  # an arbitrary number that no other application uses
@@ -45,7 +46,7 @@ questions = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""The questions that have answers."""
+"""The questions that have answers. ``digest`` is a digest of the namespace and the question."""
 
 predicates = Table(
     f"{_PREFIX}predicates",
@@ -55,7 +56,8 @@ predicates = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""The predicates that have judgements."""
+"""The predicates that have judgements. ``digest`` is a digest of the namespace and the predicate's
+name."""
 
 answers = Table(
     f"{_PREFIX}answers",
@@ -70,10 +72,11 @@ answers = Table(
     Column("latency", _seconds),
     Column("stored", _seconds),
 )
-"""The answers and the claims. ``arrangement`` is a digest of the namespace, the question and the
-arrangement's key.
+"""The answers and the claims. ``arrangement`` is a digest of the namespace, the question and the key of
+the arrangement.
 
-A row without an answer is a claim: ``owner`` makes the answer, and has time until ``expires``.
+A row without an answer is a claim: ``owner`` is making this answer and has time until ``expires``, so no
+other process should make it.
 """
 
 judgements = Table(
@@ -84,12 +87,14 @@ judgements = Table(
     Column("judgement", LargeBinary, nullable=False),
     Column("stored", _seconds, nullable=False),
 )
-"""The judgements. ``memo`` is a digest of the namespace, the predicate's name and its memo key."""
+"""The judgements. ``memo`` is a digest of the namespace, the name of the predicate, and the memo key of
+the case that was judged."""
 
 
 def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = STEPS) -> None:
-    """Makes the tables, or migrates older ones to this version, in the open transaction. Raises
-    StoreFailed for tables of a newer version, and for a SQLite file of another application."""
+    """Creates the tables if there are none, or migrates those of an older version. Works in the open
+    transaction of the caller. Raises StoreFailed for tables of a newer version, and for a SQLite file of
+    another application."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     current = len(steps) + 1
@@ -113,8 +118,8 @@ def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = ST
 
 
 def version_of(connection: Connection, shown: str) -> int | None:
-    """Returns the version of the tables; None if there are none. Raises StoreFailed if the version cannot
-    be read, and for a SQLite file of another application."""
+    """Returns the version of the store's tables; None if there are no tables yet. Raises StoreFailed if
+    the version cannot be read, and for a SQLite file of another application."""
     names = inspect(connection).get_table_names()
     if versions.name not in names:
         if names and connection.dialect.name == "sqlite":

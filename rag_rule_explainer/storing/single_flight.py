@@ -1,6 +1,7 @@
-"""This module tracks the answers that are being made, so that each of them is made by one caller only.
+"""This module keeps track of the answers that are being made, so that each is made by only one caller.
 
-It runs in the writer's thread, and does not use the database.
+An answer that is being made is called a *flight*; other callers wait for its end. The module runs in the
+writer's thread, and does not use the database itself.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,30 +15,39 @@ from .rows import RowKey, Wish
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _RENEWALS = 3
-"""The number of renewals of a claim within its lease."""
+"""How often a claim is renewed within its lease, which is the time after which it expires."""
 
 
 @dataclass(slots=True, eq=False)
 class Flight:
-    """A Flight is an answer that is being made: by this process if it is ``held``, else by another
-    one."""
+    """A Flight is an answer that is being made, or whose claim is being requested.
+
+    ``first``: the wish for the answer. ``waiting``: the callers of this process that wait for it.
+    ``held``: True if this process has the claim, False if another one has it or if that is not known yet.
+    ``pause``: the seconds until the database is checked once more for an answer of another process.
+    ``due``: when to renew the claim or to check the database; 0 before the first transaction.
+    """
 
     first: Wish
     waiting: list[Take]
     held: bool = False
     pause: float = _SHORTEST_PAUSE
-    due: float = 0.0  # 0 until the first look
+    due: float = 0.0
 
     @property
     def key(self) -> RowKey:
-        """The key of the answer."""
+        """The key that identifies the answer."""
         return self.first.key
 
 
 @dataclass(slots=True)
 class FlightBatch:
-    """A FlightBatch holds the work of one transaction, and the outcomes that need none. ``openings``: the
-    questions, by digest, whose keys are to be read."""
+    """A FlightBatch holds what one transaction has to do, and the outcomes to set after it.
+
+    ``wanted``: flights whose answer or claim is requested. ``renewed``: flights whose claim gets more
+    time. ``openings``: digests of questions whose keys are read, so that later claims can be granted in
+    memory.
+    """
 
     puts: list[Put] = field(default_factory=list[Put])
     released: list[RowKey] = field(default_factory=list[RowKey])
@@ -50,12 +60,13 @@ class FlightBatch:
 
     @property
     def needs_database(self) -> bool:
-        """True if the batch reads or writes anything."""
+        """True if the batch has any work for the database."""
         return bool(self.puts or self.wanted) or self.needs_more_than_puts_and_claims
 
     @property
     def needs_more_than_puts_and_claims(self) -> bool:
-        """True if the batch reads or writes anything else than puts and claims."""
+        """True if the batch has other work for the database than to store answers and to insert
+        claims."""
         return any((self.released, self.renewed, self.recalls, self.remembers, self.openings))
 
 
@@ -63,10 +74,11 @@ class FlightBatch:
 class Landed:
     """Landed holds the results of a committed transaction.
 
-    ``standing``: the rows of answers that existed before this process put its own. ``taken``: by key, the
-    row of an answer, StoreFailed if it cannot be read, or None if another process makes it; a wanted key
-    that is missing here is claimed by this process now. ``recalled``: judgements by memo. ``opened``:
-    keys of rows by question.
+    ``standing``: rows of answers that another process had stored before this one tried to, by key.
+    ``taken``: what was found for the wanted keys: the row of an answer, a StoreFailed if the row cannot
+    be read, or None if another process is making the answer. A wanted key that is not in ``taken`` now
+    has a claim of this process. ``recalled``: judgements by their key (memo). ``opened``: for each
+    question, the keys of its rows.
     """
 
     standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
@@ -76,24 +88,26 @@ class Landed:
 
 
 class Flights:
-    """The Flights are all flights of one store in this process."""
+    """The Flights are all answers of one store that are being made, as far as this process knows. They
+    decide which requests need the database. ``grants``: claims that are granted in memory only."""
 
     def __init__(self, grants: Grants) -> None:
         self._grants = grants
         self._by_key: dict[RowKey, Flight] = {}
         self.alone = False
-        """True while no other process can have the database open."""
+        """True while no other process can use the database."""
         self.due = inf
-        """The next time at which a flight must be renewed or looked at, by ``time.monotonic``."""
+        """The next time at which a claim must be renewed, or the database checked for an answer of
+        another process; by ``time.monotonic``."""
 
     @property
     def are_over(self) -> bool:
-        """True if no answer is being made."""
+        """True if no answer is being made, nor requested."""
         return not self._by_key and not self._grants
 
     def board(self, wanted: Iterable[WantedWork], now: float) -> FlightBatch:
-        """Returns a batch of the requests that need the database; the others wait for a flight, or get
-        their outcome."""
+        """Returns a batch with the requests that need the database. A request for an answer that is being
+        made already waits for that; some other requests get their outcome without the database."""
         batch = FlightBatch()
         for each in wanted:
             match each:
@@ -114,8 +128,11 @@ class Flights:
         return batch
 
     def landed(self, batch: FlightBatch, found: Landed, now: float) -> list[RowKey]:
-        """Ends the flights whose answers are committed; returns the keys of claims without a waiting
-        caller."""
+        """Takes the results of a committed batch, and adds outcomes for the waiting callers to the batch.
+
+        Returns the keys of claims that were granted although no caller waits for them any more; the
+        caller must release these.
+        """
         for put in batch.puts:
             key = put.wish.key
             row = found.standing.get(key)
@@ -142,26 +159,30 @@ class Flights:
         return unwanted
 
     def openings(self, batch: FlightBatch) -> set[str]:
-        """Returns the questions, by digest, whose keys are worth reading."""
+        """Returns the digests of questions in this batch whose keys should be read. None if this process
+        does not use the database alone, since claims are then not granted in memory."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
         )
         return {question for question in questions if self._grants.is_new(question)}
 
     def closed(self) -> list[Wish]:
-        """Ends grants without the database, and returns the claims that were granted so."""
+        """Stops granting claims in memory only (without the database). Returns the claims that were
+        granted that way and have not ended."""
         self.alone = False
         return self._grants.close()
 
     def claimed(self, wishes: Iterable[Wish], now: float) -> None:
-        """Records that these claims, which were granted without the database, have rows in it now."""
+        """Records that these claims, which were granted in memory only, now have rows in the database and
+        so must be renewed."""
         for wish in wishes:
             flight = self._by_key.setdefault(wish.key, Flight(wish, [], held=True))
             self._wake_at(flight, now + wish.lease / _RENEWALS)
             self._grants.end(wish.key)
 
     def failed(self, batch: FlightBatch, error: StoreFailed, now: float) -> None:
-        """Ends the flights of a failed transaction, with the error as the outcome of each ticket."""
+        """Ends the flights of a transaction that failed. The error becomes the outcome for all their
+        callers."""
         for put in batch.puts:
             batch.outcomes.append((put, _again(error)))
             self._end(put.wish.key, error, batch)
@@ -177,7 +198,8 @@ class Flights:
         if flight is not None:
             flight.waiting.append(take)
         elif (granted := self._grants.granted(wish.key)) is not None:
-            # A claim without a row needs no renewal.
+            # This claim was granted in memory only. It has no row that expires, so it is never due for
+            # renewal.
             self._by_key[wish.key] = Flight(granted, [take], held=True, due=inf)
         else:
             flight = self._by_key[wish.key] = Flight(wish, [take])
@@ -187,7 +209,7 @@ class Flights:
         flight = self._by_key.get(key)
         if flight is None:
             self._grants.end(key)
-        # The row stays if another caller of this process makes the answer now.
+        # If another caller of this process waits, the claim is passed on to it and its row stays.
         elif flight.held and not self._grant(flight, batch):
             del self._by_key[key]
             if not self._grants.end(key):
@@ -201,7 +223,7 @@ class Flights:
                 self._end(flight.key, StoreFailed("the store was closed; open it anew"), batch)
 
     def _grant(self, flight: Flight, batch: FlightBatch) -> bool:
-        """Gives the claim to the caller that has waited longest; returns False if none waits."""
+        """Gives the claim to the caller that has waited longest. Returns False if no caller waits."""
         flight.held = True
         while flight.waiting:
             take = flight.waiting.pop(0)
@@ -235,7 +257,8 @@ class Flights:
 
 
 def _again(outcome: object) -> object:
-    # Each ticket gets a copy, since one exception would collect the tracebacks of all.
+    # Each caller gets its own copy of an exception. If all raised the same one, it would collect the
+    # tracebacks of all of them.
     if not isinstance(outcome, StoreFailed):
         return outcome
     copy = StoreFailed(*outcome.args)

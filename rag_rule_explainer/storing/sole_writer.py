@@ -1,15 +1,16 @@
-"""This module lets a process use a database alone or beside others, by a lock that shows its presence.
+"""This module decides whether this process uses the database alone or together with others, by a lock.
 
-A process that is alone at a database needs no claims that others can see:
+A *claim* is the right to make an answer. Other processes must see it in the database, so that they do not
+make the same answer. A process that uses the database alone saves the time to write claims:
 
-1. A process holds a lock while it works: exclusive if it is alone, or shared beside others. A newcomer
-tries the exclusive lock once, then requests a shared one until it gets it. 2. A process that is alone
-checks for newcomers several times a second. If there is one, it stops granting claims without the
-database, commits a claim for each answer that it makes, and only then gives up its lock. It continues as
-a newcomer itself.
+1. A process holds a lock while it works: an exclusive one if it is alone, else a shared one. A process
+that begins tries once to get the exclusive lock, and then requests a shared one until it gets it. 2. A
+process that is alone checks several times a second whether another one requests a lock. If so, it stops
+granting claims in memory only, commits a claim for each answer that it is making, and only then gives up
+its lock. It then requests a shared lock itself.
 
-So every answer in the making has a claim while several processes work. Locks end with their processes,
-and so do the answers that a killed process was making.
+So while several processes work, each answer that is being made has a claim in the database. If a process
+is killed, its lock ends, and the answers that it was making are lost.
 """
 
 import time
@@ -22,22 +23,24 @@ from .rows import Wish
 from .single_flight import Flights
 
 Claimed: TypeAlias = Callable[[list[Wish]], object]
-"""A function that commits claims to answers that are being made, and then returns."""
+"""A function that commits claims for these answers, which this process is making, to the database."""
 
 LOOK = 0.25
-"""The seconds between two checks for newcomers."""
+"""The seconds between two checks whether another process requests a lock."""
 PATIENCE = 30.0
-"""The seconds for which a newcomer waits; a process that is alone for longer must be stopped or stuck."""
+"""The seconds to wait until a process that is alone gives up its lock. One that takes longer must have
+been stopped or hang, so work begins without it."""
 _IDLE = 2.0
-"""The seconds without work after which a process leaves."""
+"""The seconds without work after which a process gives its lock back."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
 
 class Stay:
-    """A Stay is the state of this process at the database: away, alone, or among others. Away, it does no
-    work.
+    """A Stay knows how this process uses the database: not at all ("away"), alone, or "among" other
+    processes.
 
-    ``presence``: None means always among others. ``due``: the time of the next ``look``, by
+    ``presence``: the lock; None if there is no such lock, and then no process counts as alone.
+    ``claimed``: commits claims to the database. ``due``: the time of the next ``look``, by
     ``time.monotonic``.
     """
 
@@ -51,8 +54,8 @@ class Stay:
         self.due = inf
 
     def begin(self) -> None:
-        """Enters if the process is away: alone if no other is there, else once a lone process has
-        committed its claims."""
+        """Is called before work with the database. If this process is away, takes the exclusive lock, or
+        else waits for a shared one: until a process that is alone has committed its claims."""
         if self._presence is None or self._where != "away":
             return
         if self._presence.try_alone():
@@ -62,14 +65,17 @@ class Stay:
         self.worked()
 
     def worked(self) -> None:
-        """Records the time of the latest work."""
+        """Records that this process is using the database now."""
         if self._presence is not None:
             self._worked = time.monotonic()
             self.due = min(self.due, self._worked + LOOK)
 
     def look(self, now: float) -> None:
-        """Lets a newcomer in, or leaves after some time without work. Raises OSError and the errors of
-        ``claimed``; then the next call tries again."""
+        """Is called regularly. If this process is alone and another one requests a lock, commits the
+        claims and shares the database with it. Gives the lock back after some time without work.
+
+        Raises OSError and the errors of ``claimed``; the next call then tries the same once more.
+        """
         if self._presence is None or self._where == "away":
             self.due = inf
             return
@@ -77,7 +83,8 @@ class Stay:
         if self._where == "among" and not self._locked:
             self._locked = self._presence.try_among()
         if self._where == "alone" and self._presence.is_asked_for():
-            # This order guarantees that a newcomer finds a claim to each answer in the making.
+            # The claims are committed before the lock is given up. So the other process finds a claim for
+            # each answer that this one is making.
             wishes = self._flights.closed()
             if wishes:
                 self._claimed(wishes)
@@ -85,17 +92,18 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # After this process has left, the next one may be alone and need not wait.
+            # Without this process's lock, the next process may be alone and need not wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:
-        """Gives the lock back. The caller has made sure that all answers in the making have claims."""
+        """Gives the lock back. Before this, the caller must make sure that each answer that is being made
+        has a claim in the database."""
         if self._presence is not None:
             self._presence.leave()
         self._where = "away"
 
     def _leave_unless_granted(self) -> None:
-        if self._flights.closed():  # just now
+        if self._flights.closed():  # a claim was granted in memory since the check, so this process stays
             self._flights.alone = self._where == "alone"
         else:
             self.leave()
@@ -105,5 +113,5 @@ class Stay:
         while not (locked := presence.try_among()) and time.monotonic() < until:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        # Without a lock, each look requests it again.
+        # If the wait was in vain, work begins without a lock, and each ``look`` requests it once more.
         self._where, self._locked = "among", locked

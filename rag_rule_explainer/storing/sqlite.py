@@ -1,7 +1,7 @@
-"""This module has SQLite's statements that run for every probe, in their fastest form.
+"""This module has the statements for SQLite that run for every probe, in their fastest form.
 
-They go to the driver directly, which raises its own errors: with the rows in memory, SQLAlchemy's part
-would take longer than SQLite's.
+They go directly to the driver, and raise the driver's errors. SQLAlchemy would need more time than SQLite
+itself, which has the rows in memory.
 """
 
 import json
@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 1
-"""A transaction serves at least this number of requests: a commit is fast here, so none waits for
-others."""
+"""The writer serves at least this number of requests in one transaction. A commit is fast in SQLite, so
+requests need not wait for each other."""
 
 _CLAIM = (
     "INSERT INTO rag_rules_answers (arrangement, sample, question, ids, owner, expires)"
@@ -35,8 +35,10 @@ _UNLESS_ANSWERED = (
 )
 _PUT = _INSERT + " VALUES (?, ?, ?, ?, ?, ?, ?)" + _UNLESS_ANSWERED
 _MOST_AT_ONCE = 100
-"""The largest number of rows of a statement: older versions of SQLite take at most 999 parameters."""
-# CROSS JOIN makes SQLite look each key up, whatever sizes it assumes.
+"""The largest number of rows in one statement. Older versions of SQLite take at most 999 parameters, and
+each row needs seven."""
+# SQLite may assume that the table is small and scan all of it. CROSS JOIN makes it look up each key by
+# the index.
 _READ = (
     "SELECT a.arrangement, a.sample, a.owner, a.expires, a.answer, a.latency FROM json_each(?) AS wanted"
     " CROSS JOIN rag_rules_answers AS a ON a.arrangement = json_extract(wanted.value, '$[0]')"
@@ -49,13 +51,15 @@ _RECALL = (
 
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-    """Inserts claims for keys without a row, and returns their number."""
+    """Inserts a claim for each key that has no row yet. Returns the number of claims that were
+    inserted."""
     values = [(*row.key, row.ids, owner, row.expires, row.question) for row in rows]
     return driver_connection(connection).executemany(_CLAIM, values).rowcount
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Stores answers for keys without one, and returns their number. Skips questions without a row."""
+    """Stores each answer whose key has none yet, and returns how many were stored. Skips an answer if its
+    question has no row."""
     driver = driver_connection(connection)
     wanted = {row.wish.question.digest for row in rows}
     ids = dict(driver.execute(_QUESTIONS, (json.dumps([*wanted]),)).fetchall())
@@ -72,11 +76,11 @@ def put_and_claim(
     connection: Connection,
     puts: Sequence[AnswerRow],
     claims: Sequence[ClaimRow],
-    owner: str,  # noqa: ARG001 -- claims need a transaction of several statements
+    owner: str,  # noqa: ARG001 -- this function inserts no claims: they need several statements
     now: float,
 ) -> bool:
-    """Puts the answers, and returns True iff there are no claims, few answers, and all of them are there
-    now. One statement does all, so that Python's lock is free until it is done."""
+    """Stores answers by a single statement, if there are no claims and not too many answers. Returns True
+    iff all answers were stored. During one statement, other Python threads can run, which saves time."""
     if claims or len(puts) > _MOST_AT_ONCE:
         return False
     values: list[Any] = []
@@ -97,20 +101,21 @@ def _put_at_once(rows: int) -> str:
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """Returns the existing rows of these keys."""
+    """Returns the rows that exist for these keys: answers and claims."""
     return driver_connection(connection).execute(_READ, (json.dumps(keys),)).fetchall()
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """Returns the existing judgements of these memos."""
+    """Returns the judgements that exist under these keys (memos), each with its key."""
     return driver_connection(connection).execute(_RECALL, (json.dumps(memos),)).fetchall()
 
 
 def begin(connection: Connection) -> None:
-    """Begins a writing transaction, since a reading one may fail to become a writing one later."""
+    """Begins a transaction that may write from the start. One that begins by reading may fail when it
+    writes later."""
     driver_connection(connection).execute("BEGIN IMMEDIATE")
 
 
 def driver_connection(connection: Connection) -> sqlite3.Connection:
-    """Returns the driver's connection."""
+    """Returns the connection of Python's ``sqlite3`` that SQLAlchemy's connection uses."""
     return cast("sqlite3.Connection", connection.connection.dbapi_connection)

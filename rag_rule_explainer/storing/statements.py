@@ -1,4 +1,5 @@
-"""This module has the rarer statements, in SQLAlchemy's terms for every kind of database."""
+"""This module has the statements that run rarely. They are written with SQLAlchemy, so that they work
+with every kind of database."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -22,7 +23,7 @@ _TAKE_OVER = (
 
 
 def register(connection: Connection, table: Table, subjects: Iterable[RowSubject]) -> None:
-    """Inserts the missing rows of these questions or predicates."""
+    """Inserts a row for each of these questions or predicates that has none yet."""
     rows = [subject._asdict() for subject in sorted(set(subjects))]
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
@@ -30,7 +31,8 @@ def register(connection: Connection, table: Table, subjects: Iterable[RowSubject
 def insert_judgements(
     connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float
 ) -> None:
-    """Inserts judgements by memo; the first one stands."""
+    """Inserts judgements. ``rows``: the key (memo), the predicate and the judgement of each. A judgement
+    that exists already under a key stays."""
     register(connection, predicates, [subject for _, subject, _ in rows])
     wanted = {subject.digest for _, subject, _ in rows}
     found = select(predicates.c.digest, predicates.c.id).where(predicates.c.digest.in_(wanted))
@@ -43,26 +45,28 @@ def insert_judgements(
 
 
 def release(connection: Connection, keys: Sequence[RowKey], owner: str) -> None:
-    """Deletes claims of this owner."""
+    """Deletes the claims of this owner to the answers with these keys."""
     connection.execute(_RELEASE, [_bound(key, holder=owner) for key in sorted(keys)])
 
 
 def renew(connection: Connection, expiring: Sequence[tuple[RowKey, float]], owner: str) -> None:
-    """Sets later expiry times of claims of this owner."""
+    """Sets new times at which claims of this owner expire. ``expiring``: the keys with these times."""
     connection.execute(
         _RENEW, [_bound(key, holder=owner, until=until) for key, until in sorted(expiring)]
     )
 
 
 def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float, heir: str) -> bool:
-    """Gives a dead claim to ``heir``; returns False if the row has changed."""
+    """Gives a claim to the owner ``heir``, if its owner has died or its time is over. Returns False if
+    the row is not as it was read any more, by ``holder`` and ``expired``."""
     bound = _bound(row.key, holder=holder, expired=expired, heir=heir, until=row.expires)
     return connection.execute(_TAKE_OVER, bound).rowcount == 1
 
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
-    """Returns the keys of rows that begin with the prefix, at most ``most``."""
-    begin_so = answers.c.arrangement.between(prefix, prefix + "g")  # "g" is above all hexadecimal digits
+    """Returns the keys of at most ``most`` rows whose arrangement's digest begins with ``prefix``."""
+    # "g" comes after all hexadecimal digits, so this range has exactly the keys with the prefix.
+    begin_so = answers.c.arrangement.between(prefix, prefix + "g")
     found = connection.execute(
         select(answers.c.arrangement, answers.c.sample).where(begin_so).limit(most)
     )

@@ -1,8 +1,9 @@
-"""This module describes a store by its place and namespace, without opening it."""
+"""This module describes a store by its url and its namespace, without opening it."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..allowed import called_as
 from ..errors import InvalidInput
 from .address import Address
 
@@ -12,17 +13,20 @@ if TYPE_CHECKING:
 _LONGEST_LEASE = 86_400.0
 
 
+@called_as("Store")
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A Store describes a store of paid answers and judgements: frozen, hashable, picklable, and not yet
-    opened.
+    """A Store describes where answers and judgements are kept, so that they need not be paid for once
+    more. It is frozen, hashable and picklable, and does not open the database.
 
     ``url``: the path of a SQLite file, ``sqlite:///PATH`` or ``postgresql://USER:PASSWORD@HOST/DATABASE``
-    (which means the driver pg8000). A relative path is relative to the current folder at the time of
-    opening. ``namespace``: the application whose answers these are; use another one when the application
-    has changed. None: the name of the application and a digest of its models' requests; a note of the
-    explanation shows it. ``lease``: the seconds for which other processes wait for an answer in the
-    making if they cannot see that its maker died; renewed while the maker lives.
+    (which uses the driver pg8000). A relative path is relative to the current folder at the time of
+    opening. ``namespace``: a name for the application that gave the answers; use another one when the
+    application has changed. None makes one from the name of the application and a digest of the requests
+    to its models; a note of the explanation shows it.
+
+    ``lease``: while one process makes an answer, other processes wait for it. If the first one dies and
+    the others cannot see that, they wait for this number of seconds. A living process renews the lease.
 
     Raises InvalidInput for another kind of database, an empty namespace, or a lease that is not above 0
     and at most a day.
@@ -41,13 +45,14 @@ class Store:
                 f"the namespace of a store is {self.namespace!r}; name the application and its version, "
                 "e.g. 'support-bot-7', so that answers of a changed one are not taken for its own"
             )
-        is_number = isinstance(self.lease, (int, float)) and not isinstance(self.lease, bool)  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        is_number = isinstance(self.lease, (int, float)) and not isinstance(self.lease, bool)  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         if not is_number or not 0 < self.lease <= _LONGEST_LEASE:
             raise InvalidInput(f"the lease is {self.lease!r}; give seconds above 0, at most a day")
 
     @classmethod
     def of(cls, given: "Store | str | None") -> "Store | None":
-        """Returns a store unchanged, and the store at a path or url. Raises InvalidInput."""
+        """Returns a Store or None unchanged; turns a path or url into a Store. Raises InvalidInput for
+        anything else."""
         if given is None or isinstance(given, cls):
             return given
         if not isinstance(given, str):
@@ -57,21 +62,22 @@ class Store:
         return cls(given)
 
     def open(self) -> "Opened":
-        """Returns the open store, one per process and database, shared by all threads and event loops.
-        Raises StoreFailed if the database cannot be used, MissingExtra if its driver is missing."""
-        from .opened import opened_store  # late: a description loads no SQLAlchemy
+        """Opens the store and returns it. All threads and event loops of a process share one writer
+        to a database. Raises StoreFailed if the database cannot be used, and MissingExtra if its driver
+        is not installed."""
+        from .opened import opened_store  # imported late: to describe a store needs no SQLAlchemy
 
         return opened_store(self)
 
     @property
     def named(self) -> str:
-        """The namespace. Raises InvalidInput without one, since an open store needs it."""
+        """The namespace. Raises InvalidInput if it is None, since a store cannot be used without one."""
         if self.namespace is None:
             raise InvalidInput(f"the store {self!r} has no namespace; give one, such as 'support-bot-7'")
         return self.namespace
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the fields for JSON, without a password."""
+        """Returns the fields as a dict for JSON, with the password in the url masked."""
         return {"url": Address.of(self.url).shown, "namespace": self.namespace, "lease": self.lease}
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""This module runs the only thread of a store that uses its database.
+"""This module runs the writer of a store: the only thread of this process that writes to its database.
 
-It does all queued requests in one transaction, commits, and only then sets the outcomes: no answer is
-used before it is committed, and many answers share one commit.
+The writer does many queued requests in one transaction, commits it, and only then sets their outcomes. So
+no answer is used before it is committed, and many answers share one commit.
 """
 
 import contextlib
@@ -29,20 +29,23 @@ from .transaction import claim_all, perform
 
 
 def _may_come_back(error: Exception) -> bool:
-    # The database has worked before, so it may only be restarting.
+    # The connection worked before. So if it is lost, the server may only be restarting, and a retry
+    # helps.
     return may_pass(error) or is_broken(error)
 
 
 class Writer:
-    """A Writer is a thread that serves tickets until it is stopped or the process ends. ``commits``: the
-    number of committed transactions. ``grants``: the claims that need no ticket."""
+    """A Writer is a thread that does queued requests until it is stopped or the process ends. ``owner``:
+    the name under which it makes claims. ``commits``: the number of its committed transactions.
+    ``grants``: grants claims in memory, without a request to the writer."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.owner = new_owner()
         self.commits = 0
         self.grants = Grants()
-        # SimpleQueue is reentrant: a destructor that runs during a put may put as well.
+        # SimpleQueue is reentrant, which is needed here: a destructor may run during a put() and put a
+        # request itself.
         self._queue: SimpleQueue[WantedWork] = SimpleQueue()
         self._flights = Flights(self.grants)
         self._presence = database.presence()
@@ -55,11 +58,11 @@ class Writer:
 
     @property
     def serves(self) -> bool:
-        """True until the writer is stopped."""
+        """True as long as the writer accepts requests: until it is stopped."""
         return not self._stopped
 
     def submit(self, wanted: WantedWork) -> None:
-        """Queues a request; thread-safe, never blocks. Raises StoreFailed after the writer was
+        """Queues a request. Thread-safe, and never blocks. Raises StoreFailed if the writer was
         stopped."""
         if self._stopped and not isinstance(wanted, (Release, StopWriting)):
             raise StoreFailed(f"the store {self.database.shown} was closed; open it anew")
@@ -68,14 +71,15 @@ class Writer:
             self._refuse()
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Finishes the queued requests and closes the connection; waits for that at most ``seconds``."""
+        """Has the writer do its queued requests, close the connection and end. Waits for its end, but at
+        most ``seconds``."""
         self._queue.put(StopWriting())
         self._thread.join(seconds)
         retire(self.owner)
 
     def forked(self) -> None:
-        """Stops the writer in a forked child, which has no writer's thread, and leaves the parent's lock
-        alone."""
+        """Stops the writer in a forked child, where its thread does not run. The lock stays with the
+        parent."""
         self._stopped = True
         self.grants.forked()
         self._stay.leave()
@@ -93,23 +97,24 @@ class Writer:
             self._refuse()
 
     def _refuse(self) -> None:
-        """Fails the tickets that were queued after the stop."""
+        """Sets an error as the outcome of all requests that were queued after the stop."""
         left = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
         late = [each for each in left if isinstance(each, Ticket)]
-        # No error is made without a ticket: a claim may be dropped at the interpreter's shutdown, when
-        # imports fail.
+        # The error is created only if it is needed. At the shutdown of the interpreter, only claims may
+        # be given back here, and imports for an error would fail.
         if late:
             error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
             set_outcomes((each, error) for each in late)
 
     def _next(self) -> list[WantedWork]:
-        """Returns queued requests; waits for the first one, or until a flight or a look is due."""
+        """Waits for a request and returns it together with others that are queued. Returns an empty list
+        if something else is due before: to renew a claim, or to check for other processes."""
         due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # Half of the regular callers are served at once; the others prepare their next requests
-            # meanwhile.
+            # About half of the callers are served in one transaction. While it runs, the other half can
+            # prepare their next requests.
             waiting = self._queue.qsize()
             batch_size = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
             wanted += [self._queue.get_nowait() for _ in range(min(batch_size - 1, waiting))]
@@ -121,7 +126,8 @@ class Writer:
 
     def _look(self) -> None:
         now = time.monotonic()
-        # The check avoids a system call for every commit, which would release the interpreter's lock.
+        # ``look`` makes a system call, which releases the interpreter's lock. So it is called only when
+        # it is due, and not for every commit.
         if now >= self._stay.due:
             with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError, StoreFailed):
                 self._stay.look(now)
@@ -134,7 +140,8 @@ class Writer:
             try:
                 landed = patiently(partial(self._transaction, batch), _may_come_back)
             except BaseException as error:
-                # Any error becomes the outcome of all tickets, and the thread continues.
+                # Whatever the error is, it becomes the outcome of all requests of the batch, and the
+                # thread goes on.
                 failure = failed(self.database.shown, error)
                 failure.__cause__ = None if failure is error else error
                 self._flights.failed(batch, failure, time.monotonic())
@@ -152,18 +159,19 @@ class Writer:
         self._committed(partial(claim_all, wishes))
 
     def _committed(self, work: Callable[[Connection, Database, str], Result]) -> Result:
-        """Returns the result of work that commits; reconnects after a failure."""
+        """Does work that ends with a commit, and returns its result. Makes a connection first if there is
+        none, as after an error."""
         if self._connection is None:
-            self.database.check_there()  # connecting would make a new, empty file
+            self.database.check_there()  # if the file is gone, connecting would create an empty one
             self._connection = self.database.connect()
         try:
             result = work(self._connection, self.database, self.owner)
-            # This check comes after the commit, so that no answer in a deleted file is reported as
-            # stored.
+            # The file may have been deleted before the commit. This check comes after the commit, so that
+            # an answer in a deleted file is never reported as stored.
             self.database.check_there()
         except BaseException:
-            # The connection may be unusable, so the next transaction opens a new one; closing ends the
-            # open one.
+            # The connection may be unusable, so it is closed, which also ends its transaction. The next
+            # transaction makes a new one.
             self._disconnect(politely=False)
             raise
         self.commits += 1

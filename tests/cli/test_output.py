@@ -148,6 +148,11 @@ class TestProcess:
         assert run.code == 0
         assert r"\u03a9mega" in run.out
 
+    def test_help_is_printed_in_any_encoding(self) -> None:
+        run = finished(subprocess_of("explain", "--help", env={"PYTHONIOENCODING": "ascii"}))
+        assert run.code == 0
+        assert "--sources" in run.out
+
     @pytest.mark.parametrize("more", AS_TEXT_AND_AS_JSON)
     def test_a_reader_that_leaves_early_ends_it_quietly(
         self, tmp_path: Path, more: tuple[str, ...]

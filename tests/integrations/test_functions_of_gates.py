@@ -189,3 +189,10 @@ def test_a_stub_in_place_of_the_search_is_named() -> None:
     explainer, _ = with_tools({"look_up": "nothing found"})
     with pytest.raises(NoSourcesCaptured, match="stub_tools stood in for 'look_up'; leave the tool that"):
         explainer.explain("why?")
+
+
+@pytest.mark.parametrize("other", [gate_of_chains, gate_of_engines])
+def test_the_gate_of_another_integration_is_named(other: Any) -> None:
+    explain, _ = explaining(TEXTS, joined, of=other)
+    with pytest.raises(InvalidInput, match="import gate and RuleExplainer from the same package"):
+        explain()

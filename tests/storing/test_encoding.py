@@ -4,6 +4,7 @@ import contextlib
 import enum
 import json
 from collections.abc import Hashable
+from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -53,9 +54,9 @@ KEYS: st.SearchStrategy[Hashable] = st.recursive(
 
 @given(ANSWERS)
 def test_an_answer_comes_back_equal(answer: Answer) -> None:
-    assert storable(answer) == answer
+    assert asdict(storable(answer)) == asdict(answer)
     back = unpacked_answer(packed_answer(answer))
-    assert back == answer
+    assert asdict(back) == asdict(answer)
     assert repr(back.value) == repr(answer.value)  # 1 is neither 1.0 nor True
 
 
@@ -71,7 +72,7 @@ def test_texts_ids_and_judgements_come_back_equal(
 
 def test_two_surrogates_are_not_one_character() -> None:
     answer = Answer("\ud83d\ude00", "\ud83d\ude00", finish_reason="\U0001f600")
-    assert unpacked_answer(packed_answer(answer)) == answer
+    assert asdict(unpacked_answer(packed_answer(answer))) == asdict(answer)
 
 
 class Colour(enum.IntEnum):
@@ -105,7 +106,7 @@ class Sly(str):
 def test_what_json_cannot_say_comes_back_as_json_says_it(value: object) -> None:
     kept = storable(Answer("text", value))
     assert kept.value == as_json(value)
-    assert unpacked_answer(packed_answer(kept)) == kept
+    assert asdict(unpacked_answer(packed_answer(kept))) == asdict(kept)
 
 
 def test_what_is_too_long_or_nested_too_deeply_comes_back_as_json_says_it() -> None:
@@ -113,7 +114,7 @@ def test_what_is_too_long_or_nested_too_deeply_comes_back_as_json_says_it() -> N
     endless.append(endless)
     for value in (10**5000, endless, json.loads("[" * 500 + "]" * 500)):
         kept = storable(Answer("text", value))
-        assert unpacked_answer(packed_answer(kept)) == kept
+        assert asdict(unpacked_answer(packed_answer(kept))) == asdict(kept)
 
 
 def test_no_code_of_a_value_is_run() -> None:
@@ -123,9 +124,11 @@ def test_no_code_of_a_value_is_run() -> None:
 
 def test_odd_fields_of_an_answer_are_kept_as_far_as_possible() -> None:
     odd: dict[str, Any] = {"usage": {"in": 3, "details": {"x": 1}, 7: 1.5}, "finish_reason": 7}
-    assert storable(Answer("text", **odd)) == Answer("text", usage={"in": 3}, finish_reason="7")
+    assert repr(storable(Answer("text", **odd))) == repr(
+        Answer("text", usage={"in": 3}, finish_reason="7")
+    )
     proxied = Answer("text", usage=MappingProxyType({"in": 3}))
-    assert unpacked_answer(packed_answer(proxied)) == Answer("text", usage={"in": 3})
+    assert asdict(unpacked_answer(packed_answer(proxied))) == asdict(Answer("text", usage={"in": 3}))
 
 
 @given(st.binary(max_size=40) | VALUES.map(lambda value: packed(json.dumps(value))))

@@ -1,4 +1,4 @@
-"""This module implements the kit's ``Application`` for LangChain."""
+"""This module implements ``rag_rule_explainer.instrumentation.application.Application`` for LangChain."""
 
 import re
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,6 +25,7 @@ from rag_rule_explainer.instrumentation.isolation.attributes import data_copy
 from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.run_context import participation
 
+from .ambient import without_streams
 from .breakpoints import asked_a_human
 from .brought import as_documents
 from .finding import Found, documents_found, identify
@@ -36,14 +37,15 @@ from .tracing import areplayed, replayed
 from .watching import Watch, watched_by
 
 _OF_ASYNC_ONLY = re.compile(r"ainvoke|coroutine|synchronous")
-"""A part of the errors of LangChain and LangGraph if an async function is called by ``invoke``."""
+"""Words in the errors that LangChain and LangGraph raise when ``invoke`` meets an async function."""
 
 
 @dataclass(frozen=True, slots=True)
 class LangChainApplication(Application[Found]):
-    """This class is the ``Application`` of LangChain; the ``config`` of a case is a RunnableConfig.
+    """This class runs and watches a Runnable for an explanation.
 
-    ``of_streams``: keywords for ``stream`` alone, such as ``stream_mode``; replays do not receive them.
+    The ``config`` of a ``CallInput`` is a RunnableConfig. ``of_streams``: keywords that only ``stream``
+    accepts, such as ``stream_mode``. Replays are not streamed, so they do not receive them.
     """
 
     runnable: Runnable[Any, Any]
@@ -67,7 +69,7 @@ class LangChainApplication(Application[Found]):
     @property
     @override
     def async_only(self) -> bool:
-        """Returns False; a Runnable is known to be async only by the error of ``invoke``."""
+        """Returns False, because only the error that ``invoke`` raises shows that a Runnable is async."""
         return False
 
     @override
@@ -106,17 +108,20 @@ class LangChainApplication(Application[Found]):
 
     @override
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:
-        """Returns a context that does nothing; ``as_one_run`` and ``invoke`` have begun a run already."""
+        """Returns a context that does nothing, because the caller has already begun the traced run.
+
+        The callers are ``as_one_run`` and the methods of ``ExplainedRuns``.
+        """
         return nullcontext()
 
     @override
     def is_traced(self) -> bool:
-        """Returns False; ``as_one_run`` and ``invoke`` have asked the tracers already."""
+        """Returns False, because the callers of this class have already called ``why_unheard``."""
         return False
 
     @override
     def ask_tracers(self) -> object:
-        """Returns None; ``as_one_run`` and ``invoke`` have asked the tracers already."""
+        """Returns None, because the callers of this class have already called ``why_unheard``."""
         return None
 
     @override
@@ -173,8 +178,12 @@ class LangChainApplication(Application[Found]):
 
 
 def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig:
-    """Returns the config of a run, with tags and metadata that mark a replay or the baseline."""
-    # A run may change its config, so that each has a copy; only the user's own run uses the original.
+    """Returns the config of a run, with tags and metadata that mark it as a replay or the baseline.
+
+    ``kept``: the retained sources of a replay; None for the baseline.
+    """
+    # A run may change its config. So each replay gets a copy; only a run that the user made (by
+    # ``invoke`` or ``stream``) uses the original.
     own = kept is None and case.live
     given = cast("RunnableConfig", (case.config if own else data_copy(case.before)) or {})
     run = participation()
@@ -189,7 +198,7 @@ def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig
     metadata = (
         {"rag_rule_kept": ",".join(source.id for source in kept)} if replay is None else replay.marks
     )
-    config = ensure_config(_of_a_new_run(given))
+    config = without_streams(ensure_config(_of_a_new_run(given)))
     config["tags"] = sorted({*(config.get("tags") or ()), REPLAY_TAG})
     config["metadata"] = {**(config.get("metadata") or {}), **metadata}
     if run is not None and not run.traced:
@@ -198,5 +207,5 @@ def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig
 
 
 def _of_a_new_run(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config without ``run_id``, which belongs to one run only."""
+    """Returns the config without ``run_id``, because two runs must not have the same id."""
     return cast("RunnableConfig", {key: value for key, value in config.items() if key != "run_id"})

@@ -1,4 +1,7 @@
-"""This module reads the results of tools with an artifact: a content for the model, and documents."""
+"""This module reads the results of tools that return a pair (content, artifact).
+
+The content is for the model; the artifact usually has the documents that the tool found.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +26,7 @@ _STRUCTURED = "structured_content"
 
 
 class Piece(NamedTuple):
-    """A ``Piece`` is a document, with the part of the content that shows the document."""
+    """A ``Piece`` is one document of a tool's artifact, and the part of the content that shows it."""
 
     content: Any
     document: Any
@@ -31,16 +34,17 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """This class takes the pair (content, artifact) of a tool apart. ``name``: the tool's name.
+    """This class splits a tool's pair (content, artifact) into sources, and joins some of them again.
 
-    The sources are the documents of the artifact, if the content joins their texts or is a list of one
-    block for each. If the artifact has no documents, each content block (as in MCP) or the text is one.
+    If the artifact has documents, they are the sources. Then the content must join their texts, or be a
+    list with one block for each document. If the artifact cannot hold documents, each block of the
+    content (as in MCP) is a source, or the whole content if it is one text. ``name``: the tool's name.
     """
 
     name: str
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the pieces of a pair; None for anything else.
+        """Returns the pieces or blocks of a pair (content, artifact); None if the response is no pair.
 
         Raises InvalidInput if the content does not consist of one part for each document.
         """
@@ -59,7 +63,7 @@ class ToolResult:
         return [[Piece(*each) for each in zip(pieces, documents, strict=True)]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a pair of the form of ``like`` for some of its pieces."""
+        """Returns a pair (content, artifact) for some pieces of ``like``, in the form of ``like``."""
         content, artifact = like
         documents, row = _documents_in(artifact), rows[0]
         if documents is None:
@@ -72,7 +76,7 @@ class ToolResult:
         return self._joined(content, documents).separator.join(own), _artifact_of(row, artifact)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, the id and the metadata of an item; None if it has no text."""
+        """Returns the text, the id and the metadata of a piece or block; None if it has no text."""
         return read_block(item.block) if isinstance(item, Block) else _read(item.document)
 
     def _joined(self, content: Any, documents: Sequence[Any]) -> Joined:
@@ -95,7 +99,7 @@ class ToolResult:
 
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
-    """Returns the documents of an artifact; None if it cannot hold any."""
+    """Returns the documents of an artifact; None if it is no list and no known client's response."""
     if is_listed(artifact):
         return artifact
     client = recognised(artifact)

@@ -1,4 +1,4 @@
-"""This module defines ``explained``, which makes a chain attach rules to its output."""
+"""This module defines ``explained``, which returns a chain that attaches rules to its output."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, cast, overload
@@ -60,16 +60,18 @@ def explained(
 def explained(
     chain: Any, predicate: PredicateLike | None = None, **parameters: Unpack[FrameworkFields]
 ) -> Runnable[Any, Any]:
-    """Returns the chain with the rules of each output attached as ``rag_rules``, which is JSON-like.
+    """Returns a chain with the same output, to which the rules of the answer are attached.
 
+    The rules are JSON-like data with the name ``rag_rules``.
     An AIMessage has ``rag_rules`` in its ``response_metadata``; a dict or a graph's state has the key
     ``rag_rules`` and the rules on its last AIMessage; a str has the attribute ``rag_rules``. Any other
     output is returned as an ``Explained``. ``predicate`` and ``parameters`` are those of
-    ``RuleExplainer``; a RuleExplainer may be given as ``chain``, without any of them.
+    ``RuleExplainer``. ``chain`` may also be a RuleExplainer; then give no predicate and no parameters.
 
-    The output is returned even if it cannot be explained, as when nothing was retrieved or a graph
-    stopped to ask a human. Then ``rag_rules`` has ``error`` and ``message``, any other output is returned
-    as an ``Unexplained``, and a warning is logged. Exceptions of the chain are raised.
+    The output is returned even if it cannot be explained, for example because nothing was retrieved or
+    a graph stopped to ask a human. Then ``rag_rules`` has ``error`` and ``message`` in place of rules, an
+    output of another type is returned as an ``Unexplained``, and a warning is logged. Exceptions of the
+    chain are raised.
     """
     if isinstance(chain, RuleExplainer):
         check_alone(predicate, parameters)
@@ -94,7 +96,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
 
     @override
     async def ainvoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Output:
-        """Returns the output with its rules attached, on the caller's loop."""
+        """Returns the output of the chain with its rules attached, in the caller's event loop."""
         if participation() is not None:
             return attached(_inside(await self.explainer.application.ainvoke(input, config, **kwargs)))
         return attached(await self.explainer.aanswered(input, config, kwargs))
@@ -119,7 +121,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Output]:
-        """Yields the chunks and the rules as ``stream`` does, on the caller's loop."""
+        """Yields the chunks of the chain and then the rules, in the caller's event loop."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         if participation() is not None:
             async for piece in self.explainer.application.astream(input, config, **kwargs):
@@ -178,5 +180,5 @@ def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any) -> Any:
 
 
 def _inside(output: Any) -> Unexplained[Any]:
-    """Returns an output without rules, because an explanation of the whole application is running."""
+    """Returns the output as an ``Unexplained``: the chain runs inside an application being explained."""
     return Unexplained(output, InvalidInput(_INSIDE))

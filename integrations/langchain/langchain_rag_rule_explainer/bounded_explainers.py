@@ -11,9 +11,9 @@ from rag_rule_explainer.predicates import PredicateLike
 
 @dataclass(slots=True, eq=False)
 class BoundedExplainers:
-    """This class holds an explainer for each bound on concurrency, which all calls with the bound share.
+    """This class holds one explainer for each ``max_concurrency``; calls with an equal value share it.
 
-    ``own_bound``: the caller's ``concurrency`` setting; None if the caller did not set it.
+    ``own_bound``: the ``concurrency`` that the user set in the settings; None if the user did not set it.
     """
 
     predicate: PredicateLike | None
@@ -27,12 +27,15 @@ class BoundedExplainers:
         self._unbounded = self.options.explainer(self.predicate, self.settings)
 
     def for_config(self, config: RunnableConfig | None) -> Explainer:
-        """Returns the explainer for a config; the smaller of its bound and ``own_bound`` holds."""
+        """Returns the explainer whose concurrency is the config's ``max_concurrency``.
+
+        If ``own_bound`` is smaller, it is used instead.
+        """
         bound = (config or {}).get("max_concurrency")
         if bound is None:
             return self._unbounded
         if self.own_bound is not None:
             bound = min(bound, self.own_bound)
-        # A bound in the config takes the place of the limiter.
+        # The explainer gets no limiter, because ``max_concurrency`` replaces the user's limiter.
         options, settings = replace(self.options, limiter=None), replace(self.settings, concurrency=bound)
         return self._by_bound.setdefault(bound, options.explainer(self.predicate, settings))

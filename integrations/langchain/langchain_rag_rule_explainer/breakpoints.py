@@ -1,4 +1,4 @@
-"""This module recognises graphs that stopped to ask a human, whose output is no answer yet."""
+"""This module recognises when a graph has stopped to ask a human, so that its output is no answer yet."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _WAY_OUT = (
 class Paused:
     """A ``Paused`` holds the output of a graph that has stopped before its end.
 
-    ``before``: the nodes that would run next. ``interrupts``: the questions to a human.
+    ``before``: the nodes that would run next. ``interrupts``: what the graph asked a human.
     """
 
     output: Any
@@ -30,12 +30,15 @@ class Paused:
 
     @classmethod
     def or_ended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
-        """Returns the output of a run; as a ``Paused`` if the state of its thread has next nodes."""
+        """Returns the output of a run, wrapped in a ``Paused`` if the graph has nodes still to run.
+
+        A graph without a checkpointer does not tell, so its output is returned as it is.
+        """
         return cls._of(graph.get_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod
     async def or_aended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
-        """Returns the result of ``or_ended``, on the caller's loop."""
+        """Returns the same as ``or_ended``, but calls async methods in the caller's event loop."""
         return cls._of(await graph.aget_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
     @classmethod
@@ -46,21 +49,22 @@ class Paused:
 
 
 def _latest(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config without ``checkpoint_id``, which refers to the newest checkpoint of a thread."""
+    """Returns the config without ``checkpoint_id``; it then refers to the thread's newest checkpoint."""
     place = {k: v for k, v in config.get("configurable", {}).items() if k != "checkpoint_id"}
     return {**config, "configurable": place}
 
 
 def _keeps_threads(graph: Any) -> bool:
-    """Returns whether the object is a graph with a checkpointer, so that a stopped run can be resumed."""
+    """Returns whether the graph has a checkpointer, which saves the state of a run that has stopped."""
     return hasattr(getattr(graph, "checkpointer", None), "get_tuple")
 
 
 def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) -> str:
-    """Returns a message with advice if a graph stopped to ask a human; empty if it did not.
+    """Returns a message with advice if a graph stopped to ask a human; an empty text if it did not.
 
-    ``unreadable``: no answer could be read from the output. The output of a graph without a checkpointer
-    does not show whether the graph stopped at a breakpoint, so a breakpoint is reported only then.
+    ``unreadable``: True if no answer could be read from the output. The output of a graph without a
+    checkpointer does not show whether the graph stopped at a breakpoint. So the breakpoints set on such
+    a graph are reported only if ``unreadable`` is True.
     """
     paused = output if isinstance(output, Paused) else None
     output = output if paused is None else paused.output

@@ -1,4 +1,4 @@
-"""This module converts documents that the caller passes to LangChain's documents."""
+"""This module makes LangChain ``Document`` objects of the documents that a caller passes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -12,11 +12,14 @@ from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 from .documents import document_of, retrieved_of
 
 DocumentLike: TypeAlias = "Document | Source | Mapping[str, Any] | str"
-"""A document, a source, a JSON object with the fields of a document, or a text."""
+"""The types that a caller may pass as a document; a mapping is a JSON object with its fields."""
 
 
 def as_documents(given: Iterable[DocumentLike]) -> list[Document]:
-    """Returns LangChain documents. Raises InvalidInput for other objects, no objects and duplicates."""
+    """Returns the given objects as LangChain documents.
+
+    Raises InvalidInput if there are no objects, for duplicates, and for an object of another type.
+    """
     return as_items(
         given, _lifted, lambda batches: sources_of([*map(_all_retrieved, batches)]), "Document"
     )

@@ -18,7 +18,11 @@ _Steps = Generator[tuple[str, tuple[Any, ...], dict[str, Any]], Any, Any]
 
 
 class CacheOverlay(MethodsOverlay):
-    """This overlay starts from the entries of a real cache, to which only the user's own run writes."""
+    """This overlay is the view that one run has of a real cache of model replies.
+
+    At first it has the entries that the cache had before the baseline. Only a run of the user (not a
+    replay) also writes to the real cache.
+    """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real)
@@ -28,27 +32,27 @@ class CacheOverlay(MethodsOverlay):
         self._cleared = False
 
     def lookup(self, prompt: str, llm_string: str) -> Any:
-        """Returns the cached reply that this run sees; None if there is none."""
+        """Returns the reply that is cached for this run; None if there is none."""
         return through(self._look_up(prompt, llm_string), self._call_real)
 
     async def alookup(self, prompt: str, llm_string: str) -> Any:
-        """Returns the result of ``lookup``, on the caller's loop."""
+        """Returns the same as ``lookup``, but calls async methods in the caller's event loop."""
         return await athrough(self._look_up(prompt, llm_string), self._call_real)
 
     def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Adds a reply for this run; the user's own run also adds it to the real cache."""
+        """Adds a reply for this run; a run of the user (not a replay) also adds it to the real cache."""
         through(self._update(prompt, llm_string, return_val), self._call_real)
 
     async def aupdate(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Adds a reply as ``update`` does, on the caller's loop."""
+        """Adds a reply as ``update`` does, in the caller's event loop."""
         await athrough(self._update(prompt, llm_string, return_val), self._call_real)
 
     def clear(self, **kwargs: Any) -> None:
-        """Removes all replies for this run; the user's own run also clears the real cache."""
+        """Removes all replies for this run; a run of the user (not a replay) clears the real cache."""
         through(self._clear(kwargs), self._call_real)
 
     async def aclear(self, **kwargs: Any) -> None:
-        """Removes all replies as ``clear`` does, on the caller's loop."""
+        """Removes all replies as ``clear`` does, in the caller's event loop."""
         await athrough(self._clear(kwargs), self._call_real)
 
     def _call_real(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:

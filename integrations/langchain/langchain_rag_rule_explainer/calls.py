@@ -1,4 +1,4 @@
-"""This module makes the calls of a ``RuleExplainer`` from the arguments of its methods."""
+"""This module turns the arguments of a ``RuleExplainer``'s methods into ``Call`` objects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -24,9 +24,9 @@ from .progressing import ProgressEvents
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QuestionOptions:
-    """A ``QuestionOptions`` holds the sources and the answer that a caller gives with an input.
+    """A ``QuestionOptions`` holds the sources and the logged answer that a caller gives with an input.
 
-    See ``RuleExplainer.explain``.
+    See ``RuleExplainer.explain`` for the fields.
     """
 
     documents: Sequence[DocumentLike] | None = None
@@ -36,7 +36,7 @@ class QuestionOptions:
 
     @classmethod
     def taken_from(cls, keywords: dict[str, Any]) -> "QuestionOptions":
-        """Returns the options among the keywords of a call, which are removed from ``keywords``."""
+        """Returns the options found among ``keywords``, and removes them from ``keywords``."""
         return cls(**{name: keywords.pop(name) for name in _OF_QUESTIONS if name in keywords})
 
 
@@ -45,7 +45,10 @@ _OF_QUESTIONS = tuple(each.name for each in fields(QuestionOptions))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calls:
-    """This class makes the calls about one application. ``settings``: the names of all settings."""
+    """This class makes a ``Call`` for each input of one application.
+
+    ``settings``: the names of all settings of the explainer, to recognise misplaced keywords.
+    """
 
     application: Runnable[Any, Any]
     question_of: QuestionOf
@@ -61,8 +64,9 @@ class Calls:
         question: QuestionOptions | None = None,
         keywords: Mapping[str, Any] | None = None,
     ) -> Call[Found]:
-        """Returns a call about one input. ``keywords``: the arguments of every run of the application.
+        """Returns a call about one input.
 
+        ``keywords``: keyword arguments that every run of the application receives.
         Raises InvalidInput for arguments that cannot be used.
         """
         self._check(config, keywords or {})
@@ -90,9 +94,10 @@ class Calls:
         streams: bool = False,
         forgiving: bool = False,
     ) -> Call[Found]:
-        """Returns a call whose baseline is the user's own run, streamed or not.
+        """Returns a call whose baseline is a run that the user made, so that it changes the real state.
 
-        ``forgiving``: the run is made even if its question cannot be read.
+        ``streams``: the output is streamed. ``forgiving``: the application runs even if the question
+        cannot be read from its input.
         """
         stream_only = STREAM_ONLY if streams else ()
         of_streams = {name: value for name, value in keywords.items() if name in stream_only}

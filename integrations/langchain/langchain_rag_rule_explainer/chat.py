@@ -1,4 +1,4 @@
-"""This module makes a chat model a replay: it sends question and sources in one prompt."""
+"""This module makes replays that only call a chat model, with question and sources in one prompt."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ from .watching import Watch, watched_by
 class ChatReplay:
     """A ``ChatReplay`` is a replay that calls a chat model.
 
-    ``accept_finish_reasons``: the finish reasons that count as those of whole replies, beside the usual.
+    ``accept_finish_reasons``: finish reasons by which a reply counts as complete, besides the usual ones.
     """
 
     model: BaseChatModel
     accept_finish_reasons: tuple[str, ...] = ()
 
     def __call__(self, question: str, sources: Sequence[Source]) -> Answer:
-        """Returns the model's answer. Raises UnusableReply for a reply that is no whole answer."""
+        """Returns the model's answer. Raises UnusableReply if the reply is not a complete answer."""
         watch = Watch(accepts=self.accept_finish_reasons)
         with failing(watch), watched_by(watch):
             reply = self.model.invoke(qa_prompt(question, [source.passage for source in sources]))
@@ -46,11 +46,12 @@ class ChatReplay:
 def chat_replay(
     model: BaseChatModel, *, allow_length: bool = False, accept_finish_reasons: tuple[str, ...] = ()
 ) -> Callable[[str, Sequence[Source]], Answer]:
-    """Returns a replay for ``rag_rule_explainer.Explainer`` that sends the package's own prompt.
+    """Returns a replay for ``rag_rule_explainer.Explainer`` that sends this package's own prompt.
 
-    The prompt asks for the final answer alone, inferred from the sources, or else "N/A". A reply that is
-    empty, incomplete, refused, filtered or cut off at its length limit is no answer;
-    ``allow_length=True`` accepts a reply that was cut off. ``accept_finish_reasons``: see ``Settings``.
+    The prompt asks the model to infer the answer from the sources, to reply with the final answer alone,
+    and to reply "N/A" if the sources do not answer the question. A reply that is empty, incomplete,
+    refused, filtered or cut off at its length limit is no answer; ``allow_length=True`` accepts replies
+    that were cut off. ``accept_finish_reasons``: see ``Settings``.
     """
     accepted = Settings(accept_finish_reasons=accept_finish_reasons).accepting(length=allow_length)
     return ChatReplay(model, accepted.accept_finish_reasons)

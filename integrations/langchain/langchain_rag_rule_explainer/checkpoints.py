@@ -1,4 +1,7 @@
-"""This module isolates LangGraph's checkpointers: each replay has its own checkpointer in memory."""
+"""This module isolates LangGraph's checkpointers: each replay has its own checkpointer in memory.
+
+The own checkpointer starts with the checkpoints that the real one had before the baseline.
+"""
 
 import re
 from collections.abc import Generator, Hashable, Mapping
@@ -22,7 +25,8 @@ _WHOLE = re.compile("list|delete_thread|delete_for_runs|get_delta_channel_histor
 """The methods that concern all checkpoints of a thread, or of all threads."""
 
 _SEVERAL = re.compile("a?(copy_thread|prune)")
-"""The methods that concern several threads, which a copy does not support."""
+"""The methods that act on several threads. A replay may not call them, because its checkpointer holds
+only the checkpoints that it has used."""
 _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=False)
 
 
@@ -53,7 +57,7 @@ def _saving(name: str, method: Any) -> Any:
 
 
 def _read(saver: Any, state: State, name: str, config: Any) -> None:
-    """Copies the checkpoints that a call concerns from the real saver to the run's own."""
+    """Copies the checkpoints that a call may read from the real checkpointer to that of the run."""
     if _WHOLE.fullmatch(name):
         found = state.read(_whole_key(state, saver, config), lambda: _all(saver, config))
         _seed_all(saver, state, config, found)
@@ -86,7 +90,7 @@ def _listing(name: str, method: Any) -> Any:
 
 
 def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns the config that names the checkpoint or the thread of a call; None for all threads."""
+    """Returns the config that says which checkpoint or thread a call is about; None for all threads."""
     if name == "delete_thread":
         thread = args[0] if args else kwargs.get("thread_id")
         return {"configurable": {"thread_id": str(thread)}}
@@ -96,7 +100,7 @@ def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
-    """Returns a key for one checkpoint of one checkpointer that is the same in every run."""
+    """Returns a key for one checkpoint of one checkpointer. The key is the same in every run."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
     place = tuple(str(configurable.get(name) or "") for name in names)
@@ -114,13 +118,13 @@ def _thread(config: Any) -> str | None:
 
 
 def _is_whole(saver: object, state: State, config: Any) -> bool:
-    """Returns whether the run's own saver has all checkpoints of the thread already."""
+    """Returns whether all checkpoints of the thread have been copied to the run's own checkpointer."""
     keys = (_whole_key(state, saver, each) for each in (config, None))
     return any(state.owned(key) is not None for key in keys)
 
 
 def real_checkpoint(saver: Any, config: Mapping[str, Any]) -> Any:
-    """Returns the checkpoint that the real saver holds for a config; None if there is none."""
+    """Returns the checkpoint that the real checkpointer has for a config; None if there is none."""
     with _real():
         return saver.get_tuple(config)
 
@@ -161,7 +165,7 @@ def _state(saver: object) -> State | None:
 
 def _own(saver: Any, state: State) -> Any:
     from langgraph.checkpoint.memory import (
-        InMemorySaver,  # importable, because one of its checkpointers was called
+        InMemorySaver,  # the import cannot fail, because the application has a LangGraph checkpointer
     )
 
     return state.own(("saver", known_as(state, saver)), lambda: InMemorySaver(serde=saver.serde))
@@ -176,7 +180,10 @@ def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: di
 
 
 def _noted(saver: Any, state: State, name: str, result: Any) -> Any:
-    """Returns the result of a call in the user's own run; no replay may see a checkpoint from it."""
+    """Returns the result of a call in a run of the user, and notes the checkpoint that the call saved.
+
+    Replays must not see the checkpoints that are noted.
+    """
     if name == "put" and result:
         _put_live(saver, state).add(result["configurable"]["checkpoint_id"])
     return result
@@ -187,7 +194,7 @@ def _put_live(saver: Any, state: State) -> set[str]:
 
 
 def _seed(saver: Any, state: State, config: Mapping[str, Any], found: Any) -> None:
-    """Copies a checkpoint from before the baseline to the run's own saver, once."""
+    """Copies a checkpoint from before the baseline to the run's own checkpointer, at most once."""
     if found is not None and not state.live:
         own = _own(saver, state)
         state.own(("seeded", checkpoint_key(state, saver, config)), lambda: _put(own, found))
@@ -197,7 +204,7 @@ def _seed_all(saver: Any, state: State, config: Any, found: list[Any]) -> None:
     if state.live:
         return
     own, new = _own(saver, state), _put_live(saver, state)
-    # No checkpoint is copied twice, because the run may have deleted the first copy.
+    # If all checkpoints were copied before, none is copied again, because the run may have deleted some.
     missing = [] if _is_whole(saver, state, None) else found
     old = [each for each in reversed(missing) if each.config["configurable"]["checkpoint_id"] not in new]
     state.own(_whole_key(state, saver, config), lambda: [_put(own, each) for each in old])
@@ -217,7 +224,8 @@ def _put(saver: Any, found: Any) -> bool:
 
 
 def _birth(_name: str, method: Any) -> Any:
-    # Savers in memory are compared by identity; others by the arguments they were made with.
+    # Other checkpointers are recognised in another run by the arguments that they were made with. Two
+    # checkpointers in memory may have equal arguments and different content, so they are not.
     in_memory = method.__module__ == "langgraph.checkpoint.memory"
     return method if in_memory else births(state_of_current_run)(method)
 

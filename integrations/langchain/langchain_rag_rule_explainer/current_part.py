@@ -1,4 +1,4 @@
-"""This module finds the run that a call of a retriever belongs to."""
+"""This module finds the run in which a retriever is called."""
 
 from rag_rule_explainer.instrumentation.recording.current import GoingOn
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
@@ -8,7 +8,11 @@ from .ordinary import ordinary_recording
 
 
 def current_part(retriever: object) -> GoingOn | None:
-    """Returns the replay, baseline or recorded ordinary run of this call; None if there is none."""
+    """Returns the gate of the run in which the retriever is called: the object that records or serves it.
+
+    The run is a replay, a baseline or an ordinary run that is recorded. Returns None outside of such
+    runs, and if the explanation does not concern this retriever.
+    """
     part = asked_part(retriever)
     if part is None and not inside_retrieval.get():
         part = ordinary_recording()

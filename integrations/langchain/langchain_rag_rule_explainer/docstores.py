@@ -1,4 +1,4 @@
-"""This module isolates the docstores of langchain_community: each run adds documents to its own copy."""
+"""This module isolates the docstores of langchain_community, so that no replay changes a docstore."""
 
 import re
 from collections.abc import Hashable, Iterable, Mapping
@@ -14,7 +14,11 @@ from .remembered import TWINS
 
 
 class DocstoreOverlay(MethodsOverlay):
-    """This overlay starts from a real docstore's documents, which only the user's own run changes."""
+    """This overlay is the view that one run has of a real docstore.
+
+    At first it has the documents from before the baseline. Only a run of the user (not a replay) changes
+    the real docstore.
+    """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real)
@@ -23,7 +27,7 @@ class DocstoreOverlay(MethodsOverlay):
         self._own: dict[str, Any] = {}
 
     def search(self, search: str) -> Any:
-        """Returns the document with this id that the run sees; a message if there is none."""
+        """Returns the document that has this id for the run; a message if there is none."""
         if self._live:
             return self._really_found(search)
         if search not in self._own:
@@ -31,7 +35,7 @@ class DocstoreOverlay(MethodsOverlay):
         return self._own[search]
 
     def add(self, texts: Mapping[str, Any]) -> None:
-        """Adds documents for this run; the user's own run adds them to the real docstore."""
+        """Adds documents to this run's view; in a run of the user, to the real docstore."""
         if self._live:
             self._keep(texts)
             with untouched():
@@ -40,7 +44,7 @@ class DocstoreOverlay(MethodsOverlay):
             self._own.update(texts)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Removes documents for this run; the user's own run removes them from the real docstore."""
+        """Removes documents from this run's view; in a run of the user, from the real docstore."""
         removed = list(ids)
         if self._live:
             self._keep(removed)

@@ -1,4 +1,4 @@
-"""This module converts between LangChain's documents and the kit's retrieved texts."""
+"""This module converts between LangChain's ``Document`` and this project's ``RetrievedText``."""
 
 from collections.abc import Iterable
 
@@ -19,5 +19,5 @@ def document_of(text: RetrievedText) -> Document:
 
 
 def copies(documents: Iterable[Document]) -> list[Document]:
-    """Returns copies, which later changes to the documents or their metadata do not affect."""
+    """Returns copies of the documents. Later changes to the documents do not affect the copies."""
     return [document.model_copy(update={"metadata": copied(document.metadata)}) for document in documents]

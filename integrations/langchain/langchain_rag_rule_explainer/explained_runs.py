@@ -1,4 +1,4 @@
-"""This module defines how an application runs as a Runnable with an explanation of its output."""
+"""This module defines a Runnable that runs an application and explains its output."""
 
 from abc import abstractmethod
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -24,7 +24,8 @@ from .tracing import beside_root, inside_root, root_config, why_unheard
 class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     """This class is a Runnable that runs an application and explains its output, as one traced run.
 
-    The methods named after ``answered`` return the output even if it cannot be explained.
+    ``answered``, ``answer_streamed`` and their async forms return the output even if it cannot be
+    explained; the other methods then raise.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -34,19 +35,19 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     @property
     @abstractmethod
     def _calls(self) -> Calls:
-        """Returns what makes the calls about the application."""
+        """Returns the object that makes a ``Call`` for each input of the application."""
 
     @override
     def invoke(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
-        """Returns the output of the application with its explanation, as one traced run."""
+        """Runs the application, and returns its output with the explanation, as one traced run."""
         return self._invoked(input, config, kwargs, forgiving=False)
 
     def answered(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Explained[Any] | Unexplained[Any]:
-        """Returns the result of ``invoke``; an ``Unexplained`` if only the explanation fails."""
+        """Returns the same as ``invoke``, but an ``Unexplained`` if only the explanation fails."""
         return self._invoked(given, config, keywords, forgiving=True)
 
     def _invoked(
@@ -77,13 +78,13 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def ainvoke(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Explained[Output]:
-        """Returns the result of ``invoke``, on the caller's loop."""
+        """Returns the same as ``invoke``, but calls async methods in the caller's event loop."""
         return await self._ainvoked(input, config, kwargs, forgiving=False)
 
     async def aanswered(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Explained[Any] | Unexplained[Any]:
-        """Returns the result of ``answered``, on the caller's loop."""
+        """Returns the same as ``answered``, but calls async methods in the caller's event loop."""
         return await self._ainvoked(given, config, keywords, forgiving=True)
 
     async def _ainvoked(
@@ -114,20 +115,20 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def stream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
-        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output, explained."""
+        """Yields each chunk of the output as an ``AnswerChunk``, then the whole output with its rules."""
         return self.transform(iter([input]), config, **kwargs)
 
     def answer_streamed(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Iterator[Explained[Any] | Unexplained[Any]]:
-        """Yields the items of ``stream``; the last is ``Unexplained`` if only the explanation fails."""
+        """Yields the items of ``stream``, with an ``Unexplained`` at the end if only explaining fails."""
         return self._transformed(iter([given]), config, keywords, forgiving=True)
 
     @override
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
-        """Yields the items of ``stream``, on the caller's loop."""
+        """Yields the same items as ``stream``, but calls async methods in the caller's event loop."""
 
         async def only() -> AsyncIterator[Input]:
             yield input
@@ -138,7 +139,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def aanswer_streamed(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> AsyncIterator[Explained[Any] | Unexplained[Any]]:
-        """Yields the items of ``answer_streamed``, on the caller's loop."""
+        """Yields the same as ``answer_streamed``, but calls async methods in the caller's event loop."""
 
         async def only() -> AsyncIterator[Any]:
             yield given
@@ -150,7 +151,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def transform(
         self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
-        """Yields the items of ``stream`` for an input whose chunks are the items of an iterator."""
+        """Yields the items of ``stream`` for an input that arrives in chunks from an iterator."""
         return self._transformed(input, config, kwargs, forgiving=False)
 
     def _transformed(
@@ -183,7 +184,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def atransform(
         self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Explained[Output]]:
-        """Yields the items of ``transform``, on the caller's loop."""
+        """Yields the same items as ``transform``, but calls async methods in the caller's event loop."""
         async for chunk in self._atransformed(input, config, kwargs, forgiving=False):
             yield chunk
 

@@ -1,4 +1,4 @@
-"""This module reads the items of a search result, and makes results of items."""
+"""This module reads the items of a search result, and makes search results from items."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from langchain_core.documents import Document
 from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.clients.users_functions import users_result
 from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.searches.identity import sources_of
+from rag_rule_explainer.instrumentation.searches.identity import checked_items, sources_of
 from rag_rule_explainer.instrumentation.searches.items import (
     ItemReading,
     MadeItem,
@@ -26,10 +26,10 @@ ItemOf = Callable[[Document], Any]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A ``Found`` is one item of a search result, as a document.
+    """A ``Found`` holds one item of a search result as a document.
 
-    ``given``: the item as the search returned it, if it was no document. ``scores``: the values beside
-    the document in a tuple.
+    ``given``: the item as the search returned it; None if it was a document already. ``scores``: the
+    scores, if the search returned a tuple (document, score).
     """
 
     document: Document
@@ -44,16 +44,17 @@ def documents_found(documents: Iterable[Document]) -> list[Found]:
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
     """Returns the source of each item of each retrieval, in the same order."""
+    checked_items(batches, Found)
     return sources_of([[retrieved_of(found.document) for found in batch] for batch in batches])
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentShape:
-    """A ``DocumentShape`` is the ``Shape`` of searches that return documents or other items.
+    """A ``DocumentShape`` reads the results of a search, and makes results for replays in the same shape.
 
-    ``scored``: results are (document, score) pairs. ``as_found``: an item that was found as a pair is
-    returned as a pair. ``reading``: reads items that are no documents. ``item_of``: makes an item of a
-    document.
+    ``scored``: all results are (document, score) pairs. ``as_found``: an item that was found as a pair is
+    returned as a pair. ``reading``: reads items that are not LangChain documents. ``item_of``: makes such
+    an item from a document; None if there is no such function.
     """
 
     scored: bool = False
@@ -70,19 +71,19 @@ class DocumentShape:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result, without its items."""
+        """Returns the form of a result without its items, such as a list or a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for the result of a new request, given the form of another result."""
+        """Returns the form for the result of a new request, made from the form of a recorded result."""
         return self.reading.of_another(form)
 
     def result(self, found: Iterable[Found], form: object = ()) -> Any:
-        """Returns the items in a form: a client's response, a list, or one string for all items."""
+        """Returns the items as one result in this form: a client's response, a list or one string."""
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns whether an item has no score although results need scores."""
+        """Returns whether results need scores and one of these items has none."""
         return self.scored and any(not each.scores and _score(each.document) is None for each in found)
 
     def _item(self, item: Any, *, whole: bool) -> Found:

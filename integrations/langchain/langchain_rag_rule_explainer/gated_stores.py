@@ -1,4 +1,4 @@
-"""This module gates vector stores and other objects with search methods."""
+"""This module gates vector stores and other objects with search methods, for explanations to see them."""
 
 import inspect
 from collections.abc import Callable
@@ -17,12 +17,12 @@ from .stores import SEARCHES, is_async_search, searching
 
 
 def has_searches(store: object) -> bool:
-    """Returns whether the object's class has methods that are searches by their names."""
+    """Returns whether the object's class has a method whose name is that of a search."""
     return any(map(SEARCHES.fullmatch, dir(type(store))))
 
 
 def gated_store(store: Any, shape: DocumentShape) -> Any:
-    """Returns an object with the methods and attributes of the store, whose searches are gated."""
+    """Returns an object that works like the store, and whose searches explanations can see."""
     kind = cast("type[Any]", type(store))
     names = (
         name
@@ -47,7 +47,11 @@ def gated_store(store: Any, shape: DocumentShape) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Methods:
-    """This class makes methods that call the store; searches join the run that made the gate."""
+    """This class makes the methods of a gated store, which call the methods of the real store.
+
+    ``joined``: the run in which the store was gated. Searches belong to this run, even those in other
+    threads. None if the store was gated outside of runs.
+    """
 
     store: Any
     shape: DocumentShape

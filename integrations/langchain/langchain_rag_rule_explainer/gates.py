@@ -1,4 +1,7 @@
-"""This module defines ``gate``, which makes searches visible that interception cannot see."""
+"""This module defines ``gate``, which makes a search visible to explanations.
+
+The searches of LangChain's retrievers and vector stores are visible without a gate.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -61,21 +64,22 @@ def gate(
     item_of: ItemOf | None = None,
     **others: Any,
 ) -> Any:
-    """Returns the same search, visible to explanations: a retriever, a store, a tool or a function.
+    """Returns a retriever, store, tool or function that searches as before, visible to explanations.
 
     Gate a search that cannot be intercepted: an HTTP search, a tool that searches outside LangChain, or a
     search in a thread of your own. Outside of an explanation, a gated search behaves as before. A gate
-    made inside a run belongs to that run in every thread, as in
+    that is made inside a run belongs to that run, even if another thread calls it, as in
     ``executor.submit(gate(retriever.invoke), query)``.
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
-    with a text; ``text_of`` reads the text of an item of any other kind, and ``item_of`` makes such an
-    item of a document (for ``documents=``). One string is one source. The id of a source is the item's
-    ``id``, else a name in the item's metadata.
+    with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of
+    that kind from a document; it is needed for ``documents=``. One string is one source. The id of a
+    source is the item's ``id``, or else a name in the item's metadata.
 
     A function may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` takes the client's responses apart and
-    puts them together; responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP need none.
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items
+    and joins items to a response. The responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and
+    MCP need no ``items_of``.
 
     If a tool has an artifact, the artifact's documents are the sources; the tool's content must join
     their texts.
@@ -143,11 +147,11 @@ class GatedRetriever(BaseRetriever):
 
 
 _FRAMEWORK_ARGUMENTS = ("run_manager", "callbacks", "config", "runtime")
-"""Arguments of a tool that LangChain adds, and that are no part of the query."""
+"""Arguments that LangChain passes to a tool, and that are not part of the query."""
 
 
 def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
-    """Returns a copy of the tool whose functions, or else whose methods, are gated."""
+    """Returns a copy of the tool whose functions are gated; its methods if it has no functions."""
     if tool.response_format == "content_and_artifact" and shape.reading.items_of is None:
         shape = replace(shape, reading=replace(shape.reading, items_of=ToolResult(tool.name)))
 
@@ -160,14 +164,14 @@ def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
     own = tool.model_copy()
     for name in ("_run", "_arun"):
         if getattr(type(tool), name) is not getattr(BaseTool, name):
-            # Pydantic does not allow methods as attributes of an instance.
+            # Pydantic refuses to set a method on an instance, so its ``__setattr__`` is bypassed.
             object.__setattr__(own, name, gated(getattr(tool, name)))
     return own
 
 
 _RAW = {"query": "peek", "query_points": "scroll", "call_tool": "list_tools"}
-"""Search methods of Chroma, Qdrant and MCP that ``SEARCHES`` does not match, each with another method by
-which the client is recognised."""
+"""Search methods of Chroma, Qdrant and MCP whose names ``SEARCHES`` does not match. The value is another
+method of the same client; an object that has both methods is taken for that client."""
 
 
 def _unseen_search(store: object) -> str:

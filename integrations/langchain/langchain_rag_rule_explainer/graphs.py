@@ -1,4 +1,4 @@
-"""This module streams a LangGraph graph in the caller's modes, and collects its whole output as well."""
+"""This module streams a LangGraph graph in the caller's stream modes, and collects its whole output."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,20 +13,20 @@ from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 from .breakpoints import Paused
 
 STREAM_ONLY = ("stream_mode", "subgraphs", "print_mode")
-"""Keywords that change the chunks of a stream, but not the run."""
+"""Keywords of ``stream`` that change which chunks are yielded, but not how the graph runs."""
 
 _VALUES = "values"
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A ``Whole`` is the last item of a graph's stream: the output that ``invoke`` would return."""
+    """A ``Whole`` is the last item of a ``GraphStream``: the output that ``invoke`` would return."""
 
     output: Any
 
 
 def graph_in(application: Runnable[Any, Any]) -> Any:
-    """Returns the graph that an application is, without a bound config; None for other applications."""
+    """Returns the application without its bound configs if it is a LangGraph graph; None if it is not."""
     while isinstance(application, RunnableBinding):
         application = application.bound
     is_graph = any(kind.__module__.startswith("langgraph.") for kind in type(application).__mro__)
@@ -34,17 +34,17 @@ def graph_in(application: Runnable[Any, Any]) -> Any:
 
 
 def ended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
-    """Returns the output of an application; as a ``Paused`` if it is a graph that stopped."""
+    """Returns the output of an application, as a ``Paused`` if a graph has stopped before its end."""
     return Paused.or_ended(graph_in(application), bound_with(application, config), output)
 
 
 async def aended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
-    """Returns the result of ``ended``, on the caller's loop."""
+    """Returns the same as ``ended``, but calls async methods in the caller's event loop."""
     return await Paused.or_aended(graph_in(application), bound_with(application, config), output)
 
 
 def unpaused(done: Explained[Any] | Unexplained[Any]) -> Explained[Any] | Unexplained[Any]:
-    """Returns the result of the user's own run, with the graph's own output in place of a ``Paused``."""
+    """Returns the result of a run. If its output is a ``Paused``, the graph's own output replaces it."""
     if isinstance(done, Unexplained) and isinstance(done.output, Paused):
         return Unexplained(done.output.output, done.error)
     return done
@@ -58,14 +58,18 @@ def bound_with(application: Runnable[Any, Any], config: RunnableConfig) -> Runna
 
 
 def chunk_of_nothing(application: Runnable[Any, Any], keywords: Mapping[str, Any]) -> Any:
-    """Returns an empty chunk of the shape that a graph streams; None for other applications."""
+    """Returns an empty chunk in the shape of the graph's chunks; None if the application is no graph."""
     graph = graph_in(application)
     return None if graph is None else GraphStream(graph, keywords).nothing
 
 
 @dataclass(slots=True)
 class GraphStream:
-    """This class streams a graph in the caller's modes, and adds "values" to learn the final state."""
+    """This class streams a graph in the stream modes that the caller asked for.
+
+    It also streams the mode "values", whose chunks it reads to learn the final state of the graph. The
+    caller gets these chunks only if the caller asked for that mode.
+    """
 
     graph: Any
     keywords: Mapping[str, Any]
@@ -80,13 +84,13 @@ class GraphStream:
 
     @property
     def keywords_with_state(self) -> dict[str, Any]:
-        """Returns the caller's keywords, with the state among the stream modes."""
+        """Returns the caller's keywords, with "values" added to the stream modes."""
         modes = list(dict.fromkeys((*self._modes, _VALUES)))
         return {**self.keywords, "stream_mode": modes}
 
     @property
     def nothing(self) -> Any:
-        """Returns an empty chunk in the last of the caller's modes."""
+        """Returns an empty chunk in the shape that chunks of the caller's last stream mode have."""
         mode = self._modes[-1]
         chunk: Any = (AIMessageChunk(content=""), {}) if mode == "messages" else {}
         return self._shaped((), mode, chunk)
@@ -94,7 +98,7 @@ class GraphStream:
     def stream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
     ) -> Iterator[Any]:
-        """Yields the chunks in the caller's modes, then the ``Whole``."""
+        """Yields the chunks in the caller's modes, and then the whole output as a ``Whole``."""
         for part in application.stream(given, config, **self.keywords_with_state):
             yield from self._in_modes(part)
         yield Whole(ended(application, config, self._last))
@@ -102,7 +106,7 @@ class GraphStream:
     async def astream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
     ) -> AsyncIterator[Any]:
-        """Yields the chunks and the ``Whole``, on the caller's loop."""
+        """Yields the chunks and then the ``Whole``, in the caller's event loop."""
         async for part in application.astream(given, config, **self.keywords_with_state):
             for chunk in self._in_modes(part):
                 yield chunk
@@ -116,7 +120,7 @@ class GraphStream:
             if typed.get("type") in self._modes:
                 yield typed
             return
-        # A part is (mode, chunk), or (namespace of a subgraph, mode, chunk).
+        # LangGraph yields pairs (mode, chunk), or triples (namespace of a subgraph, mode, chunk).
         namespace, mode, chunk = part if len(part) == 3 else ((), *part)
         if mode == _VALUES and not namespace:
             self._last = chunk

@@ -1,4 +1,4 @@
-"""This module defines ``RuleExplanationHandler``, which explains ordinary runs after they ended."""
+"""This module defines ``RuleExplanationHandler``, which explains ordinary runs after they have ended."""
 
 import asyncio
 from collections.abc import Sequence
@@ -30,18 +30,19 @@ from .tracing import as_one_async_run, as_one_run
 class RuleExplanationHandler(BaseCallbackHandler):
     """This callback handler records ordinary runs of an application, and explains them afterwards.
 
-    Pass it in the callbacks of a run: ``chain.invoke(x, {"callbacks": [handler]})``. The question, the
-    retrieved documents, the requests to models and the answer are those of that run: the retrievals and
-    the baseline are not repeated. With ``auto=True`` each run is explained when it ends: before
-    ``invoke`` returns, or, for an async run, in a task that ``await handler.finished()`` waits for. If a
-    run could not be explained, ``errors`` and a warning say why. ``keep``: the number of ended runs that
-    are kept.
+    Pass it in the callbacks of a run: ``chain.invoke(x, {"callbacks": [handler]})``. The handler records
+    the question, the retrieved documents, the requests to models and the answer of this run. The run is
+    the baseline of its explanation, so neither it nor its retrievals are repeated.
+
+    With ``auto=True`` each run is explained when it ends. A sync run is explained before ``invoke``
+    returns; an async run in a task, for which ``await handler.finished()`` waits. If a run could not be
+    explained, ``errors`` and a warning say why. ``keep``: the number of ended runs that are kept.
 
     A handler can record several runs at once. It ignores replays and the runs of a RuleExplainer. In
-    traces an explanation is a run of its own, whose metadata has the id of the explained run.
+    traces an explanation is a separate run, whose metadata has the id of the explained run.
 
-    Raises InvalidInput for an explainer that is no RuleExplainer, and for a ``keep`` that is no whole
-    number above 0.
+    Raises InvalidInput if ``explainer`` is not a RuleExplainer, or ``keep`` is not a whole number above
+    0.
     """
 
     run_inline = True  # LangChain then calls the handler in the context of the run
@@ -68,9 +69,10 @@ class RuleExplanationHandler(BaseCallbackHandler):
         return tuple(run.id for run in self._recorded.ended)
 
     def explain(self, run_id: UUID | None = None, config: RunnableConfig | None = None) -> Explanation:
-        """Returns the rules of a run's answer, by default of the latest run; blocks.
+        """Returns the rules of the answer of a recorded run, by default of the latest; blocks.
 
-        ``config``: the config of the replays, if they need more than the run's thread or session id.
+        ``config``: entries for the config of the replays. It is needed only if the replays need more
+        than the thread id or the session id of the run, which are recorded.
         Raises InvalidInput if no such run has ended, and the errors of ``RuleExplainer.explain``.
         """
         run = self._recorded.ended_run(run_id)
@@ -89,7 +91,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
     async def aexplain(
         self, run_id: UUID | None = None, config: RunnableConfig | None = None
     ) -> Explanation:
-        """Returns the result of ``explain``, on the caller's loop and by async methods."""
+        """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
         run = self._recorded.ended_run(run_id)
 
         async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
@@ -104,16 +106,22 @@ class RuleExplanationHandler(BaseCallbackHandler):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until every async run that has ended so far is explained, with ``auto=True``."""
+        """Waits until every async run that has ended is explained. Needed only with ``auto=True``."""
         await asyncio.gather(*self._tasks)
 
     def recording_of(self, run_id: UUID | None) -> Recording[Found] | None:
-        """Returns the recording of a run; None if its root run is unknown or has ended."""
+        """Returns the recording of the root run that a run is part of.
+
+        Returns None if the root run is unknown or has ended.
+        """
         run = self._recorded.of(run_id)
         return None if run is None or run.ended else run.recording
 
     def state_of(self, run_id: UUID | None) -> State | None:
-        """Returns the state before a run; None if its root run is unknown or has ended."""
+        """Returns the state from before the root run that a run is part of.
+
+        Returns None if the root run is unknown or has ended.
+        """
         run = self._recorded.of(run_id)
         return None if run is None or run.ended else run.state
 
@@ -191,7 +199,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         except RuntimeError:
             try:
                 self.explain(run.id)
-            except Exception as error:  # the run itself succeeded
+            except Exception as error:  # not raised, because the run itself succeeded
                 self._note(run, error)
             return
         task = loop.create_task(self._explain_in_task(run))

@@ -1,7 +1,7 @@
 """This module isolates message histories: each run starts from the messages that the baseline found.
 
-A history in memory is copied for each run. The messages of any other history, as in a file or a database,
-are read once; each run adds its messages to a list of its own.
+A history in memory is copied for each run. The messages of a history in a file, a database or elsewhere
+are read once; each run adds its messages to its own list of them.
 """
 
 import re
@@ -27,7 +27,11 @@ _NAMES = re.compile(
 
 
 class HistoryOverlay(BaseChatMessageHistory):
-    """This overlay starts from the messages of a real history, which only the user's own run changes."""
+    """This overlay is the view that one run has of a real message history.
+
+    At first it has the messages from before the baseline. Only a run of the user (not a replay) changes
+    the real history.
+    """
 
     def __init__(self, real: BaseChatMessageHistory, state: State, key: Hashable) -> None:
         self._real: Any = real
@@ -37,7 +41,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """Returns the overlay's own attribute; in the user's own run, that of the real history."""
+        """Returns an attribute of the overlay; in a run of the user, of the real history."""
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
@@ -46,7 +50,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         return self._awaiting(self._really(name))
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Replaces the messages of this run; the user's own run changes the real history."""
+        """Replaces the messages for this run only; in a run of the user, in the real history."""
         self.keep()
         with untouched():
             entry = getattr(self._kind, name, None)
@@ -56,7 +60,7 @@ class HistoryOverlay(BaseChatMessageHistory):
                 self._held = list(value) if isinstance(entry, property) else value
 
     def keep(self) -> None:
-        """Keeps the present messages as those before the run."""
+        """Stores the messages that the history has now, unless they are stored: runs start from them."""
         self._state.read(self._key, self._reading)
 
     def _reading(self) -> list[BaseMessage]:
@@ -92,9 +96,10 @@ class HistoryOverlay(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride] -- a property, as in LangChain's own
-        """Returns the messages before the run, with the changes of this run."""
+        """Returns the messages from before the baseline, with the changes that this run has made."""
         own = self._own()
-        # A real history with a property returns a new list, whose changes do not affect the history.
+        # If the real class has ``messages`` as a property, changes to the returned list do not change the
+        # history. A copy behaves in the same way.
         return list(own) if isinstance(getattr(self._kind, "messages", None), property) else own
 
     @override
@@ -131,9 +136,10 @@ ISOLATION = Isolation(
 
 
 def keep_history(state: State, history: Any, key: Hashable = None) -> None:
-    """Keeps the present messages as those before the run. Raises the errors of the history.
+    """Stores the messages that the history has now, from which the replays of this run will start.
 
-    ``key``: recognises the history in other runs, which may make another object for it.
+    ``key``: identifies the history in other runs, which may use another object for the same history; None
+    if the object itself identifies it. Raises the errors of the history.
     """
     if key is not None:
         state.tell(history, key)
@@ -149,7 +155,7 @@ def _merging(_name: str, method: Any) -> Any:
         if state is not None:
             configurable = dict(config["configurable"])
             history = configurable.pop("message_history")
-            # The factory may make another history object in each run.
+            # The factory may make a new history object in each run, so a key identifies the history.
             state.tell(history, history_key(self, configurable))
         return config
 
@@ -157,7 +163,7 @@ def _merging(_name: str, method: Any) -> Any:
 
 
 def history_key(runnable: Any, configurable: object) -> Hashable:
-    """Returns a key for the history of one session that is the same in every run."""
+    """Returns a key for the history of one session. The key is the same in every run."""
     return "history", id(runnable.get_session_history), described(configurable)
 
 

@@ -1,4 +1,4 @@
-"""This module makes a LangChain chat model a judge of answers."""
+"""This module makes judges of answers from LangChain chat models."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,8 @@ from rag_rule_explainer.predicates.judge import judge_name_of
 from .reading import tokens
 from .watching import Watch, watching
 
-# With a schema instead of a class, LangChain returns replies that do not fit it, which are read here.
+# This is a schema and not a class, because LangChain would raise for a reply that does not fit a class.
+# Replies that do not fit the schema are returned, so that this module can read them.
 _SCHEMA: dict[str, Any] = {
     "title": "opinions",
     "description": "One opinion for each candidate.",
@@ -43,24 +44,25 @@ _SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChatModelJudge:
-    """This class is a judge that asks a chat model for structured output, in the calling thread.
+    """This class is a judge that asks a chat model for structured output.
 
-    Two judges are equal if they have the same model and the same name.
+    It calls the model in the thread that calls the judge. Two judges are equal if they have the same
+    model object and the same name.
     """
 
     model: BaseChatModel
     judge_name: str | None
     model_name: str | None
-    """The name of the model in a table of prices; None if it is unknown."""
+    """The name by which tables of prices list the model; None if the model has no name."""
     _structured: Runnable[Any, Any] = field(repr=False)
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
         """Returns the reply of the model, unparsed.
 
-        Raises the errors of the model, and UnusableReply for a reply that is not whole.
+        Raises the errors of the model, and UnusableReply for an incomplete reply.
         """
         watch = Watch(accepts=(ANY,))
-        # A watch of its own keeps the tokens of the judge out of the counts of the run.
+        # The judge has a separate watch, so that its tokens are not counted as those of the application.
         token = watching.set(watch)
         try:
             raw = _raw(
@@ -89,11 +91,11 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
     """Returns the model as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
 
     ``name``: identifies the judge in stored judgements, so change it whenever the judge changes. By
-    default it is made of the model's name, host, temperature, seed and other settings, never of a key; a
-    model without a name has none. ``structured``: further arguments of ``with_structured_output``, such
-    as ``method="function_calling"`` or ``strict=True``; a model without structured output is asked in
-    words for JSON. The model is called by ``invoke`` in worker threads, so it works with any event loop.
-    Raises InvalidInput for an object that is no chat model.
+    default it consists of the model's name, host, temperature, seed and other settings, but never of an
+    API key. A judge whose model has no name has no default name. ``structured``: further arguments of
+    ``with_structured_output``, such as ``method="function_calling"`` or ``strict=True``. A model without
+    structured output is asked for JSON by the prompt. The model is called by ``invoke`` in worker
+    threads, so it works with any event loop. Raises InvalidInput if ``model`` is not a chat model.
     """
     if not hasattr(model, "with_structured_output"):
         raise InvalidInput(f"the judge is {type(model).__name__}; give a LangChain chat model")
@@ -112,10 +114,10 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
 
 
 def _unparsed(runnable: Runnable[Any, Any]) -> Runnable[Any, Any]:
-    """Returns the model without its output parser, because this module reads the reply.
+    """Returns the model without its output parser. This module reads the reply itself.
 
-    With a parser, LangChain runs the model in a thread pool. Python waits for such threads when it exits:
-    for ever, if an endpoint hangs.
+    With a parser, LangChain runs the model in a thread pool. When Python exits, it waits for the threads
+    of the pool; if an endpoint hung, it would wait for ever.
     """
     first = runnable.first if isinstance(runnable, RunnableSequence) else None
     if isinstance(first, RunnableParallel) and list(first.steps__) == ["raw"]:
@@ -130,7 +132,7 @@ def _raw(reply: Any) -> Any:
 def _content(raw: Any) -> object:
     if not isinstance(raw, AIMessage):
         return raw
-    # Structured output may be a tool call; with several calls, the right one is unknown.
+    # Structured output may be a tool call. With several calls, none is used: the right one is unknown.
     if raw.tool_calls or raw.invalid_tool_calls:
         single = len(raw.tool_calls) == 1 and not raw.invalid_tool_calls
         return raw.tool_calls[0]["args"] if single else None

@@ -1,7 +1,7 @@
-"""This module isolates LangChain's key-value stores: each run starts from the values at the baseline.
+"""This module isolates LangChain's key-value stores: each run starts from the values before the baseline.
 
-A store in memory is copied for each run. For any other store, each key is read once; values that a run
-writes or deletes take precedence over the values read.
+A store in memory is copied for each run. For any other store, each key is read from it once; then a run
+sees this value, unless it has written or deleted the key itself.
 """
 
 import re
@@ -20,11 +20,17 @@ T = TypeVar("T")
 StoreCall = tuple[str, Any]
 """The name of a store's method, and its arguments."""
 Steps = Generator[StoreCall, Any, T]
-"""A generator that yields calls of the real store, and receives their results."""
+"""A generator that yields the calls to make on the real store, and is sent their results.
+
+``through`` and ``athrough`` make the calls, so that sync and async methods share one generator."""
 
 
 class KeyValueOverlay(MethodsOverlay):
-    """This overlay starts from the values of a real store; only the user's own run changes that store."""
+    """This overlay is the view that one run has of a real key-value store.
+
+    At first it has the values from before the baseline. Only a run of the user (not a replay) changes the
+    real store.
+    """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real)
@@ -33,37 +39,37 @@ class KeyValueOverlay(MethodsOverlay):
         self._own: dict[Any, Any] = {}
 
     def mget(self, keys: Sequence[Any]) -> list[Any]:
-        """Returns the values of the keys that this run sees; None for a missing key."""
+        """Returns the values that the keys have for this run; None for a missing key."""
         return self._through(self._get(keys))
 
     async def amget(self, keys: Sequence[Any]) -> list[Any]:
-        """Returns the result of ``mget``, on the caller's loop."""
+        """Returns the same as ``mget``, but calls async methods in the caller's event loop."""
         return await self._athrough(self._get(keys))
 
     def mset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Sets the values for this run; the user's own run sets them in the real store."""
+        """Sets the values for this run only; in a run of the user (not a replay), in the real store."""
         self._through(self._set(key_value_pairs))
 
     async def amset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Sets the values as ``mset`` does, on the caller's loop."""
+        """Sets the values as ``mset`` does, in the caller's event loop."""
         await self._athrough(self._set(key_value_pairs))
 
     def mdelete(self, keys: Sequence[Any]) -> None:
-        """Removes the keys for this run; the user's own run removes them from the real store."""
+        """Removes the keys for this run only; in a run of the user, from the real store."""
         self._through(self._delete(keys))
 
     async def amdelete(self, keys: Sequence[Any]) -> None:
-        """Removes the keys as ``mdelete`` does, on the caller's loop."""
+        """Removes the keys as ``mdelete`` does, in the caller's event loop."""
         await self._athrough(self._delete(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[Any]:
-        """Yields the keys with this prefix that the run sees."""
+        """Yields the keys that exist for this run and have this prefix."""
         with untouched():
             found = list(self._real.yield_keys(prefix=prefix))
         yield from self._keys(found, prefix)
 
     async def ayield_keys(self, *, prefix: str | None = None) -> AsyncIterator[Any]:
-        """Yields the keys as ``yield_keys`` does, on the caller's loop."""
+        """Yields the keys as ``yield_keys`` does, in the caller's event loop."""
         with untouched():
             found = [each async for each in self._real.ayield_keys(prefix=prefix)]
         for each in self._keys(found, prefix):
@@ -121,7 +127,10 @@ class KeyValueOverlay(MethodsOverlay):
 
 
 def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """Returns the result of a generator after running each call that it yields, synchronously."""
+    """Makes each call that the generator yields, and returns the generator's result.
+
+    ``ask``: makes a call; its second argument is the prefix of the method's name, empty for sync methods.
+    """
     try:
         request = next(steps)
         while True:
@@ -133,7 +142,10 @@ def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
 
 
 async def athrough(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """Returns the result of a generator after awaiting each call; async methods have the prefix "a"."""
+    """Awaits each call that the generator yields, and returns the generator's result.
+
+    ``ask``: makes a call; its second argument is the prefix of the method's name, "a" for async methods.
+    """
     try:
         request = next(steps)
         while True:

@@ -24,23 +24,25 @@ from rag_rule_explainer.allowed import brief, checked_whole
 from .graphs import graph_in
 
 _TAKING_NONE = (RunnableParallel, RunnableAssign, RunnablePick, BasePromptTemplate)
-"""Runnables that accept any keyword and ignore it."""
+"""Runnables whose ``invoke`` accepts any keyword and ignores it."""
 _HANDING_ON: dict[type, tuple[str, ...]] = {
     RunnableLambda: ("func", "afunc"),
     RunnablePassthrough: ("func", "afunc"),
     BaseRetriever: ("_get_relevant_documents", "_aget_relevant_documents"),
 }
-"""Runnables that pass keywords on, with the attributes that hold the functions that receive them."""
+"""Runnables that pass their keywords on to functions; the value names the functions' attributes."""
 _NEAR = 0.8
-"""The similarity (0 to 1) from which a name counts as misspelt: "stop" and "store" are below it."""
+"""The similarity (0 to 1) from which a keyword counts as a misspelt name of a setting.
+
+It is high enough that "stop" does not count as a misspelt "store"."""
 
 
 _ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin": "pinned"}
-"""Wrong names that users try, each with the right keyword of ``explain``."""
+"""Wrong keywords that users may pass; the value is the right keyword of ``explain``."""
 
 
 def check_config(given: Any) -> None:
-    """Raises InvalidInput for a config that is no dict, or whose ``max_concurrency`` is no bound."""
+    """Raises InvalidInput for a config that is no dict or has a bad ``max_concurrency``."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidInput(
             f"the second argument is LangChain's config, a dict, and this is {brief(given)}; a "
@@ -57,8 +59,11 @@ def check_keywords(
     of_questions: Iterable[str],
     of_explainers: Iterable[str],
 ) -> None:
-    """Raises InvalidInput for a keyword that the application does not take and that is similar to a
-    keyword of ``explain`` or to a setting. All others are left to the application.
+    """Raises InvalidInput for a keyword that is probably meant for the explainer.
+
+    The name of such a keyword is similar to a keyword of ``explain`` or to a setting, and the application
+    does not take it. Any other keyword is passed to the application, which may refuse it itself.
+    ``of_questions``: the keywords of ``explain``. ``of_explainers``: the settings.
     """
     taken, settings = None, set(of_explainers)
     for name in given:
@@ -89,7 +94,7 @@ def _names(application: Any) -> set[str] | None:
     application = _first(application)
     graph = graph_in(application)
     if graph is not None:
-        # A graph accepts further keywords and ignores them.
+        # A graph also accepts other keywords but ignores them, so only the named parameters count.
         return {name for entry in (graph.invoke, graph.stream) for name in _parameters(entry)}
     for kind, functions in _HANDING_ON.items():
         if isinstance(application, kind):

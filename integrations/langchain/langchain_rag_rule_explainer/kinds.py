@@ -1,4 +1,4 @@
-"""This module refuses objects that are no applications, such as retrievers, with advice."""
+"""This module refuses objects that are not applications, such as retrievers, with advice."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -23,8 +23,9 @@ _PARTS: tuple[tuple[type, str], ...] = (
 def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
     """Returns the application as a Runnable.
 
-    ``reads_answers``: the caller reads the answer from the output, so that a part of a chain is allowed.
-    Raises InvalidInput with advice for an object that answers no questions.
+    ``reads_answers``: the user passed ``answer_of``. Then a part of a chain, such as a retriever, is
+    allowed, because ``answer_of`` can read an answer from its output. Raises InvalidInput with advice for
+    an object that answers no questions.
     """
     name = type(cast("object", given)).__name__
     if isinstance(given, type):
@@ -67,14 +68,14 @@ def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
                 f"{make.__name__}() takes no input, and returned a {kind}; pass a "
                 "function of one input that answers, or one of none that returns a chain"
             )
-        # LangChain runs the Runnable that a function in a chain returns.
+        # When a function returns a Runnable, LangChain runs it on the same input.
         return as_application(chain, reads_answers=True)
 
     return RunnableLambda(made, name=make.__name__)
 
 
 def in_place_of_an_answer(output: Any) -> str:
-    """Returns advice for an output, such as a coroutine, that is not yet an answer; else ""."""
+    """Returns advice if the output still has to be run or read, such as a coroutine; else ""."""
     name = type(cast("object", output)).__name__
     if isinstance(output, Coroutine):
         output.close()

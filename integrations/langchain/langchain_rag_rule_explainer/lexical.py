@@ -1,4 +1,4 @@
-"""This module makes a RAG application that needs no key: BM25 retrieval and the offline reader."""
+"""This module makes a RAG application that needs no API key: BM25 retrieval and an offline chat model."""
 
 from collections.abc import Sequence
 
@@ -21,9 +21,10 @@ _PROMPT = ChatPromptTemplate.from_template(
 
 
 class BM25Retriever(BaseRetriever):
-    """This class is a retriever of the ``k`` documents that match a query best by BM25.
+    """This class is a retriever that returns the ``k`` documents that match a query best by BM25.
 
-    ``k=`` of a call takes precedence. The retriever needs the extra ``bm25``.
+    A call with another ``k=`` returns that number of documents. The retriever needs the package's extra
+    ``bm25``.
     """
 
     documents: list[Document]
@@ -38,7 +39,7 @@ class BM25Retriever(BaseRetriever):
 
 
 def lexical_chain(documents: Sequence[Document], k: int) -> Runnable[str, str]:
-    """Returns a chain that answers a question from the ``k`` best documents by the offline reader."""
+    """Returns a chain that retrieves the ``k`` best documents and answers with ``OfflineChatModel``."""
     retriever = BM25Retriever(documents=list(documents), k=k)
     context = retriever | RunnableLambda(_context)
     question = {"context": context, "question": RunnablePassthrough[str]()}

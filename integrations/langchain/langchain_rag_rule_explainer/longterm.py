@@ -1,8 +1,8 @@
-"""This module isolates LangGraph's long-term stores: each run starts from the items at the baseline.
+"""This module isolates LangGraph's long-term stores: each run starts from the items before the baseline.
 
-A store in memory is copied for each run. For any other store, each item is read once; items that a run
-writes take precedence over the items read. Then a search by meaning is refused, because its result cannot
-be known.
+A store in memory is copied for each run. For any other store, each item is read from it once; then a run
+sees this item, unless it has written the item itself. After a write, a replay may not search the store by
+meaning, because the result of such a search cannot be computed without the real store.
 """
 
 import re
@@ -26,7 +26,7 @@ from .remembered import TWINS
 
 _PAGE = 1000
 _ItemKey = tuple[tuple[str, ...], str]
-"""The namespace of an item, and its key there."""
+"""The namespace of an item, and its key in the namespace."""
 
 
 def _overlay(real: Any, state: State, key: Hashable) -> Overlay:
@@ -35,26 +35,29 @@ def _overlay(real: Any, state: State, key: Hashable) -> Overlay:
 
 @cache
 def _overlay_class() -> Any:
-    from langgraph.store.base import BaseStore  # importable, because one of its stores is used
+    from langgraph.store.base import BaseStore  # cannot fail, because the application uses such a store
 
     class StoreOverlay(_Operations, BaseStore):
-        """This overlay has all methods of a store; LangGraph's ``BaseStore`` builds them on ``batch``."""
+        """This overlay has all methods of a store: those of ``BaseStore`` call its ``batch``."""
 
     return StoreOverlay
 
 
 class _Operations(MethodsOverlay):
-    """This class carries out a store's operations for one run; the user's own run uses the real store."""
+    """This class carries out the operations on a long-term store, as one run sees the store.
+
+    Only a run of the user (not a replay) uses the real store directly.
+    """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real)
         self._live = state.live
-        # The items before the baseline; None for a key without an item.
+        # The items before the baseline; None for a key that had no item.
         self._before: dict[_ItemKey, Any] = state.before.setdefault(key, {})
-        # The real store has the user's own run's writes, which no other run may see.
+        # The items that the user's own run wrote to the real store. Replays see the old items instead.
         self._written: set[_ItemKey] = state.aside.setdefault(("written", key), set())
         self._own: dict[_ItemKey, Any] = {}
-        # Each run has copies of the items, because the application may change an item that it read.
+        # Copies of the items in ``_before``, because the application may change an item that it has read.
         self._read: dict[_ItemKey, Any] = {}
 
     @cached_property
@@ -64,11 +67,11 @@ class _Operations(MethodsOverlay):
         return base
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
-        """Returns the results of the operations on the store as this run sees it."""
+        """Carries out the operations on the store as this run sees it, and returns their results."""
         return through(self._all(list(ops)), self._call_real)
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
-        """Returns the results of ``batch``, on the caller's loop."""
+        """Returns the same as ``batch``, but calls async methods in the caller's event loop."""
         return await athrough(self._all(list(ops)), self._call_real)
 
     def _call_real(self, ops: list[Any], prefix: str) -> Any:
@@ -122,7 +125,7 @@ class _Operations(MethodsOverlay):
                 self._before.setdefault(place, item)
 
     def _listed(self, op: Any) -> Generator[list[Any], Any, Any]:
-        """Carries out a search or a listing of namespaces on the items that this run sees."""
+        """Returns the result of a search or a listing of namespaces, for the items that this run sees."""
         if not self._own and not self._written:
             (found,) = yield [op]
             return found

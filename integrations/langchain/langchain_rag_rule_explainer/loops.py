@@ -1,6 +1,7 @@
-"""This module makes the threads in which LangGraph saves results of nodes part of the run.
+"""This module lets LangGraph save the results of nodes as part of the current run.
 
-LangGraph saves them in threads that do not have the context of the run.
+LangGraph saves them in threads that do not have the run's context. Without this module, a replay would
+save them in the real checkpointer.
 """
 
 import re
@@ -24,7 +25,8 @@ def _in_its_run(name: str, method: Any) -> Any:
         run = getattr(loop, _RUN, None)
         if run is None or participation() is not None:
             return method(loop, *args, **kwargs)
-        # If several nodes run at once, the thread of the node that ended calls this method.
+        # If several nodes run at once, LangGraph calls this method in the thread of a node that has
+        # ended. That thread may lack the context of the run.
         with taking_part_again(run):
             return method(loop, *args, **kwargs)
 

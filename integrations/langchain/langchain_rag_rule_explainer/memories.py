@@ -1,7 +1,7 @@
 """This module isolates the memories of langchain_classic.
 
-A replay loads the variables that the baseline loaded, and saves nothing. A memory that keeps its state
-only in a message history needs no more than the isolation of the history.
+A replay loads the variables that the baseline loaded, and saves nothing. If a memory keeps its state only
+in a message history, its methods are called as usual, because the history is isolated.
 """
 
 import re
@@ -48,7 +48,7 @@ def _is_its_history(memory: object) -> bool:
 
 
 def keep_memory(state: State, memory: Any) -> None:
-    """Keeps the variables that the memory loads now as those before the run."""
+    """Stores the variables that the memory loads now, so that replays load the same variables."""
     if _is_its_history(memory):
         histories.keep_history(state, memory.chat_memory)
     else:
@@ -56,7 +56,7 @@ def keep_memory(state: State, memory: Any) -> None:
 
 
 def memory_key(memory: object) -> Hashable:
-    """Returns a key for one memory that is the same in every run."""
+    """Returns a key for one memory. The key is the same in every run."""
     return "memory", id(memory)
 
 

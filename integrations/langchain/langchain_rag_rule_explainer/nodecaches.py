@@ -1,7 +1,7 @@
 """This module isolates LangGraph's caches of node results: each run sees only its own entries.
 
-An entry of another run would replace a retrieval or a request to a model that a replay must make. Only
-the user's own run also writes to the real cache.
+If a replay found an entry of another run, it would skip a retrieval or a request to a model that it has
+to make. Only a run of the user, not a replay, also writes to the real cache.
 """
 
 import re
@@ -14,7 +14,7 @@ from rag_rule_explainer.instrumentation.copies.state import Same, State
 from rag_rule_explainer.instrumentation.isolation.isolating import current_state
 
 _Key: TypeAlias = tuple[Hashable, str]
-"""The namespace of an entry, and its key there."""
+"""The namespace of an entry, and its key in the namespace."""
 _Entries: TypeAlias = dict[_Key, Any]
 
 

@@ -1,4 +1,4 @@
-"""This module makes the offline reader a LangChain chat model, for demos and tests without a key."""
+"""This module defines a LangChain chat model that needs no API key, for demos and tests."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from rag_rule_explainer.testing.reader import read_answer as read
 
 
 class OfflineChatModel(BaseChatModel):
-    """This chat model answers a question with a part of the passages in the prompt, or "N/A".
+    """This chat model answers a question with words of the passages in its prompt, or with "N/A".
 
-    It finds the question and the passages in the messages by ``parse_prompt`` of
-    ``rag_rule_explainer.testing.prompts``. The same messages always get the same answer. Raises
+    It calls no language model: it finds the question and the passages in the messages by ``parse_prompt``
+    of ``rag_rule_explainer.testing.prompts``. The same messages always get the same answer. Raises
     ValueError for a prompt without a question.
     """
 

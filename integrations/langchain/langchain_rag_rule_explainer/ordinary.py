@@ -1,4 +1,7 @@
-"""This module finds the recording of an ordinary run with a ``RuleExplanationHandler``."""
+"""This module finds the recording and the state of the current run if a handler records it.
+
+The handler is a ``RuleExplanationHandler``; the run is an ordinary run of the application.
+"""
 
 from typing import Any, Protocol, TypeGuard
 
@@ -14,22 +17,34 @@ class RecordsRuns(Protocol):
     """A ``RecordsRuns`` is a callback handler that records the retrievals of the runs it observes."""
 
     def recording_of(self, run_id: Any) -> "Recording[Any] | None":
-        """Returns the recording of a run's root run; None if the root run is unknown or has ended."""
+        """Returns the recording of the root run that a run is part of.
+
+        Returns None if the root run is unknown or has ended.
+        """
         ...
 
     def state_of(self, run_id: Any) -> State | None:
-        """Returns the state before a run's root run; None if the root run is unknown or has ended."""
+        """Returns the state from before the root run that a run is part of.
+
+        Returns None if the root run is unknown or has ended.
+        """
         ...
 
 
 def ordinary_recording() -> Recording[Any] | None:
-    """Returns the recording of the current run, which LangChain's config variable determines."""
+    """Returns the recording of the current run, or None if no handler records it.
+
+    LangChain's context variable for the config tells which run is the current one.
+    """
     found = _recorder()
     return None if found is None else found[0].recording_of(found[1])
 
 
 def state_of_current_run() -> State | None:
-    """Returns the state of the current replay, baseline or recorded ordinary run; None elsewhere."""
+    """Returns the state that the current run sees; None outside of runs.
+
+    The run is a replay, a baseline, or an ordinary run that a handler records.
+    """
     run = participation()
     if run is not None:
         return run.state

@@ -13,9 +13,9 @@ from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplain
 
 
 class AnswerChunk(Explained[Output]):
-    """An ``AnswerChunk`` is a chunk of an output that is being streamed; chunks can be added.
+    """An ``AnswerChunk`` is one chunk of an output that is being streamed; ``+`` adds two chunks.
 
-    Its ``explanation`` raises InvalidInput, because the explanation comes with the last item.
+    Reading its ``explanation`` raises InvalidInput: the last item of the stream has the explanation.
     """
 
     __slots__ = ()
@@ -36,12 +36,12 @@ class AnswerChunk(Explained[Output]):
     def __add__(self, other: Explained[Output]) -> Explained[Output]:
         if isinstance(other, AnswerChunk):
             return AnswerChunk(added(self.output, other.output))
-        # The last item of a stream holds the whole output.
+        # ``other`` is the last item of a stream, which holds the whole output: nothing is added to it.
         return other
 
 
 def added(total: Any, chunk: Any) -> Any:
-    """Returns the sum of two chunks; the later chunk if they cannot be added."""
+    """Returns the sum of two chunks. If they cannot be added, returns ``chunk``, as LangChain does."""
     if isinstance(total, dict) and isinstance(chunk, dict) and not isinstance(total, AddableDict):
         total = AddableDict(cast("dict[str, Any]", total))
     try:
@@ -59,18 +59,18 @@ def whole(chunks: Iterable[Any]) -> Any:
 
 
 class ExplainedStr(str):
-    """An ``ExplainedStr`` is an answer with its rules, JSON-like, as the attribute ``rag_rules``."""
+    """An ``ExplainedStr`` is the text of an answer; its attribute ``rag_rules`` has the rules as JSON."""
 
     rag_rules: dict[str, Any]
 
     def __new__(cls, text: str, rag_rules: dict[str, Any]) -> "ExplainedStr":
-        """Returns a str of the text, with the rules as its attribute."""
+        """Returns a str with this text and the attribute ``rag_rules``."""
         made = super().__new__(cls, text)
         made.rag_rules = rag_rules
         return made
 
     def __radd__(self, before: str) -> "ExplainedStr":
-        """Returns the sum of an earlier text and this one, with the rules of this one."""
+        """Returns the text ``before`` followed by this text, with this text's rules."""
         return ExplainedStr(str.__add__(before, self), self.rag_rules)
 
     @override
@@ -79,11 +79,11 @@ class ExplainedStr(str):
 
 
 def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
-    """Returns a copy of the output with its rules as ``rag_rules``, which is JSON-like.
+    """Returns a copy of an output with its rules attached, as JSON-like data with the name ``rag_rules``.
 
     An AIMessage has the rules in its ``response_metadata``; a dict or a graph's state has them under the
-    key ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``. For any other output,
-    ``done`` is returned.
+    key ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``. If the output has
+    another type, ``done`` itself is returned.
     """
     output, rules = done.output, rules_in(done)
     if isinstance(output, AIMessage):
@@ -99,9 +99,10 @@ def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
 
 
 def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any]) -> Any:
-    """Returns the chunk with the rules that follows the last chunk of the output.
+    """Returns a chunk with only the rules, to be streamed after the last chunk of the output.
 
-    The sum of all chunks is ``attached(done)``.
+    ``output``: the last chunk of the output, or the output itself. The sum of all chunks, with this one,
+    is ``attached(done)``.
     """
     rules = rules_in(done)
     if isinstance(output, AIMessageChunk):
@@ -116,7 +117,7 @@ def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any]) -> Any:
 
 
 def _last_part(part: tuple[Any, ...], rules: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns the rules in the shape of a graph's chunk: with its namespace, mode or message."""
+    """Returns a chunk with the rules, in the shape of ``part``, which is the last chunk of a graph."""
     place: tuple[Any, ...] = ((),) if isinstance(part[0], tuple) else ()
     if isinstance(part[len(place)], BaseMessage):
         return (*place, AIMessageChunk(content="", response_metadata={KEY: rules}), {})

@@ -1,4 +1,4 @@
-"""This module holds the methods that the overlays of stores and caches have in common."""
+"""This module holds what the overlays have in common: the views that runs have of stores and caches."""
 
 from typing import Any
 
@@ -6,16 +6,16 @@ from rag_rule_explainer.instrumentation.isolation.redirecting import untouched
 
 
 class MethodsOverlay:
-    """This class is an ``Overlay`` whose own methods take the place of the real object's methods."""
+    """This class is an ``Overlay`` whose methods replace the methods of a real object in one run."""
 
     def __init__(self, real: Any) -> None:
         self._real = real
 
     def attribute(self, name: str) -> Any:
-        """Returns the overlay's own method."""
+        """Returns the method of the overlay that replaces the real method of this name."""
         return getattr(self, name)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Sets the attribute of the real object."""
+        """Sets the attribute on the real object, which all runs share."""
         with untouched():
             setattr(self._real, name, value)

@@ -15,13 +15,16 @@ EVENT = "rag_rule_progress"
 
 @dataclass(frozen=True, slots=True)
 class ProgressEvents:
-    """This class sends progress reports to the handlers in a run's config, if there are any."""
+    """This class sends progress reports to the callback handlers in a run's config.
+
+    ``config``: the config of the run; None if nobody is to receive reports.
+    """
 
     config: RunnableConfig | None = None
 
     @property
     def sync(self) -> Progress | None:
-        """Returns a function that sends a report as an event; None without handlers."""
+        """Returns a function that sends a report as an event; None if there are no handlers."""
         if not self._has_handlers():
             return None
 
@@ -32,7 +35,10 @@ class ProgressEvents:
 
     @asynccontextmanager
     async def told(self) -> AsyncGenerator[Progress | None, None]:
-        """Yields a function that queues a report for a task that sends events; None without handlers."""
+        """Yields a function that queues a report, which a task then sends as an event.
+
+        Yields None if there are no handlers.
+        """
         if not self._has_handlers():
             yield None
             return

@@ -1,11 +1,11 @@
-"""This module reads the question of an application's input and the answer of its output."""
+"""This module reads the question from an application's input and the answer from its output."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from langchain_core.load.serializable import Serializable
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.messages.ai import UsageMetadata
 from pydantic import BaseModel
 
@@ -20,8 +20,8 @@ _STRUCTURED_KEYS = ("structured_response", "parsed")
 def question_in(given: Any) -> str:
     """Returns the question in an input: a str, a message, or the last of a list of messages.
 
-    The input may also be a dict or a graph's state with an entry for the question. Raises
-    InvalidInput, naming ``question_of``, for anything else.
+    The input may also be a dict or a graph's state that has the question under a usual key, such as
+    "question". Raises InvalidInput for any other input; the message advises to pass ``question_of``.
     """
     found = reading.look_up(_fields(given), _QUESTION_KEYS, _said)
     if found is None:
@@ -33,18 +33,21 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns the answer in an output: a str, a message, or the last of a list of messages.
+    """Returns the answer in an output: a str, a message, the last in a list that no human wrote, or all
+    texts of a list of texts, one a line.
 
-    The output may also be a dict with an entry for the answer. Structured output is the answer's
-    ``value``: a pydantic object, alone or beside the message that it was parsed from, or an agent's
-    ``structured_response``. Raises InvalidInput, naming ``answer_of``, for anything else.
+    The output may also be a dict that has the answer under a usual key, such as "answer". Structured
+    output becomes the answer's ``value``: a pydantic object, alone or next to the message from which it
+    was parsed, or an agent's ``structured_response``. Raises InvalidInput for any other output; the
+    message advises to pass ``answer_of``.
     """
     if is_graph_output(output):
         output = output.value
-    found, structured = reading.look_up(output, _ANSWER_KEYS, _said), _structured(output)
+    found = reading.look_up(output, _ANSWER_KEYS, _said, _of_list)
+    structured = _structured(output)
     if structured is not None:
         answer = Answer("") if found is None else answer_in(found)
-        # A model that returns structured output as a tool call has no text.
+        # If the structured output was a tool call, the reply has no text; then the JSON is the text.
         text = answer.text.strip() and answer.text
         return replace(
             answer, text=text or structured.model_dump_json(), value=structured.model_dump(mode="json")
@@ -64,8 +67,18 @@ def answer_in(output: Any) -> Answer:
     )
 
 
+def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
+    """Returns the last message that no human wrote, or the texts of a list; None for another list.
+
+    The output of a tool may be the answer, as with ``return_direct``.
+    """
+    messages = [each for each in given if isinstance(each, BaseMessage)]
+    replies = [each for each in messages if not isinstance(each, (HumanMessage, SystemMessage))]
+    return replies[-1] if replies else reading.text_of_several(given)
+
+
 def _of_a_stopped_graph(given: Any) -> str:
-    """Returns advice for an input of None or a ``Command``, which resume a stopped graph; else empty."""
+    """Returns advice if the input resumes a stopped graph, as None or a ``Command`` does; else ""."""
     kind = type(cast("object", given))
     if given is not None and (kind.__module__, kind.__name__) != ("langgraph.types", "Command"):
         return ""
@@ -77,7 +90,10 @@ def _of_a_stopped_graph(given: Any) -> str:
 
 
 def is_graph_output(output: Any) -> bool:
-    """Returns whether a graph returned the output for ``version="v2"``: a value, and interrupts."""
+    """Returns whether the output is LangGraph's ``GraphOutput``: a value and interrupts.
+
+    Graphs return it when they are called with ``version="v2"``.
+    """
     return type(output).__module__ == "langgraph.types" and hasattr(output, "interrupts")
 
 
@@ -96,7 +112,7 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
     spent: dict[str, int] = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), 0)
     cached = 0
     for usage in usages:
-        # Some clients report None, and replies from a cache have no counts.
+        # Some clients report None, and replies from a cache have no counts; both count as 0.
         for kind in spent:
             spent[kind] += cast("dict[str, int | None]", usage).get(kind) or 0
         cached += (usage.get("input_token_details") or {}).get("cache_read") or 0
@@ -115,7 +131,10 @@ def _fields(given: Any) -> Any:
 
 
 def _structured(output: Any) -> BaseModel | None:
-    """Returns the pydantic object that the output is, or that its entries hold; None if there is none."""
+    """Returns the output if it is a pydantic object, or else the pydantic object among its entries.
+
+    Returns None if there is none.
+    """
     if isinstance(output, Mapping):
         entries = cast("Mapping[str, Any]", output)
         return next((_structured(entries[key]) for key in _STRUCTURED_KEYS if key in entries), None)
@@ -133,7 +152,7 @@ def _text(given: Any) -> str | None:
 
 
 def _text_of(message: BaseMessage) -> str:
-    """Returns the text as a plain str, because LangChain's subclass of str cannot be stored."""
+    """Returns a message's text as a plain str, because LangChain's subclass of str cannot be stored."""
     return str(message.text)
 
 

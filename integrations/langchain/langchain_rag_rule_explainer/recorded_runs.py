@@ -28,10 +28,11 @@ from .watching import Watch
 
 @dataclass(slots=True, eq=False)
 class RecordedRun:
-    """A ``RecordedRun`` holds one ordinary run of the application, during the run and after.
+    """A ``RecordedRun`` holds what is known of one ordinary run of the application.
 
     ``given``: the input. ``state``: the state of the application before the run. ``unknown``: the error
-    of reading the state, if it could not be read. ``chat_known``: whether the message history was read.
+    that was raised when the state was read; None if there was none. ``chat_known``: True once reading the
+    message history was tried.
     """
 
     id: UUID
@@ -49,7 +50,8 @@ class RecordedRun:
 class RecordedRuns:
     """This class records the runs of an explainer's application. It is thread-safe.
 
-    ``keep``: the number of ended runs that are kept. A run here is a root run with all its inner runs.
+    A recorded run is a root run with all its inner runs. ``keep``: the number of ended runs that are
+    kept.
     """
 
     def __init__(self, explainer: RuleExplainer[Any, Any], keep: int) -> None:
@@ -69,7 +71,7 @@ class RecordedRuns:
     def ended_run(self, run_id: UUID | None) -> RecordedRun:
         """Returns the ended run with this id, by default the latest.
 
-        Raises InvalidInput if there is none, or its state before the run is unknown.
+        Raises InvalidInput if there is no such run, or if the state before the run could not be read.
         """
         found = [run for run in self.ended if run_id in (None, run.id)]
         if found and found[-1].unknown is not None:
@@ -86,12 +88,15 @@ class RecordedRuns:
         return found[-1]
 
     def of(self, run_id: UUID | None) -> RecordedRun | None:
-        """Returns the run that a root or inner run belongs to; None if it is not recorded."""
+        """Returns the recorded run that has this root or inner run; None if there is none."""
         root = None if run_id is None else self._root_of.get(run_id)
         return None if root is None else self._runs.get(root)
 
     def started(self, run_id: UUID, given: Any, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Returns the run of a root or inner run that starts; None for runs of an explanation."""
+        """Notes that a root or inner run starts, and returns the recorded run that it is part of.
+
+        Returns None for runs that an explanation makes: they are not recorded.
+        """
         if participation() is not None or {REPLAY_TAG, BASELINE_TAG} & set(event.get("tags") or ()):
             return None
         parent = event.get("parent_run_id")
@@ -102,7 +107,8 @@ class RecordedRuns:
             return self._open(run_id, given, event.get("metadata") or {})
         run = self._runs.get(root)
         if run is not None and not run.chat_known:
-            # At the first inner run, the history has been made, but no message has been read or written.
+            # When the first inner run starts, the history object exists, but no message has been written.
+            # So this is the moment to read the messages from before the run.
             run.chat_known = True
             try:
                 config = keep_chat(run.state, self._explainer.application)
@@ -112,14 +118,17 @@ class RecordedRuns:
         return run
 
     def model_started(self, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Returns the run in which a model is called; None if it is not recorded."""
+        """Notes a call of a model, and returns the recorded run that makes the call, or else None."""
         run = self.of(event.get("parent_run_id"))
         if run is not None:
             self._root_of[event["run_id"]] = run.id
         return run
 
     def retrieval_started(self, run_id: UUID, query: str, event: Mapping[str, Any]) -> None:
-        """Notes a retrieval, unless its call was intercepted or a retriever made it."""
+        """Notes that a retrieval starts; ``retrieval_ended`` records its documents.
+
+        A retrieval that is made inside another one is noted without a key and so is not recorded.
+        """
         if self.started(run_id, query, event) is None:
             return
         is_inner = event.get("parent_run_id") in self._retrievals or inside_retrieval.get()
@@ -127,7 +136,7 @@ class RecordedRuns:
         self._retrievals[run_id] = key, query
 
     def retrieval_ended(self, run_id: UUID, documents: Sequence[Document]) -> None:
-        """Records the documents of a retrieval that was noted."""
+        """Records the documents of a retrieval that ``retrieval_started`` noted."""
         key, query = self._retrievals.pop(run_id, (None, ""))
         run = self.of(run_id)
         if run is not None and key is not None:
@@ -135,18 +144,21 @@ class RecordedRuns:
             run.recording.queries.append(query)
 
     def finished(self, run_id: UUID, outputs: Any, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Returns the run whose root run ends, with its output; None for inner runs."""
+        """Stores the output of a recorded run whose root run ends, and returns the recorded run.
+
+        Returns None if the run that ends is an inner run.
+        """
         run = self._runs.get(run_id)
         if run is None:
             return None
-        # A streamed run receives its input in chunks, so that only its last event has the whole input.
+        # A streamed run receives its input in chunks, so only the event of its end has the whole input.
         run.given = copied(event["inputs"]) if "inputs" in event else run.given
         run.output = self._output(run, outputs)
         self._close(run)
         return run
 
     def failed(self, run_id: UUID) -> None:
-        """Removes the run whose root run failed; inner runs are ignored."""
+        """Forgets a recorded run whose root run failed; ignores the failure of an inner run."""
         run = self._runs.get(run_id)
         if run is not None:
             self._close(run)
@@ -154,7 +166,7 @@ class RecordedRuns:
                 del self._runs[run_id]
 
     def _output(self, run: RecordedRun, outputs: Any) -> Any:
-        """Returns the output of a run; as a ``Paused`` if its graph stopped before the end."""
+        """Returns the output of a run, as a ``Paused`` if its graph has stopped before the end."""
         if run.unknown is not None or not run.config.get("configurable", {}).get("thread_id"):
             return outputs
         try:

@@ -1,4 +1,7 @@
-"""This module names the classes of LangChain and LangGraph that runs copy, and those they share."""
+"""This module names the classes whose objects are copied for each run, and those that all runs share.
+
+They are classes of LangChain and LangGraph.
+"""
 
 import sys
 
@@ -29,7 +32,10 @@ _LOADED_LATER = (
 
 
 def _shared() -> tuple[type, ...]:
-    """Returns the classes whose instances a copy shares: without state, or isolated by themselves."""
+    """Returns the classes whose instances are not copied with an object that refers to them.
+
+    Such an instance has no state, or it is isolated in its own way.
+    """
     later = (getattr(sys.modules.get(module), name, None) for module, name in _LOADED_LATER)
     return (*_SHARED, *(each for each in later if isinstance(each, type)))
 

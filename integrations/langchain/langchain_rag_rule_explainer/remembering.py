@@ -1,4 +1,7 @@
-"""This module keeps the state of an application just before an ordinary run."""
+"""This module stores the state that an application has just before an ordinary run.
+
+The replays that explain the run start from this state.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,15 +18,18 @@ from .histories import history_key
 
 
 def configured_by(application: Runnable[Any, Any], metadata: Mapping[str, Any]) -> RunnableConfig:
-    """Returns the config of a run that LangChain puts into the metadata of the run's events."""
+    """Returns the config of a run, read from the metadata of its events.
+
+    Only the thread id and the configurable fields of the application are read.
+    """
     names = {"thread_id", *(spec.id for spec in application.config_specs)}
     return {"configurable": {name: metadata[name] for name in sorted(names) if name in metadata}}
 
 
 def keep_state(state: State, application: Runnable[Any, Any], config: RunnableConfig) -> None:
-    """Keeps the present checkpoint and memory of the application as those before the run.
+    """Stores in ``state`` the checkpoint and the memory that the application has before its run.
 
-    Raises the errors of the checkpointer or the memory, as when one has only async methods.
+    Raises the errors of the checkpointer and the memory, for example if one has only async methods.
     """
     configurable = dict(config.get("configurable", {}))
     checkpointer = getattr(_inner(application), "checkpointer", None)
@@ -36,10 +42,11 @@ def keep_state(state: State, application: Runnable[Any, Any], config: RunnableCo
 
 
 def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
-    """Keeps the messages of a ``RunnableWithMessageHistory``, and returns the config of its call.
+    """Stores in ``state`` the messages of a ``RunnableWithMessageHistory``, before a run adds to them.
 
-    Call it in the context of an inner run, before the history is written. Raises the errors of the
-    history, and LookupError if the history belongs to a part of the application.
+    Returns the configurable fields of the call without the history object; an empty config if no history
+    is used. Call it in the context of an inner run, before the history is written. Raises the errors of
+    the history, and LookupError if only a part of the application is a ``RunnableWithMessageHistory``.
     """
     configurable = dict((var_child_runnable_config.get() or {}).get("configurable") or {})
     history, runnable = configurable.pop("message_history", None), _with_history(application)

@@ -1,7 +1,8 @@
-"""This module intercepts calls of retrievers, to record them and to serve replays.
+"""This module intercepts calls of retrievers: it records them in the baseline and serves them in replays.
 
-It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``. It also replaces the methods that these call,
-because an application may have kept a bound ``retriever.invoke`` from before.
+It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``. It also replaces the methods that they call,
+because an application may have stored ``retriever.invoke`` before the explanation: a call of that bound
+method does not use the replaced ``invoke``.
 """
 
 import re
@@ -34,7 +35,7 @@ from .watching import is_heard
 def _entry(name: str, method: Any) -> Any:
     """Returns the replacement of ``invoke`` or ``ainvoke``.
 
-    If callback handlers observe a replay, documents are served with the events of a retriever.
+    In a replay that callback handlers observe, it sends them the events of a retriever as usual.
     """
 
     @wraps(method)
@@ -65,7 +66,10 @@ def _entry(name: str, method: Any) -> Any:
 def _call(
     retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]
 ) -> tuple[GoingOn, Asked[Found]] | None:
-    """Returns the run that a call belongs to, and the search request; None outside of runs."""
+    """Returns the gate of the run in which the retriever is called, and the search request.
+
+    The gate records or serves the call. Returns None outside of runs.
+    """
     part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:
         return None
@@ -99,9 +103,10 @@ def _implementation(name: str, method: Any) -> Any:
 
 
 def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Keys:
-    """Returns the keys of a request: one by the instance, one by its class, its store and its settings.
+    """Returns two keys by which a replay finds the recorded result of a request.
 
-    The second key recognises a retriever that the application makes anew in each run.
+    The first contains the identity of the retriever; the second its class, its store and its settings.
+    The second key is for applications that make a new retriever in each run.
     """
     request = described((query, arguments))
     store = getattr(retriever, "vectorstore", None)
@@ -113,7 +118,7 @@ def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Ke
 
 
 def named_key(name: str, query: object) -> Hashable:
-    """Returns the key of a retrieval that is known by its events only."""
+    """Returns the key of a retrieval that was seen only by its callback events."""
     return "named", name, str(query)
 
 

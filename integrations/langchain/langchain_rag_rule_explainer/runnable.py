@@ -31,7 +31,7 @@ from .tracing import as_one_async_run, as_one_run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LangChainOptions(ExplainerOptions):
-    """A ``LangChainOptions`` holds the settings of a ``RuleExplainer``, without ``Settings``."""
+    """A ``LangChainOptions`` holds the settings of a ``RuleExplainer`` that are not in ``Settings``."""
 
     question_of: QuestionOf = question_in
     answer_of: AnswerOf = answer_in
@@ -39,13 +39,13 @@ class LangChainOptions(ExplainerOptions):
 
 
 class RuleExplainer(ExplainedRuns[Input, Output]):
-    """This class explains the answers of a LangChain application, which it does not change.
+    """This class explains the answers of a LangChain application, without changing the application.
 
     ``application``: any Runnable, or an object that LangChain can run, such as a function. A function
-    without parameters makes the application for each run. Retrievals are seen wherever the application
-    calls a ``BaseRetriever`` or searches a ``VectorStore``, at any depth; wrap any other search in
-    ``gate``. ``retrievers``: the only instances that are recorded and served; all others retrieve as
-    usual.
+    without parameters is called in each run, and must return the application. Retrievals are seen
+    wherever the application calls a ``BaseRetriever`` or searches a ``VectorStore``, at any depth; wrap
+    any other search in ``gate``. ``retrievers``: if given, only these instances are recorded and served,
+    and all others retrieve as usual.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, messages, and dicts with the usual keys.
@@ -54,43 +54,49 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     not compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in requests to models, and
-    serves only these; "retrieved" explains by all retrieved documents. ``on_new_query``: the result of a
-    replay's query that the baseline did not make: all retained documents ("kept", the default for
-    chains), the retained ones among the results of a live retrieval ("filter", the default if models
-    call tools), or an error ("error"). ``on_no_retrieval``: whether the answer of a replay without a
-    retrieval is an "error" or is accepted. ``stub_tools``: results of tools, by name, which are used
-    instead of a call. ``allow_length``: replies cut off at their length limit count. ``ignore``: regular
-    expressions of texts, such as a request number, that may differ between the baseline's requests to
-    models and those of a replay on all sources. ``replay_bound``: a replay may make this many times the
-    baseline's requests to models, tool calls, retrievals and steps; beyond that its answer is unknown.
-    ``print_replays=True`` also shows the output and the warnings of replays. By default only those of
-    the first run are shown, and whatever is written to stderr or to a log.
+    serves only these; "retrieved" explains by all retrieved documents. ``on_new_query``: what a replay
+    gets for a query that the baseline did not make: all retained documents ("kept", the default for
+    chains), the retained documents among the results of a live retrieval ("filter", the default if
+    models call tools), or an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves
+    nothing is an error; otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the
+    result that is used instead of a call of the tool. ``allow_length``: True if replies that were cut off
+    at their length limit count as answers.
 
-    Callbacks and tracers receive an explanation as one run, "rag_rule_explanation". Inside it are the
-    application's own run and a "rag_rule_replay" for each replay, which ends after its answer was judged
-    and has the verdict. All runs in a replay have the tag "rag-rule-replay", and ``Explanation.id`` and
-    the id of the explained run in their metadata. ``trace_replays=False`` keeps replays out of all
-    tracers, also those that the application binds or passes itself, and LangSmith and OpenTelemetry; and
-    out of all callbacks in the config of a call. Other callback handlers that the application brings
-    itself are called as usual, as they may be part of what it does.
+    ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
+    texts may differ between the baseline's requests to models and those of a replay on all sources.
+    ``replay_bound``: limits a replay to this many times the requests to models, tool calls, retrievals
+    and steps of the baseline; the answer of a replay that exceeds it is unknown. ``print_replays=True``
+    also shows the printed output and the warnings of replays. By default only those of the first run are
+    shown; texts that a replay writes to stderr or to a log are always shown.
+
+    Callbacks and tracers receive an explanation as one run, "rag_rule_explanation". It contains the
+    application's own run and one run "rag_rule_replay" for each replay. The run of a replay ends after
+    the answer was judged, and has the verdict. All runs in a replay have the tag "rag-rule-replay"; their
+    metadata have ``Explanation.id`` and the id of the explained run. With ``trace_replays=False`` no
+    tracer receives replays: not LangSmith, not OpenTelemetry, and no tracer that the application binds or
+    passes itself. Nor do the callbacks in the config of a call. Other callback handlers that the
+    application itself passes are called as usual, as they may be part of what it does.
 
     The other settings are those of ``rag_rule_explainer.Explainer``. A ``max_concurrency`` in the config
-    of a call replaces ``limiter`` and the default ``concurrency``: it bounds the replays that all calls
-    with this value have in flight together. If ``concurrency`` was set as well, the smaller bound holds.
+    of a call replaces ``limiter`` and the default ``concurrency``. It limits the replays that run at the
+    same time in all calls with the same value. If ``concurrency`` was set as well, the smaller limit is
+    used.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
     subsets of the recorded documents, which are served in place of retrievals. ``explain`` and
     ``invoke`` use its sync methods if it has any, ``aexplain`` and ``ainvoke`` its async methods.
 
-    Every run finds the state of LangChain's own classes as it was before, and its changes stay in that
-    run: message histories, the memories of langchain_classic, LangGraph's checkpointers and long-term
-    stores, key-value stores, docstores, and vector stores. After ``explain`` and ``verify`` the state is
-    unchanged; after ``invoke`` and ``stream`` it is as after one ordinary run. State in memory is copied.
-    From a history or a store elsewhere, the entries used are read once, and the entries that a run writes
-    take precedence. Writes to a vector store that cannot be copied are held back. Replays read caches of
-    model replies but do not write to them. A store that the application makes in a run belongs to that
-    run. Plain variables, files and databases of the application are not isolated, nor are threads
-    without the context of the run.
+    The state of LangChain's own classes is isolated: every run finds it as it was before the first run,
+    and its changes are lost after the run. These are message histories, the memories of
+    langchain_classic, LangGraph's checkpointers and long-term stores, key-value stores, docstores, and
+    vector stores. After ``explain`` and ``verify`` the state is unchanged; after ``invoke`` and
+    ``stream`` it is as after one ordinary run.
+
+    State in memory is copied. From a history or a store that is not in memory, each entry that is used is
+    read once; then a run sees this entry, unless it has written the entry itself. Writes to a vector
+    store that cannot be copied are not carried out. Replays read caches of model replies but do not write
+    to them. A store that the application makes in a run belongs to that run. Not isolated are plain
+    variables, files and databases of the application, and threads without the context of the run.
     """
 
     question_of: QuestionOf = question_in
@@ -129,15 +135,16 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
 
         ``documents``: documents, texts, or JSON objects of logged documents, which are served in place of
         every retrieval. ``add_documents``: documents added to the result of every retrieval. ``pinned``:
-        ids of documents that are always retained and in no rule. ``baseline``: a logged answer (or
-        output) to explain; if the application now answers otherwise, the explanation has a warning.
-        ``kwargs``: keyword arguments of every run of the application, such as a graph's ``context=``;
-        each run has a copy.
+        ids of documents that are retained in every replay and appear in no rule. ``baseline``: a logged
+        answer (or output) to explain; if the application now answers otherwise, the explanation has a
+        warning. ``kwargs``: keyword arguments that every run of the application receives as a copy, such
+        as a graph's ``context=``.
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
-        SourceLeak if a model was sent an omitted document, UnknownQuery, StateShared if the state of a
-        run could not be isolated, InvalidInput for a keyword that the application does not take and that
-        is similar to a keyword of this method or a setting, and the errors of ``Explainer.explain``.
+        SourceLeak if a model was sent an omitted document, UnknownQuery if a replay made a new query with
+        ``on_new_query="error"``, and StateShared if the state of a run could not be isolated. Raises
+        InvalidInput for a keyword that the application does not take and that is similar to a keyword of
+        this method or a setting. Also raises the errors of ``Explainer.explain``.
         """
         question = QuestionOptions(documents, add_documents, pinned, baseline)
 
@@ -158,7 +165,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """Returns the result of ``explain``, on the caller's loop and by async methods."""
+        """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
         question = QuestionOptions(documents, add_documents, pinned, baseline)
 
         async def explained(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
@@ -178,8 +185,9 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     ) -> Verification:
         """Returns whether one rule of the answer to ``input`` holds, blocking; see ``Explainer.verify``.
 
-        The rule is "whenever the sources of these ids are retained" (or omitted). The other arguments are
-        those of ``explain``. Raises InvalidInput for an id that no retrieved document has.
+        ``antecedent``: the ids of the rule's sources. ``kind``: says whether the rule is about retaining
+        or about omitting these sources. The other arguments are those of ``explain``. Raises InvalidInput
+        for an id that no retrieved document has.
         """
         question = QuestionOptions.taken_from(kwargs)
 
@@ -197,7 +205,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
-        """Returns the result of ``verify``, on the caller's loop and by async methods."""
+        """Returns the same as ``verify``, but calls async methods in the caller's event loop."""
         question = QuestionOptions.taken_from(kwargs)
 
         async def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
@@ -217,30 +225,30 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         assuming: Assumptions | None = None,
         **kwargs: Any,
     ) -> Estimate:
-        """Returns the cost of explaining the answer to ``input``: the least, the typical and the highest.
+        """Returns the estimated cost of explaining the answer: the least, the typical and the highest.
 
-        The application runs until it would send retrieved documents to a model. Requests to models before
-        that, such as to rewrite the question, are made; the estimate says what they cost. ``assuming``:
-        figures that are unknown before, such as the tokens of an answer and the seconds of a replay. The
-        other arguments and the errors are those of ``explain``.
+        The application runs until it would send retrieved documents to a model. Earlier requests to
+        models, for example to rewrite the question, are really made; the estimate says what they cost.
+        ``assuming``: figures that are not known before an explanation, such as the tokens of an answer
+        and the seconds of a replay. The other arguments and the errors are those of ``explain``.
         """
         question = QuestionOptions(documents, add_documents, pinned)
         return self._calls.of(input, config, None, question, kwargs).estimate(assuming)
 
     @property
     def retrievers(self) -> tuple[object, ...]:
-        """Returns the only instances that are recorded and served; empty for all of them."""
+        """Returns the only retrievers that are recorded and served; empty if all of them are."""
         return self._manner.retrievers
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Returns the finish reasons that count as those of whole replies, beside the usual ones."""
+        """Returns the finish reasons by which a reply counts as complete, besides the usual ones."""
         return self._manner.accepts
 
     def recorded_call(
         self, given: Any, config: RunnableConfig | None, trace: TracedExplanation
     ) -> Call[Found]:
-        """Returns a call about an ordinary run that was recorded, and is not repeated."""
+        """Returns a call about an ordinary run that a handler recorded; the run is not repeated."""
         return self._calls.of(given, config, trace)
 
     @property
@@ -251,7 +259,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
 
 
 def _instance_of(retriever: object) -> object:
-    """Returns the retriever without a config that was bound to it."""
+    """Returns the retriever without the ``RunnableBinding`` objects that wrap it and add a config."""
     while isinstance(retriever, RunnableBinding):
         retriever = cast("RunnableBinding[Any, Any]", retriever).bound
     return retriever

@@ -1,7 +1,8 @@
-"""This module keeps tracers out of hidden replays, also those that the application brings itself.
+"""This module hides replays from all tracers if the setting ``trace_replays`` is False.
 
-A tracer may be bound to a chain or to a model, or be passed by the application's own code; LangChain
-hands all of them to a callback manager. Other handlers stay, as they may be part of the application.
+A tracer may be bound to a chain or to a model, or be passed by the application's own code. LangChain
+gives all tracers to a callback manager, where this module removes them. Handlers that are not tracers
+stay, as they may be part of the application.
 """
 
 import re
@@ -23,7 +24,7 @@ _OF_APPLICATIONS = (
     RootListenersTracer,
     RunCollectorCallbackHandler,
 )
-"""The tracers that give what they see to the application: streams of a log, listeners, collectors."""
+"""Tracers that are not removed, because they report runs to the application and not to a service."""
 
 
 def _is_silenced(handler: BaseCallbackHandler) -> bool:
@@ -39,7 +40,8 @@ def _is_hidden() -> bool:
 def _made(_: str, init: Any) -> Any:
     @wraps(init)
     def made(self: BaseCallbackManager, *args: Any, **kwargs: Any) -> None:
-        # An instrumentation may have replaced it by an object that has to be bound.
+        # A library that instruments LangChain may have replaced ``__init__`` by an object that is not a
+        # function. Calling it without binding it to the manager would fail.
         init.__get__(self, type(self))(*args, **kwargs)
         if _is_hidden():
             self.handlers = [each for each in self.handlers if not _is_silenced(each)]

@@ -1,4 +1,7 @@
-"""This module intercepts the searches of vector stores, to record them and to serve replays."""
+"""This module intercepts the searches of vector stores.
+
+It records them in the baseline, and serves the retained documents in replays.
+"""
 
 import inspect
 import re
@@ -20,7 +23,11 @@ _SCORED = re.compile(r"_with_(relevance_)?scores?|_and_score")
 def searching(
     name: str, method: Any, shape: DocumentShape | None = None, *, is_async: bool | None = None
 ) -> Any:
-    """Returns the replacement of a store's search; ``is_async``: None if the method itself shows it."""
+    """Returns the replacement of a store's search method.
+
+    ``shape``: how to read and make results; by default documents, with scores if the name says so.
+    ``is_async``: None if it is read from the name and the method.
+    """
     if is_async is None:
         is_async = is_async_search(name) or inspect.iscoroutinefunction(method)
     plain = name.removeprefix("a") if is_async else name
@@ -57,7 +64,10 @@ def is_async_search(name: str) -> bool:
 
 
 def _collection(store: object) -> str:
-    """Returns a description of a store's collection, by which two objects for it are recognised."""
+    """Returns the names of a store's collection or index as one text.
+
+    Two objects with the same names are taken for the same store.
+    """
     names = ("_collection_name", "collection_name", "index_name", "_index_name", "table_name")
     return described([name for name in (getattr(store, each, None) for each in names) if name])
 

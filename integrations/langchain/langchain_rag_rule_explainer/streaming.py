@@ -1,4 +1,4 @@
-"""This module streams the output of an application, and then its explanation."""
+"""This module yields the chunks of an application's output, and then the explained output."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
@@ -15,7 +15,10 @@ from .outputs import AnswerChunk, added
 def output_then_rules(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Any]
 ) -> Iterator[Any]:
-    """Yields the output's chunks as they arrive, then the result of ``finish`` on the whole output."""
+    """Runs the application, and yields the chunks of its output as they arrive.
+
+    At the end, yields ``finish(output)``, the whole output with its explanation.
+    """
     with call.run.application.interception.intercepting():
         output, begun = None, False
         with call.explainer.limiter.slot():
@@ -32,7 +35,7 @@ def output_then_rules(
 async def aoutput_then_rules(
     call: Call[Found], runnable: Runnable[Any, Any], finish: Callable[[Any], Awaitable[Any]]
 ) -> AsyncIterator[Any]:
-    """Yields the items of ``output_then_rules``, on the caller's loop."""
+    """Yields the same as ``output_then_rules``, but calls async methods in the caller's event loop."""
     with call.run.application.interception.intercepting():
         output, begun = None, False
         async with call.explainer.limiter.aslot():
@@ -55,13 +58,16 @@ async def _awhole(call: Call[Found]) -> AsyncIterator[Any]:
 
 
 def _is_streamed(application: Runnable[Any, Any]) -> bool:
-    """Returns whether the output can be streamed: not for a graph inside a chain, whose chunks do not
-    add up to the output."""
+    """Returns whether the output can be streamed in chunks.
+
+    A graph alone can be streamed by ``GraphStream``. A chain that ends with a graph cannot: the chunks
+    do not add up to its output.
+    """
     return graph_in(application) is not None or streams_its_output(application)
 
 
 def streams_its_output(application: Runnable[Any, Any]) -> bool:
-    """Returns whether the chunks add up to the output; those of graphs, which are updates, do not."""
+    """Returns whether the chunks add up to the output. Those of a graph do not: they update its state."""
     while isinstance(application, (RunnableBinding, RunnableSequence)):
         application = (
             application.last if isinstance(application, RunnableSequence) else application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

@@ -1,4 +1,4 @@
-"""This module notes which tools a run uses, and replaces tools by stubs."""
+"""This module notes which tools a run calls, and replaces the tools in ``stub_tools`` by stubs."""
 
 import re
 from functools import wraps
@@ -57,7 +57,7 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _noted(result: Any) -> Any:
-    """Returns the result; notes its texts as made by the run, so that they are not taken for sources."""
+    """Returns the result of a tool, and notes its texts as texts of this run that are no sources."""
     run = participation()
     if run is not None:
         run.made.extend(texts_in(result))

@@ -1,4 +1,4 @@
-"""This module makes an explanation and each replay a run for LangChain's callbacks and tracers."""
+"""This module reports an explanation and each replay as runs to LangChain's callbacks and tracers."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
@@ -19,7 +19,6 @@ from langchain_core.runnables.config import (
     get_callback_manager_for_config,
     merge_configs,
     patch_config,
-    var_child_runnable_config,
 )
 from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.langchain import LangChainTracer
@@ -44,6 +43,7 @@ from rag_rule_explainer.instrumentation.engine import (
 )
 from rag_rule_explainer.instrumentation.isolation.muting import is_muted, muted
 
+from .ambient import without_ambient_config
 from .keywords import check_config
 from .watching import is_heard
 
@@ -55,26 +55,31 @@ _MOST_RULES = 50
 
 
 def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> RunnableConfig:
-    """Returns the config of the root run of an explanation, with its name and its metadata."""
+    """Returns the config of the root run of an explanation, with the root run's name and metadata."""
     check_config(config)
     marks: RunnableConfig = {"metadata": dict(trace.marks)}
     return {"run_name": EXPLANATION, **merge_configs(config or {}, marks)}
 
 
 def why_unheard(config: RunnableConfig) -> Unheard:
-    """Returns why no tracer would receive the runs of this config. The call blocks for a short time."""
-    # LangSmith is off here: a client of a new tracer would keep the process from exiting.
+    """Returns which tracing services would not receive runs with this config, and why; blocks shortly."""
+    # LangSmith is off in this block. Otherwise LangChain would make a new tracer, whose client would keep
+    # the process from exiting.
     with langsmith.silenced():
         handlers = get_callback_manager_for_config(ensure_config(config)).handlers
     clients = [each.client for each in handlers if isinstance(each, LangChainTracer)]
-    # Some tracers, such as OpenInference's, add themselves to every manager.
+    # Some tracers, such as OpenInference's, add themselves to every callback manager, so they are among
+    # the handlers. They have a method ``get_span``.
     tracers = [getattr(each, "_tracer", None) for each in handlers if hasattr(each, "get_span")]
     return unheard(tracers, clients)
 
 
 @contextmanager
 def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
-    """Enters the root run of an explanation, given the config for inner calls; marks it at the end."""
+    """Makes the root run of an explanation the current one, and adds its metadata at the end.
+
+    ``config``: the config that the root run passes to the runs inside it.
+    """
     handlers, run_id = _handlers(config), _run_id(config)
     known = _span_of(handlers, run_id)
     with ExitStack() as inside:
@@ -91,9 +96,10 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 def beside_root(
     config: RunnableConfig, trace: TracedExplanation, nobody: Unheard
 ) -> Generator[None, None, None]:
-    """Marks the root run of a stream at the end, without changing the context of the consumer.
+    """Adds metadata to the root run of a stream at the end, without changing the consumer's context.
 
-    ``nobody``: see ``why_unheard``. Only replays are kept from those that do not receive them.
+    ``nobody``: the result of ``why_unheard``: the tracing services that would not receive the runs. It is
+    noted in ``trace``, for the replays.
     """
     note(trace, nobody)
     handlers, run_id = _handlers(config), _run_id(config)
@@ -110,7 +116,7 @@ def as_one_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Returns the result of ``work``, called inside a root run, so that all its runs are children."""
+    """Returns the result of ``work``, which is called in a new root run: its runs are children of it."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -130,7 +136,7 @@ async def as_one_async_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Returns the result of async ``work`` as ``as_one_run`` does, on the caller's loop."""
+    """Calls async ``work`` as ``as_one_run`` calls sync work, in the caller's event loop."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     async def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -145,39 +151,47 @@ async def as_one_async_run(
 
 
 def _summary(found: Any) -> dict[str, Any]:
-    """Returns the output of an explanation's run: rules and counts only, as traces leave the machine."""
+    """Returns the output of an explanation's run for tracers.
+
+    It has only rules and counts, and no texts of sources, because traces may be sent to other machines.
+    """
     explanation = found.explanation if isinstance(found, Verification) else found
     rules = [str(each) for each in explanation.rules[:_MOST_RULES]]
     return {"rules": rules, "complete": explanation.complete, "replays": explanation.counts.replays}
 
 
 def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], T]) -> T:
-    """Returns the output of a replay, made in a run of its own that ends when the answer was judged."""
+    """Makes a replay inside a new run, and returns the replay's output.
+
+    The new run ends once the answer was judged. No run is made if no handler would observe it.
+    """
     replay = current_replay()
     if replay is None or not is_heard(config):
-        return invoke(config)
+        with without_ambient_config():
+            return invoke(config)
     config = ensure_config(config)
     manager = get_callback_manager_for_config(config)
     run = manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     for each in _alone(run):
         replay.at_end(_ending(each))
-    with _current(manager.handlers, run.run_id), _without_ambient_config():
+    with _current(manager.handlers, run.run_id), without_ambient_config():
         return invoke(patch_config(config, callbacks=run.get_child()))
 
 
 async def areplayed(
     config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
 ) -> T:
-    """Returns the output of a replay as ``replayed`` does, on the caller's loop."""
+    """Makes a replay as ``replayed`` does, in the caller's event loop."""
     replay = current_replay()
     if replay is None or not is_heard(config):
-        return await invoke(config)
+        with without_ambient_config():
+            return await invoke(config)
     config = ensure_config(config)
     manager = get_async_callback_manager_for_config(config)
     run = await manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     for each in _alone(run):
         replay.at_end(_aending(each))
-    with _current(manager.handlers, run.run_id), _without_ambient_config():
+    with _current(manager.handlers, run.run_id), without_ambient_config():
         return await invoke(patch_config(config, callbacks=run.get_child()))
 
 
@@ -190,8 +204,11 @@ def _output(outcome: Outcome) -> dict[str, Any]:
 
 
 def _alone(run: _Run) -> Generator[_Run, None, None]:
-    """Yields the run once for each of its handlers, so that one that raises takes the end from no
-    other."""
+    """Yields one copy of the run for each of its handlers.
+
+    The end of the run is reported to each copy separately: if a handler raises, the other handlers still
+    receive the end.
+    """
     for handler in run.handlers:
         alone = copy(run)
         alone.handlers = [handler]
@@ -227,7 +244,7 @@ def _aending(run: AsyncCallbackManagerForChainRun) -> Callable[[Outcome], Awaita
 
 
 def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: TraceMarks) -> None:
-    """Adds metadata to a run that has not ended, in every tracer that has the run."""
+    """Adds metadata to a run that has not ended, in every tracer that records the run."""
     for handler in handlers:
         run: Any = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None
         if run is not None:
@@ -239,26 +256,13 @@ def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: TraceMarks) -> No
 
 @contextmanager
 def _current(handlers: Iterable[Any], run_id: UUID) -> Generator[None, None, None]:
-    """Makes the span of a run the current one, if a tracer has made a span for it."""
+    """Makes the span of a run the current span, if a tracer has made a span for the run."""
     span = _span_of(handlers, run_id)
     if span is None:
         yield
         return
     with spans.current(span):
         yield
-
-
-@contextmanager
-def _without_ambient_config() -> Generator[None, None, None]:
-    """Hides the config of the explanation's run from the replay.
-
-    LangGraph would merge it with the replay's config, so that tracers would record the replay twice.
-    """
-    token = var_child_runnable_config.set(None)
-    try:
-        yield
-    finally:
-        var_child_runnable_config.reset(token)
 
 
 def _span_of(handlers: Iterable[Any], run_id: UUID | None) -> Any:

@@ -28,23 +28,26 @@ from rag_rule_explainer.instrumentation.stopping import Enough
 from .reading import tokens
 
 _NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
-"""Types of content blocks that are text or not shown to the user; "refusal" is checked separately."""
+"""Types of content blocks that are text, or that the user is not shown.
+
+A message with a block of another type has more than its text. "refusal" is checked separately."""
 _CALLING = ("tool_call", "tool_use", "function_call", "tool_call_chunk", "input_json_delta")
 
 
 _REPEATED = frozenset({"tool_calls", "function_call"})
-"""Extra arguments of a message that repeat its tool calls."""
+"""Keys of a message's ``additional_kwargs`` that repeat its tool calls."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
-"""Parameters of a call that concern its transport and do not reach the model."""
+"""Parameters of a call of a model that concern only the transport, not the text that the model gets."""
 
 
 class Watch(UsageMetadataCallbackHandler):
-    """A ``Watch`` records the requests of one run, the tokens spent, and faults of the replies.
+    """A ``Watch`` records the requests of one run to models, the tokens spent, and faults of the replies.
 
-    LangChain adds it to every run in its context, so that models called without a config are seen too.
+    While it is set in ``watching``, LangChain adds it to every run in the same context. So it also sees
+    models that the application calls without a config.
     """
 
-    run_inline = True  # in the context of the model's caller, which shows whether a retriever called it
+    run_inline = True  # called in the context of the model's caller, where ``inside_retrieval`` is set
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
         super().__init__()
@@ -62,7 +65,7 @@ class Watch(UsageMetadataCallbackHandler):
     @property
     @override
     def ignore_chain(self) -> bool:
-        """Returns whether chain events can be ignored, because only the steps of graphs matter."""
+        """Returns True without LangGraph: chain events are used only for the step numbers of graphs."""
         return "langgraph" not in sys.modules
 
     @property
@@ -118,7 +121,7 @@ class Watch(UsageMetadataCallbackHandler):
         super().on_llm_end(response, **kwargs)
         streamed = kwargs.get("run_id") in self._streamed
         for batch in response.generations:
-            if not batch:  # LangChain allows a reply without generations
+            if not batch:  # LangChain allows a reply without generations; it counts as empty
                 self.fault = self.fault or EMPTY
             for generation in batch:
                 self._replied(cast("Generation", generation), response.llm_output, streamed=streamed)
@@ -136,8 +139,11 @@ class Watch(UsageMetadataCallbackHandler):
 
     def _asked(self, run_id: UUID | None, text: str, sent: str) -> None:
         if inside_retrieval.get():
-            return  # a reranker sees all documents, which says nothing of what the answering model sees
-        # Without raise_error, LangChain would only log an exception of this handler.
+            # A retriever called the model, for example to rerank. Its requests are not recorded, because
+            # they do not show which documents the answering model was sent.
+            return
+        # Without raise_error, LangChain would only log an exception of this handler; the check could then
+        # not stop the request.
         self.raise_error = bool(self.exchanges.before_sending)
         self.exchanges.ask(run_id, text, sent)
 
@@ -149,7 +155,8 @@ class Watch(UsageMetadataCallbackHandler):
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    # LangChain warns of errors in callbacks, but these two end an estimate or a replay on purpose.
+    # LangChain logs a warning for an error in a callback. These two errors end an estimate or a replay on
+    # purpose, so their warnings are dropped.
     message = record.getMessage()
     return repr(Enough()) not in message and BeyondBaseline.__name__ not in message
 
@@ -167,19 +174,20 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
     try:
         yield
     finally:
-        # The garbage collector may end an abandoned stream in another context, which has no such token.
+        # The garbage collector may end an abandoned stream in another context. There the token is
+        # invalid, and there is nothing to reset.
         with suppress(ValueError):
             watching.reset(token)
 
 
 def is_heard(config: RunnableConfig | None) -> bool:
-    """Returns whether a handler other than a ``Watch``, such as a tracer, observes these runs."""
+    """Returns whether a handler other than a ``Watch``, such as a tracer, observes runs of the config."""
     handlers = CallbackManager.configure(ensure_config(config).get("callbacks")).handlers
     return not all(isinstance(each, Watch) for each in handlers)
 
 
 def _parameters(event: Mapping[str, Any]) -> str:
-    """Returns the parameters of a model's call, such as its tools or the id of a conversation."""
+    """Returns the parameters of a call of a model, such as tools or a conversation's id, as one text."""
     given: Any = event.get("invocation_params") or {}
     if not isinstance(given, Mapping):
         return ""
@@ -188,7 +196,10 @@ def _parameters(event: Mapping[str, Any]) -> str:
 
 
 def _spoken(message: BaseMessage) -> str:
-    """Returns the text of a message with its role and its tool calls, without the ids of calls."""
+    """Returns the text of a message with its role and its tool calls.
+
+    The ids of tool calls are left out, because they differ between runs.
+    """
     calls = message.tool_calls if isinstance(message, AIMessage) else []
     called = [described((call["name"], call["args"])) for call in calls]
     extra = {key: each for key, each in message.additional_kwargs.items() if key not in _REPEATED}
@@ -197,23 +208,28 @@ def _spoken(message: BaseMessage) -> str:
 
 
 def said_in(generation: Generation, output: object = None, *, streamed: bool = False) -> Said:
-    """Returns the reply in a generation. ``output``: the metadata of all generations, as of blocked
-    prompts."""
+    """Returns the reply in a generation.
+
+    ``output``: the metadata of the whole result, which say for example that the prompt was blocked.
+    ``streamed``: True if the reply was received in chunks.
+    """
     message = generation.message if isinstance(generation, ChatGeneration) else None
     known = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
-    # The metadata of the message come first, as they may be more exact than those of the generation.
+    # The metadata of the message are read first, because they may be more exact than those of the
+    # generation.
     reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
     extra = message.additional_kwargs if message else {}
     kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
     calls = message.tool_calls or message.invalid_tool_calls if isinstance(message, AIMessage) else []
     return Said(
-        # LangChain's subclass of str cannot be stored.
+        # A plain str, because LangChain's subclass of str cannot be stored.
         str(generation.text if message is None else message.text),
         reason,
         calls=bool(calls or extra.get("function_call") or kinds.intersection(_CALLING)),
         refuses=bool(extra.get("refusal")) or "refusal" in kinds,
         more=bool(extra.get("audio")) or not kinds <= {*_NO_ANSWER, *_CALLING, "None"},
-        # The integrations of providers set "model_provider", and always report a finish reason.
+        # LangChain's packages for providers set "model_provider" and always report a finish reason. So a
+        # missing finish reason means that the reply was cut off.
         reports="model_provider" in known and (streamed or "finish_reason" in known),
     )
 

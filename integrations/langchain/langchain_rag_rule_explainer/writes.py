@@ -1,7 +1,7 @@
 """This module isolates writes to vector stores, so that no replay changes a store.
 
-A store in memory is copied for each run that writes to it. Writes to any other store are held back; a
-search of that store after such a write is refused, because its result cannot be known.
+A store in memory is copied for each run that writes to it. Writes to any other store are not carried
+out. If the run then searches this store, an error is raised, because the right result cannot be known.
 """
 
 import re
@@ -30,19 +30,26 @@ _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 
 
 class HeldBack(MethodsOverlay):
-    """This overlay holds back a run's writes to a store; the user's own run writes to the real store."""
+    """This overlay replaces the methods of a vector store that write, so that they do nothing.
+
+    Only in a run of the user (not a replay) do they write to the real store.
+    """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real)
         self._live = state.live
         self._after_live = state.first is not None and state.first.live
-        # Not empty once the user's own run has searched the store after writing to it.
+        # Shared by all runs. Not empty once the user's own run has searched the store after a write: then
+        # the search saw the write, and a replay that writes is refused.
         self._searched: list[bool] = state.aside.setdefault(("searched", key), [])
         self._wrote = False
 
     @override
     def attribute(self, name: str) -> Any:
-        """Returns the store's attribute; methods that write are replaced, those that read are checked."""
+        """Returns the store's attribute, or a replacement if it is a method that writes.
+
+        Raises StateShared if it is a method that reads and its result cannot be known.
+        """
         with untouched():
             found = getattr(self._real, name)
         if not callable(found):
@@ -93,7 +100,7 @@ def _is_async(name: str) -> bool:
 
 
 def _result(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns the result that a store would return for a write: the ids of added items, or True."""
+    """Returns the result that a store usually returns for a write: the ids of added items, or True."""
     if not re.match("a?(add|upsert|insert)", name):
         return True
     items: Any = args[0] if args else next(iter(kwargs.values()), ())

@@ -1,9 +1,9 @@
-"""This package explains the answers of a LlamaIndex application by rules, without rewriting it."""
+"""This package explains the answers of LlamaIndex applications by rules."""
 
 from rag_rule_explainer.errors import MissingExtra
 
 try:
-    import llama_index.core as _  # noqa: F401 -- only to say which extra is missing
+    import llama_index.core as _  # noqa: F401 -- to name the missing extra in the error
 except ImportError as error:
     raise MissingExtra.naming("llama-index", "llama_index_rag_rule_explainer") from error
 

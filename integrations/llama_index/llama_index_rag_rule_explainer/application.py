@@ -1,4 +1,4 @@
-"""This module describes a LlamaIndex application to the core."""
+"""This module implements ``rag_rule_explainer.instrumentation``'s ``Application`` for LlamaIndex."""
 
 from collections.abc import AsyncIterator, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -74,7 +74,11 @@ EMPTY_ANSWER = "no model was asked: without nodes, LlamaIndex answers with a con
 
 @dataclass(frozen=True, slots=True)
 class LlamaIndexApplication(Application[Found]):
-    """This class implements ``rag_rule_explainer.instrumentation.application.Application``."""
+    """This class runs and watches a LlamaIndex application for an explanation.
+
+    ``entry``: runs the engine, workflow or function. ``standstills``: what was seen of workflows that
+    wait for an event.
+    """
 
     entry: Entry
     standstills: Standstills = field(default_factory=Standstills)
@@ -166,7 +170,7 @@ class LlamaIndexApplication(Application[Found]):
     @override
     def copied(self, given: Any) -> Any:
         if isinstance(given, Mapping):
-            # Memories and stores are isolated where they are used.
+            # Memories and stores are not copied, because replaced methods isolate every use of them.
             arguments = cast("Mapping[str, Any]", given)
             return {
                 key: value if isinstance(value, _REMEMBERING) else copied(value)
@@ -186,15 +190,18 @@ class LlamaIndexApplication(Application[Found]):
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
         failed, failed_before = _failures(run), _failures(first)
         if failed and not failed_before:
-            # Some engines continue after a failure, such as without the answer to a sub-question.
+            # Some engines continue after a failure, for example without the answer to a sub-question.
+            # Such an answer cannot be compared with the baseline's.
             raise unusable(f"{MODEL_FAILED}: {failed[0]}", run.watch, passing=True)
-        # If the first run reported no requests either, the models report none at all.
+        # No requests in the first run would mean that the models never report requests. Then their
+        # absence in the replay says nothing.
         if first.watch.requests and not run.watch.requests:
             yield EMPTY_ANSWER
 
     @override
     def shown(self, captured: Captured[Found]) -> Iterable[str]:
-        # A synthesizer shows all its nodes, perhaps in chunks that are too small to recognise.
+        # A synthesizer shows all its nodes to the model. It may split them into chunks that are too small
+        # to be recognised in requests, so their sources are named by this method.
         batches = zip(captured.retrievals, captured.batches, strict=True)
         return {
             source.id for asked, batch in batches if is_engine(asked.retriever) for source, _ in batch
@@ -241,7 +248,7 @@ class LlamaIndexApplication(Application[Found]):
 
 @cache
 def _installed() -> str:
-    """Returns the version of llama-index-core; cached, as it takes as long as a quick replay."""
+    """Returns the version of llama-index-core, cached: reading it takes as long as a quick replay."""
     return version("llama-index-core")
 
 

@@ -1,4 +1,4 @@
-"""This module has ``explained``, which makes an engine attach rules to its responses."""
+"""This module defines ``explained``, which returns an engine that attaches rules to its responses."""
 
 import weakref
 from collections.abc import Callable, Sequence
@@ -62,17 +62,20 @@ def explained(
 def explained(
     engine: Engine | RuleExplainer, predicate: PredicateLike | None = None, **parameters: Any
 ) -> Any:
-    """Returns the engine; its responses carry the rules they obey as ``response.metadata["rag_rules"]``.
+    """Returns an engine with the same responses, to which rules are attached.
 
-    A chat engine becomes an ``ExplainedChatEngine``; a workflow or an agent an ``ExplainedWorkflow``,
-    with its ``run`` and its events; any other engine an ``ExplainedQueryEngine``. The last two are a
-    ``BaseQueryEngine``, for tools, routers and agents. A streamed response has its rules after the end of
-    its stream. ``predicate`` and ``parameters``: see ``RuleExplainer``; a finished ``RuleExplainer`` may
-    be given instead, without them.
+    The rules are ``response.metadata["rag_rules"]``. A streamed response has them after its stream has
+    ended.
 
-    The response comes back even if it cannot be explained, such as if nothing was retrieved. Then
-    ``rag_rules`` says why in ``error`` and ``message``, and a warning is logged; an output without
-    metadata becomes an ``Unexplained``. Errors of the engine are raised.
+    A chat engine becomes an ``ExplainedChatEngine``. A workflow or an agent becomes an
+    ``ExplainedWorkflow``, with its ``run`` and its events. Any other engine becomes an
+    ``ExplainedQueryEngine``. The last two classes are ``BaseQueryEngine``, so tools, routers and agents
+    can use them. ``predicate`` and ``parameters`` are those of ``RuleExplainer``. ``engine`` may also be
+    a ``RuleExplainer``; then give no predicate and no parameters.
+
+    The response is returned even if it cannot be explained, for example because nothing was retrieved.
+    Then ``rag_rules`` has ``error`` and ``message`` in place of rules, an output without metadata becomes
+    an ``Unexplained``, and a warning is logged. Errors of the engine are raised.
     """
     if isinstance(engine, RuleExplainer):
         check_alone(predicate, parameters)
@@ -87,7 +90,7 @@ def explained(
 
 
 def _kind_of(application: Any) -> type[Any]:
-    """Returns the class of an engine; a class itself is called to make an engine for every run."""
+    """Returns the class of an engine. If the application is a class, every run makes an engine of it."""
     return application if isinstance(application, type) else type(application)
 
 
@@ -113,7 +116,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
             return with_rules(self.explainer, call.answered())
         try:
             begun = Pieces.of(call)
-        except Exception as failed:  # of any kind, as the engine's own errors are raised
+        except Exception as failed:  # every kind is checked, because the engine may raise any error
             if not call.is_async_only(failed):
                 raise
             return with_rules(self.explainer, self.explainer.live_call(given).answered())
@@ -122,7 +125,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         response = StreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
-        # A response that is dropped unread must release its slot as well.
+        # If the caller drops the response without reading it, its slot of the limiter is still freed.
         weakref.finalize(response, begun.close)
         response.response_gen = cast("Any", pieces_with_rules(begun, response))
         return response
@@ -139,7 +142,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
-        """Returns the engine's response without rules, because the nodes are the caller's choice."""
+        """Returns the engine's response without rules, because the caller has chosen the nodes."""
         return self._engine.synthesize(query_bundle, nodes, additional_source_nodes)
 
     @override
@@ -149,7 +152,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
-        """Returns the engine's response without rules, on the caller's loop."""
+        """Returns the engine's response without rules, in the caller's event loop."""
         return await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
 
     @property
@@ -189,27 +192,28 @@ class ExplainedQueryEngine(BaseQueryEngine):
         return inside(as_response(output, self.explainer.text_of(output)))
 
     def _given(self, query_bundle: QueryBundle) -> Any:
-        # The input of agents and functions is the text of the question.
+        # Agents and functions receive the text of the question; only query engines take a QueryBundle.
         engine = self.explainer.application
         return query_bundle if isinstance(engine, BaseQueryEngine) else query_bundle.query_str
 
 
 class ExplainedWorkflow(ExplainedQueryEngine):
-    """This class runs a workflow, by ``run`` or as a query engine, and attaches rules to its results.
+    """This class runs a workflow by ``run``, or as a query engine, and attaches rules to its results.
 
-    All other attributes are the workflow's own, as ``Context.from_dict`` reads them.
+    Its other attributes are those of the workflow. ``Context.from_dict``, for example, reads them.
     """
 
     def __getattr__(self, name: str) -> Any:
-        if name == "explainer" or name.startswith("__"):  # not there yet, as while it is copied
+        # While the object is copied, ``explainer`` is not set yet, and reading it would recurse for ever.
+        if name == "explainer" or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.explainer.application, name)
 
     def run(self, *positional: Any, **named: Any) -> ExplainedRun:
-        """Begins a run with the arguments of the workflow's own ``run``.
+        """Starts a run with the arguments of the workflow's own ``run``, and returns it.
 
-        Awaiting it returns the workflow's result with its rules; ``stream_events`` yields its events. A
-        result without metadata is returned inside an ``Explained``.
+        Awaiting the run returns the workflow's result with its rules. ``stream_events`` of the run yields
+        its events. A result without metadata is returned inside an ``Explained``.
         """
         given = by_name(_kind_of(self.explainer.application), positional, named)
         is_code = participation() is not None

@@ -1,4 +1,4 @@
-"""This module gives every run its own copy of the attributes in which LlamaIndex keeps state."""
+"""This module gives every run its own copy of the attributes in which LlamaIndex's objects keep state."""
 
 import re
 from collections.abc import Mapping
@@ -33,7 +33,10 @@ ROOTS = (
 
 
 def _said(thing: Any, attributes: Mapping[str, Any]) -> Any:
-    """Returns the conversations of a chat store, because answers depend on them; None for others."""
+    """Returns the conversations of a simple chat store as JSON-like data; None for other objects.
+
+    They are part of the explained state, because answers depend on them.
+    """
     if not issubclass(type(thing), SimpleChatStore):
         return None
     held: Mapping[str, list[ChatMessage]] = attributes.get("store", {})

@@ -1,7 +1,8 @@
 """This module makes ``aquery`` and ``achat`` wait until the rules are attached to their response.
 
-A span handler gets the end of a run in a sync call, in which it cannot await. So the handler registers a
-callback by ``before_return``, and the entry awaits it before it returns.
+LlamaIndex reports the end of a run to span handlers by a sync call, in which a handler cannot await the
+explanation. So the handler registers a callback by ``before_return``, and the replaced ``aquery`` or
+``achat`` awaits the callback before it returns.
 """
 
 import re
@@ -16,7 +17,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception, Pat
 
 @dataclass(slots=True, eq=False)
 class Entered:
-    """An ``Entered`` holds a running call of an async entry, and the callbacks to await at its end."""
+    """An ``Entered`` is a running call of ``aquery`` or ``achat``, with callbacks to await at its end."""
 
     engine: object
     awaited: list[Callable[[], Awaitable[None]]] = field(
@@ -29,7 +30,10 @@ _entered: ContextVar[Entered | None] = ContextVar("rag_rule_entered", default=No
 
 
 def before_return(engine: object, call: Callable[[], Awaitable[None]]) -> bool:
-    """Returns True iff the context is inside an entry of the engine; that entry will await ``call``."""
+    """Registers ``call`` to be awaited before the running ``aquery`` or ``achat`` of the engine returns.
+
+    Returns False, and registers nothing, if no such call is running in the current context.
+    """
     entered = _entered.get()
     if entered is None or entered.engine is not engine or entered.returned:
         return False
@@ -43,7 +47,7 @@ def _entry(_name: str, method: Any) -> Any:
         entered = Entered(engine)
         token = _entered.set(entered)
         try:
-            # The framework's decorator finds the engine for its span only on a bound method.
+            # LlamaIndex's decorator reads the engine for its span from the bound method, so it is bound.
             response = await method.__get__(engine, type(engine))(*args, **kwargs)
         finally:
             entered.returned = True
@@ -63,4 +67,4 @@ entries = Patches(
         Interception("llama_index.core.chat_engine.types", "BaseChatEngine", re.compile("achat"), _entry),
     ]
 )
-"""The patches of the entries, applied while a handler with ``auto=True`` exists."""
+"""The patches of ``aquery`` and ``achat``, applied while a handler with ``auto=True`` exists."""

@@ -1,4 +1,4 @@
-"""This module converts the caller's documents to LlamaIndex nodes."""
+"""This module converts documents that the caller passes to LlamaIndex nodes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -12,12 +12,14 @@ from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 from .nodes import Found, copy_of, identify, node_of
 
 DocumentLike: TypeAlias = "BaseNode | NodeWithScore | Source | Mapping[str, Any] | str"
-"""A document of the caller: a node, a source, a logged JSON object, or just the text."""
+"""The types that a caller may pass as a document; a mapping is a logged JSON object."""
 
 
 def documents_as_found(given: Iterable[DocumentLike]) -> list[Found]:
-    """Returns the documents as items. Raises InvalidInput for other objects, an empty list and
-    duplicates."""
+    """Returns the documents as nodes that a search could have found.
+
+    Raises InvalidInput if there are no documents, for duplicates, and for an object of another type.
+    """
     return as_items(given, _lifted, identify, "TextNode")
 
 

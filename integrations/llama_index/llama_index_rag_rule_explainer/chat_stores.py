@@ -1,8 +1,9 @@
 """This module isolates chat stores: every run finds the conversations as they were before the first run.
 
-``SimpleChatStore`` keeps its messages in an attribute, of which each run has a copy. For any other store,
-the messages of a key are read once, and all methods work on copies of them. ``AsyncDBChatStore``, on
-which ``Memory`` is built, also distinguishes active and archived messages.
+A store keeps one conversation for each key. ``SimpleChatStore`` has them in an attribute, and each run
+has a copy of this attribute. For any other store, the messages of a key are read once, and all methods
+work on copies of these messages. ``AsyncDBChatStore``, which ``Memory`` uses, also distinguishes active
+and archived messages.
 """
 
 import re
@@ -35,12 +36,15 @@ Message: TypeAlias = tuple[ChatMessage, MessageStatus]
 
 @dataclass(slots=True, eq=False)
 class ChatsByKey:
-    """This class holds the messages of each key, each with its status."""
+    """This class holds a chat store's messages by key, each with its status (active or archived)."""
 
     of: dict[str, list[Message]] = field(default_factory=dict[str, list[Message]])
 
     def put(self, key: str, messages: list[Message]) -> list[Message]:
-        """Stores copies of the messages unless the key is known. Returns the messages of the key."""
+        """Stores copies of the messages, unless the key has messages already.
+
+        Returns the messages that are then stored under the key.
+        """
         return self.of.setdefault(key, _copied(messages))
 
 
@@ -71,7 +75,7 @@ def _is_simple(store: object) -> bool:
 
 
 def _is_in_memory(store: object) -> bool:
-    """Returns True iff the store is in memory, as that of a ``Memory`` without a database."""
+    """Returns True iff the store is in memory. That is so if a ``Memory`` was made without a database."""
     if not isinstance(store, SQLAlchemyChatStore):
         return False
     engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- there is no public way
@@ -102,7 +106,10 @@ def _using(
 
 
 def _done(name: str, messages: list[ChatMessage], given: dict[str, Any]) -> Any:
-    """Applies a method of a chat store to the messages of its key. Returns the method's result."""
+    """Does to ``messages`` what a method of a chat store would do, and returns the method's result.
+
+    ``messages``: the run's own messages of the key; they are changed in place. ``given``: the arguments.
+    """
     if name == "get_messages":
         return _copied(messages)
     if name == "set_messages":
@@ -167,7 +174,7 @@ def _done_in_database(name: str, messages: list[Message], given: dict[str, Any])
 def _own(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns the run's own messages of a key; yields the calls that read them."""
+    """Returns the run's own messages of a key; yields the calls that read them from the real store."""
     own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in own.of:
         own.put(key, (yield from _first(state, store, key, statuses=statuses)))
@@ -177,7 +184,7 @@ def _own(
 def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns the messages of a key before the first run; yields the calls that read them."""
+    """Returns the messages of a key from before the first run; yields the calls that read them."""
     before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in before.of:
         if statuses:
@@ -186,7 +193,7 @@ def _first(
         else:
             found = _active((yield Real("get_messages", (key,))))
         before.put(key, found)
-        # Answers depend on the conversation, so it is part of the explained state.
+        # Answers depend on the conversation, so it is also noted as part of the explained state.
         said = [message.model_dump(mode="json") for message, _ in before.of[key]]
         state.before.setdefault(("chats", shared_key_of(state, store), key), said)
     return before.of[key]
@@ -197,7 +204,10 @@ def _active(messages: list[ChatMessage]) -> list[Message]:
 
 
 def _merged(archived: list[ChatMessage], every: list[ChatMessage]) -> list[Message]:
-    """Returns all messages in their order, each with its status."""
+    """Returns all messages in their order, each with its status.
+
+    ``archived``: the archived messages among ``every``, in the same order.
+    """
     left, merged = list(archived), list[Message]()
     for message in every:
         if left and left[0] == message:

@@ -1,4 +1,4 @@
-"""This module attaches rules to streamed responses at the end of their stream."""
+"""This module attaches rules to streamed responses when their stream ends."""
 
 import weakref
 from collections.abc import AsyncGenerator, Iterator
@@ -13,7 +13,7 @@ from .streaming import AsyncPieces, Pieces
 
 
 class ExplainedChatStream(StreamingAgentChatResponse):
-    """This class is a streamed chat response; ``metadata`` holds the rules after the stream has ended."""
+    """This class is a streamed chat response; after the end of the stream, ``metadata`` has the rules."""
 
     metadata: dict[str, Any] | None = None
     _begun: Pieces | None = None
@@ -25,7 +25,10 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     def of(
         cls, response: Any, begun: Pieces | None = None, abegun: AsyncPieces | None = None
     ) -> "ExplainedChatStream":
-        """Returns a response that yields the pieces of ``begun`` or ``abegun``."""
+        """Returns a response that yields the text pieces of ``begun`` (sync) or ``abegun`` (async).
+
+        ``response``: the application's response, whose sources are copied.
+        """
         stream = cls(sources=list(response.sources), source_nodes=list(response.source_nodes))
         stream._begun, stream._abegun = begun, abegun
         for each in filter(None, (begun, abegun)):
@@ -35,12 +38,12 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     @property
     @override
     def response_gen(self) -> Any:
-        """Returns the pieces of the answer; the whole answer as one piece after it has been read."""
+        """Returns the pieces of the answer; once the stream has ended, the whole answer as one piece."""
         if self._begun is None:
             raise RuntimeError("this stream is async; iterate over async_response_gen()")
         if self.is_done:
             return iter([self.response])
-        # A second access continues the same stream.
+        # A second access returns the same iterator, so it continues the stream.
         self._reading = self._reading or self._pieces(self._begun)
         return self._reading
 
@@ -52,7 +55,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
 
     @override
     async def async_response_gen(self) -> AsyncGenerator[str, None]:
-        """Yields the pieces of the answer, on the caller's loop."""
+        """Yields the pieces of the answer, in the caller's event loop."""
         if self._abegun is None:
             raise RuntimeError("this stream is sync; iterate over response_gen")
         if self.is_done:
@@ -74,8 +77,8 @@ def pieces_with_rules(begun: Pieces, response: Any) -> Iterator[str]:
 
 
 async def apieces_with_rules(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]:
-    """Yields the pieces of a response on the caller's loop, and then attaches the rules to it."""
-    # If the consumer stops early, this closes the application's stream.
+    """Yields the pieces of a response in the caller's event loop, and then attaches the rules to it."""
+    # ``aclosing`` closes the application's stream if the consumer stops early.
     async with aclosing(begun.pieces()) as pieces:
         async for piece in pieces:
             yield piece

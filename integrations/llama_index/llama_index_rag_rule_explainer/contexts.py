@@ -1,7 +1,7 @@
-"""This module isolates the contexts of workflows: every run finds the state from before the first run.
+"""This module isolates the ``Context`` of workflows: every run finds the state from before the first run.
 
-The context stays the same object for the application. Inside a replay, its attributes are those of a
-context that was restored for that replay.
+The application uses the same context object in every run. But in a replay, reading or setting one of its
+attributes uses a copy of the context, which was restored for this replay.
 """
 
 import re
@@ -29,7 +29,7 @@ def _wrapping(name: str, method: Any) -> Any:
 def _getting(method: Any) -> Any:
     @wraps(method)
     def get(context: Any, name: str) -> Any:
-        # Methods and class attributes are shared by all runs.
+        # Only attributes of the instance are copied; methods and class attributes are shared by all runs.
         held = object.__getattribute__(context, "__dict__")
         own = _own(context) if name in held else None
         return method(context, name) if own is None else own[name]
@@ -41,7 +41,8 @@ def _setting(method: Any) -> Any:
     @wraps(method)
     def set_(context: Any, name: str, value: Any) -> None:
         if not object.__getattribute__(context, "__dict__"):
-            # Some contexts are made without calling ``__init__``.
+            # Some contexts are made without calling ``__init__``, so setting the first attribute counts
+            # as the moment when the run makes the context.
             state = current_state()
             if state is not None:
                 state.note_birth(context)
@@ -67,7 +68,7 @@ def _deleting(method: Any) -> Any:
 
 
 def _own(context: Any) -> dict[str, Any] | None:
-    """Returns the run's copy of the attributes; None if the run uses the real ones."""
+    """Returns the attributes of the run's own copy of a context; None if it uses the real context."""
     state = current_state()
     if state is None or state.bore(context):
         return None
@@ -78,7 +79,8 @@ def _own(context: Any) -> dict[str, Any] | None:
         except RagRuleError:
             if not state.live:
                 raise
-            # The error is noted on the run, and raised after the user's own run.
+            # The error is noted on the run. It is raised after the run of the user has ended, so that the
+            # run itself succeeds.
             state.before[key] = None
     if state.live:
         return None
@@ -88,7 +90,8 @@ def _own(context: Any) -> dict[str, Any] | None:
 
 def _taken(context: Any) -> dict[str, Any]:
     try:
-        # LlamaIndex warns that an agent's memory is missing; ``_restored`` adds it.
+        # LlamaIndex warns that an agent's memory is missing in the dict. The warning is hidden, because
+        # ``_restored`` adds the memory.
         with reading_real(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return context.to_dict()
@@ -100,7 +103,8 @@ def _restored(state: State, context: Any) -> Any:
     before = state.read(("context", Same(context)), dict)
     try:
         with reading_real():
-            # Reading from an empty store would create it.
+            # The store is read only if the context has state, because reading would create a missing
+            # store.
             found = (
                 without_loop(context.store.get("memory", default=None)) if before.get("state") else None
             )

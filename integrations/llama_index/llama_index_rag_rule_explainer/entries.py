@@ -21,35 +21,36 @@ from .reading import adrained, drained
 from .workflows import result_of
 
 Engine: TypeAlias = BaseQueryEngine | BaseChatEngine | Workflow | Callable[..., Any]
-"""An application that can be explained: an engine, an agent or another workflow, a function of one input,
-or a function without parameters that makes one of these."""
+"""An application that can be explained: an engine, a workflow such as an agent, or a function.
+
+The function takes one input; or it takes no parameter, and makes an application for every run."""
 
 
 class Entry(Protocol):
-    """An ``Entry`` runs one kind of engine."""
+    """An ``Entry`` runs an application of one kind, such as a query engine, by its public methods."""
 
     @property
     def async_only(self) -> bool:
-        """Returns True iff the engine is known to have no sync entry."""
+        """Returns True iff the application is known to have only async methods."""
         return False
 
     def run(self, given: Any) -> Any:
-        """Returns the output for an input, read to its end if it is streamed.
+        """Runs the application on an input, and returns its output; a stream is read to its end.
 
-        Raises AsyncOnlyError, as ``stream`` does, if there is no sync entry.
+        Raises AsyncOnlyError, as ``stream`` does, if the application has only async methods.
         """
         ...
 
     async def arun(self, given: Any) -> Any:
-        """Returns the same as ``run``, through the async entry."""
+        """Returns the same as ``run``, but calls the application's async method."""
         ...
 
     def stream(self, given: Any) -> Iterator[Any]:
-        """Yields the response first, whose text may be missing yet, then the pieces of its text."""
+        """Yields the response object first, and then the pieces of its text, if it is streamed."""
         ...
 
     def astream(self, given: Any) -> AsyncIterator[Any]:
-        """Yields the same as ``stream``, through the async entry."""
+        """Yields the same as ``stream``, but calls the application's async method."""
         ...
 
 
@@ -123,9 +124,9 @@ class Chatting(Entry):
 
 @dataclass(frozen=True)
 class Working(Entry):
-    """This entry runs a workflow by ``run``, which is only async.
+    """This entry runs a workflow by ``run``, which is always async.
 
-    The input is a question, a StartEvent, or a dict of arguments.
+    The input is a question, a StartEvent, or a dict of the arguments of ``run``.
     """
 
     engine: Workflow
@@ -184,8 +185,10 @@ class Calling(Entry):
         return await adrained(await output if inspect.isawaitable(output) else output)
 
     async def _in_a_thread(self, given: Any) -> Any:
-        """Returns the output of a sync function, called in a thread so that it does not block the loop,
-        or on the loop if the function needs it."""
+        """Returns the output of a sync function, called in a thread so that it does not block the loop.
+
+        If the function raises because it needs the running loop, it is called in the event loop's thread.
+        """
         try:
             return await anyio.to_thread.run_sync(self.engine, given)
         except RuntimeError as error:
@@ -208,7 +211,7 @@ def _wants_a_loop(error: RuntimeError) -> bool:
 
 @dataclass(frozen=True)
 class Making(Entry):
-    """This entry calls a function without parameters that makes an engine anew for every run."""
+    """This entry calls a function without parameters in every run, and runs the engine it returns."""
 
     engine: Callable[[], Any]
 
@@ -233,7 +236,8 @@ class Making(Entry):
 def entry_of(engine: Any, *, made: bool = False) -> Entry:
     """Returns the entry that runs an engine. Raises InvalidInput for an object that cannot be run.
 
-    ``made``: True if a function made the engine; it must not make another such function.
+    ``made``: True if a function without parameters returned the engine. Then the engine must not be
+    such a function itself.
     """
     if isinstance(engine, BaseQueryEngine):
         return Querying(engine)

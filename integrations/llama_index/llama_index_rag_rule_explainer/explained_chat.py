@@ -1,4 +1,4 @@
-"""This module has ``ExplainedChatEngine``, a chat engine whose responses carry their rules."""
+"""This module defines ``ExplainedChatEngine``, a chat engine that attaches rules to its responses."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -20,8 +20,10 @@ from .streaming import AsyncPieces, Pieces
 
 
 class ExplainedChatEngine(BaseChatEngine):
-    """This chat engine attaches rules to its responses; see ``explained``. It shares the conversation of
-    the engine that it explains."""
+    """This chat engine attaches rules to its responses; see ``explained``.
+
+    It wraps the chat engine that it explains, and both have the same conversation.
+    """
 
     def __init__(self, explainer: RuleExplainer) -> None:
         self.explainer = explainer
@@ -38,7 +40,7 @@ class ExplainedChatEngine(BaseChatEngine):
     async def achat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> AgentChatResponse:
-        """Returns the response to a message, with its rules, on the caller's loop."""
+        """Returns the response to a message, with its rules, in the caller's event loop."""
         if participation() is not None:
             return inside(await self._engine.achat(message, chat_history))
         call = self.explainer.live_call(_said(message, chat_history))
@@ -48,7 +50,7 @@ class ExplainedChatEngine(BaseChatEngine):
     def stream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
-        """Returns a streamed response; its ``metadata`` holds the rules after the stream has ended."""
+        """Returns a streamed response whose ``metadata`` has the rules after the stream has ended."""
         if participation() is not None:
             return inside(self._engine.stream_chat(message, chat_history))
         begun = Pieces.of(self.explainer.live_call(_said(message, chat_history)))
@@ -58,7 +60,7 @@ class ExplainedChatEngine(BaseChatEngine):
     async def astream_chat(
         self, message: str, chat_history: list[ChatMessage] | None = None
     ) -> StreamingAgentChatResponse:
-        """Returns a streamed response on the caller's loop; see ``stream_chat``."""
+        """Returns the same as ``stream_chat``, but the response is async, in the caller's event loop."""
         if participation() is not None:
             return inside(await self._engine.astream_chat(message, chat_history))
         begun = await AsyncPieces.of(self.explainer.live_call(_said(message, chat_history)))

@@ -1,4 +1,4 @@
-"""This module lets the caller of an explained workflow read and send events while it runs."""
+"""This module lets the caller of an explained workflow read and send events while the workflow runs."""
 
 import asyncio
 import inspect
@@ -20,9 +20,9 @@ _NOT_BEGUN = "the explained run has not begun yet; await something first, such a
 class Listener:
     """A ``Listener`` passes the events of a workflow's first run to the caller, who may answer them.
 
-    ``handler``: the workflow's handler; None before the run. ``is_code``: True if the caller is an
-    application that is being explained itself. ``early``: the events that the caller sends before the run
-    has begun, with the steps that they are for.
+    ``handler``: LlamaIndex's handler of the first run; None before it has begun. ``is_code``: True if the
+    caller is the code of an application that is being explained. ``early``: events that the caller sent
+    before the run had begun, each with the step that is to receive it (None for any step).
     """
 
     is_code: bool
@@ -32,7 +32,10 @@ class Listener:
     _begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self, handler: Any) -> bool:
-        """Returns True iff this is the first run; later runs are replays."""
+        """Notes that a run has begun. Returns True iff it is the first run; later runs are replays.
+
+        The first run receives the events in ``early``.
+        """
         if self.handler is None:
             self.handler = handler
             for event, step in self.early:
@@ -41,12 +44,12 @@ class Listener:
         return self.handler is handler
 
     async def begun(self) -> Any:
-        """Returns the handler, once the run has begun."""
+        """Waits until the first run has begun, and returns its handler."""
         await self._begun.wait()
         return self.handler
 
     def tell(self, event: Event) -> None:
-        """Passes an event on to the caller."""
+        """Queues an event for the caller; a StopEvent is the last one."""
         self.events.put_nowait(event)
         if isinstance(event, StopEvent):
             self.events.put_nowait(_END)
@@ -58,12 +61,12 @@ listening: ContextVar[Listener | None] = ContextVar("rag_rule_listening", defaul
 
 @dataclass(slots=True)
 class _EarlyContext:
-    """This class is the context of a run that has not begun: it keeps the events that it is sent."""
+    """This class replaces the context of a run that has not begun; it can only store events for it."""
 
     _listener: Listener
 
     def send_event(self, message: Event, step: str | None = None) -> None:
-        """Keeps the event for the run."""
+        """Stores the event; the run receives it when it begins."""
         self._listener.early.append((message, step))
 
     def __getattr__(self, name: str) -> Any:
@@ -74,10 +77,11 @@ class _EarlyContext:
 class ExplainedRun:
     """An ``ExplainedRun`` is a run of an explained workflow; awaiting it returns the result with rules.
 
-    ``stream_events`` yields its events, and ``ctx`` sends it events. A run that asks a human continues
-    when the caller answers, and has a result; its rules are an error, since a human cannot answer the
-    replays. All other attributes are those of the workflow's own handler, such as ``cancel_run``; it is
-    done as soon as the workflow has its result, which is before the rules are found.
+    ``stream_events`` yields its events, and ``ctx.send_event`` sends it events. A run that asks a human
+    continues when the caller answers, and returns a result. It has an error in place of rules, because a
+    human cannot answer the replays. All other attributes, such as ``cancel_run``, are those of the
+    workflow's own handler. The handler is done as soon as the workflow has its result, which is before
+    the rules are found.
     """
 
     task: "asyncio.Task[Any]"
@@ -85,7 +89,7 @@ class ExplainedRun:
 
     @classmethod
     def of(cls, run: Callable[[], Awaitable[Any]], *, is_code: bool) -> "ExplainedRun":
-        """Begins a run on the caller's loop. ``is_code``: see ``Listener``."""
+        """Starts a task for ``run`` in the caller's event loop. ``is_code``: see ``Listener``."""
         listener = Listener(is_code)
 
         async def heard() -> Any:
@@ -101,7 +105,7 @@ class ExplainedRun:
 
     @property
     def ctx(self) -> Any:
-        """Returns the context of the explained run; before it has begun, it can only be sent events."""
+        """Returns the context of the explained run. Before the run has begun, it only accepts events."""
         handler = self._listener.handler
         return _EarlyContext(self._listener) if handler is None else handler.ctx
 
@@ -113,19 +117,23 @@ class ExplainedRun:
         if inspect.iscoroutinefunction(own):
             return partial(self._later, name)
         if inspect.isfunction(own):
-            # Nothing is done, cancelled or raised before the run has begun.
+            # Before the run has begun, it is not done or cancelled and has no exception. So methods that
+            # return a bool return False, and the others None.
             nothing = False if own.__annotations__.get("return") in (bool, "bool") else None
             return lambda: nothing
         raise AttributeError(f"{name}: {_NOT_BEGUN}")
 
     def cancel(self) -> None:
-        """Cancels the run, and the search for its rules."""
+        """Cancels the workflow's run, and the search for the rules of its answer."""
         if self._listener.handler is not None:
             self._listener.handler.cancel()
         self.task.cancel()
 
     async def _later(self, name: str, *positional: Any, **named: Any) -> Any:
-        """Calls a method of the handler once there is one; if the run fails before, raises its error."""
+        """Calls a method of the handler once the run has begun.
+
+        If the task fails before the run has begun, raises the task's error.
+        """
         begun = asyncio.ensure_future(self._listener.begun())
         try:
             await asyncio.wait((begun, self.task), return_when=asyncio.FIRST_COMPLETED)
@@ -146,6 +154,6 @@ class ExplainedRun:
 
 
 def _retrieved(task: "asyncio.Task[Any]") -> None:
-    """Reads the error of a run, so that asyncio does not report it if nobody awaits the run."""
+    """Reads the error of a run's task. Otherwise asyncio would report it if nobody awaits the run."""
     if not task.cancelled():
         task.exception()

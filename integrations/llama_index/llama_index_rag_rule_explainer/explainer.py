@@ -32,60 +32,64 @@ class _Options(ExplainerOptions):
 
 
 class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
-    """This class explains the answers of a LlamaIndex application, which it does not change.
+    """This class explains the answers of a LlamaIndex application, without changing the application.
 
     ``application``: a query engine, a chat engine, an agent or another workflow, or a function of one
-    input. For an application that cannot be run twice or at once, pass a function without parameters that
-    makes the application for each run. Retrievals are seen wherever the application calls ``retrieve`` of
-    a query engine or a retriever, or queries a vector store, at any depth; wrap any other search in
-    ``gate``. ``retrievers``: the only instances (query engines, retrievers, stores) that are recorded and
-    served; all others retrieve as usual.
+    input. If the application cannot be run several times, or not in parallel, pass a function without
+    parameters that makes the application for each run. Retrievals are seen wherever the application calls
+    ``retrieve`` of a query engine or a retriever, or queries a vector store, at any depth; wrap any other
+    search in ``gate``. ``retrievers``: if given, only these instances (query engines, retrievers, stores)
+    are recorded and served, and all others retrieve as usual.
 
-    The input is a question; for a chat engine also a dict of ``message`` and ``chat_history``; for a
-    workflow also a dict of the arguments of its ``run``. ``documents=`` may be nodes, too.
+    The input is a question. For a chat engine it may also be a dict of ``message`` and ``chat_history``;
+    for a workflow, a dict of the arguments of its ``run``. ``documents=`` may also be nodes.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, query bundles, messages, responses, and dicts with the usual keys.
 
     ``scope``: "seen" explains by the nodes whose text was recognised in requests to models, and serves
-    only these; "retrieved" explains by all retrieved nodes. ``on_new_query``: the result of a replay's
+    only these; "retrieved" explains by all retrieved nodes. ``on_new_query``: what a replay gets for a
     query that the baseline did not make: all retained nodes ("kept", the default for engines), the
-    retained ones among the results of a live retrieval ("filter", the default if models call tools), or
-    an error ("error"). ``on_no_retrieval``: whether the answer of a replay without a retrieval is an
-    "error" or is accepted. ``stub_tools``: results of tools, by name, which are used instead of a call.
-    ``allow_length``: replies cut off at their length limit count. ``ignore``: regular expressions of
-    texts, such as a request number, that may differ between the baseline's requests to models and those
-    of a replay on all sources. ``replay_bound``: a replay may make this many times the baseline's
-    requests to models, tool calls, retrievals and steps; beyond that its answer is unknown.
-    ``print_replays=True`` also shows the output and the warnings of replays. By default only those of
-    the first run are shown, and whatever is written to stderr or to a log.
+    retained nodes among the results of a live retrieval ("filter", the default if models call tools), or
+    an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an error;
+    otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is used
+    instead of a call of the tool. ``allow_length``: True if replies that were cut off at their length
+    limit count as answers.
 
-    ``trace_replays=False`` keeps replays out of the dispatcher's event and span handlers, LangSmith and
-    OpenTelemetry. Traced, an explanation is one span, "rag_rule_explanation". Inside it is a
-    "rag_rule_replay" for each replay, which ends after its answer was judged and has the verdict. All
-    spans in a replay have the tag "rag-rule-replay", ``Explanation.id`` and the id of the explained run's
-    span. The other settings are those of ``rag_rule_explainer.Explainer``.
+    ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
+    texts may differ between the baseline's requests to models and those of a replay on all sources.
+    ``replay_bound``: limits a replay to this many times the requests to models, tool calls, retrievals
+    and steps of the baseline; the answer of a replay that exceeds it is unknown. ``print_replays=True``
+    also shows the printed output and the warnings of replays. By default only those of the first run are
+    shown; texts that a replay writes to stderr or to a log are always shown.
+
+    In traces, an explanation is one span, "rag_rule_explanation". It contains one span "rag_rule_replay"
+    for each replay, which ends after the answer was judged, and has the verdict. All spans in a replay
+    have the tag "rag-rule-replay", ``Explanation.id`` and the id of the explained run's span.
+    ``trace_replays=False`` hides replays from LangSmith, from OpenTelemetry, and from the event and span
+    handlers of LlamaIndex's dispatcher. The other settings are those of ``rag_rule_explainer.Explainer``.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
     subsets of the recorded nodes, which are served in place of retrievals. ``explain`` uses its sync
-    methods if it has any, ``aexplain`` its async methods. A query engine with its own ``retrieve`` is
-    served after its postprocessors, so that the sources are the nodes that its model sees; a note of the
-    explanation says so.
+    methods if it has any, ``aexplain`` its async methods. If a query engine has its own ``retrieve``, the
+    sources are the nodes that its postprocessors return, because its model sees these; in replays they
+    are served without postprocessing. A note of the explanation says so.
 
-    Every run starts from the state of the application before the first run, and its changes stay in that
-    run. After ``explain`` and ``verify`` the state is unchanged; after the forms that attach rules it is
-    as after one ordinary run. This holds for memories, chat stores, a workflow's ``ctx``, and key-value
-    stores, with the document stores, index stores and caches built on them. It also holds for
-    LlamaIndex's own indices, simple vector stores, simple graph stores and memory blocks, with their
-    attributes. An object that a run makes belongs to that run. Replays persist nothing.
+    Every run starts from the state that the application had before the first run, and its changes are
+    lost after the run. After ``explain`` and ``verify`` the state is unchanged; after a run with attached
+    rules (see ``explained``) it is as after one ordinary run. This holds for memories, chat stores, a
+    workflow's ``ctx``, key-value stores, and the document stores, index stores and caches that use them.
+    It also holds for the attributes of LlamaIndex's own indices, simple vector stores, simple graph
+    stores and memory blocks. An object that a run makes belongs to that run. Replays save nothing to
+    disk by ``persist``.
 
-    Writes to other vector, graph and document stores, and to memory blocks of your own, are held back;
-    StateShared is raised if a run reads such a store after writing to it, or if a conversation that one
-    run began is used by another. A vector or graph store that is opened inside a run belongs to that
-    run, and is written to. Attributes of your own objects, globals and files are not isolated: then pass
-    a function that makes the application.
+    Writes of replays to other vector, graph and document stores, and to memory blocks of your own, are
+    not carried out. StateShared is raised if a run reads such a store after writing to it, or if one run
+    uses a conversation that another run began. A vector or graph store that is opened inside a run
+    belongs to that run, and is written to. Attributes of your own objects, globals and files are not
+    isolated. If the application changes them, pass a function that makes the application.
 
-    Raises InvalidInput for an object that is no application.
+    Raises InvalidInput for an object that cannot be run as an application.
     """
 
     @showing_settings
@@ -104,28 +108,30 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
 
     @property
     def retrievers(self) -> tuple[object, ...]:
-        """Returns the only instances that are recorded and served; empty for all of them."""
+        """Returns the only retrievers that are recorded and served; empty if all of them are."""
         return self._manner.retrievers
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Names the finish reasons that count as those of whole replies, beside the known ones."""
+        """Returns the finish reasons by which a reply counts as complete, besides the usual ones."""
         return self._manner.accepts
 
     def recorded_call(self, given: Any) -> Call[Found]:
-        """Returns a call about a run that was made elsewhere, and is not made again."""
+        """Returns a call about an ordinary run that a handler recorded; the run is not repeated."""
         return self._call(self._case(given))
 
     def live_call(self, given: Any) -> Call[Found]:
-        """Returns a call whose baseline is the user's own run: it writes to real memories, and is made
-        whether its question can be read or not."""
+        """Returns a call whose baseline is a run that the user made, so that it changes the real state.
+
+        The application runs even if the question cannot be read from its input.
+        """
         return self._call(CallInput.of_the_users_run(given, self.question_of, forgiving=True))
 
     def text_of(self, output: Any) -> str:
-        """Returns the answer in an output; else what it prints as."""
+        """Returns the text of the answer in an output; ``str(output)`` if no answer can be read."""
         try:
             return Answer.of(self._manner.answer_of(output)).text
-        except Exception:  # whatever a function of the user's raises
+        except Exception:  # ``answer_of`` may be a function of the user, which may raise any error
             return str(output)
 
     @override

@@ -1,4 +1,7 @@
-"""This module has ``gate``, which makes a search visible that interception cannot see."""
+"""This module defines ``gate``, which makes a search visible to explanations.
+
+The retrievals of LlamaIndex's own classes are visible without a gate.
+"""
 
 from collections.abc import Callable
 from copy import copy
@@ -54,22 +57,24 @@ def gate(
     item_of: ItemOf | None = None,
     **others: Any,
 ) -> Any:
-    """Returns the same search, visible to explanations: a retriever, a function tool, or a function.
+    """Returns a retriever, function tool or function that searches as before, visible to explanations.
 
-    Use it for a search that cannot be intercepted, such as an HTTP search or a search in a thread of your
-    own. Outside of an explanation, the gate only calls the search. A gate that is made inside a run
-    belongs to that run in every thread: ``executor.submit(gate(retriever.retrieve), query)`` is seen.
+    Gate a search that cannot be intercepted, such as an HTTP search or a search in a thread of your own.
+    Outside of an explanation, a gated search behaves as before. A gate that is made inside a run belongs
+    to that run, even if another thread calls it, as in
+    ``executor.submit(gate(retriever.retrieve), query)``.
 
     A function, sync or async, may return nodes with or without scores, strings, dicts, or objects with a
-    text. ``text_of`` reads the text of any other item, and ``item_of`` converts a node to such an item
-    (for ``documents=``). A function that returns a single string has found one source. The id of a source
-    is the ``id`` of its item, or a name in the item's metadata.
+    text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of that kind
+    from a node; it is needed for ``documents=``. A function that returns a single string has found one
+    source. The id of a source is the ``id`` of its item, or else a name in the item's metadata.
 
     The search may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits and rebuilds its responses; those
-    of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP are recognised without it.
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items
+    and joins items to a response. The responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and
+    MCP need no ``items_of``.
 
-    Raises InvalidInput for an object that is no search, and for a misspelt keyword.
+    Raises InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
     check_no_class(search)
@@ -91,7 +96,7 @@ def gate(
 
 
 class GatedRetriever(BaseRetriever):
-    """This class is a retriever whose nodes explanations see and may omit; see ``gate``."""
+    """This class is a retriever that ``gate`` returns: explanations see and may omit its nodes."""
 
     def __init__(self, search: BaseRetriever) -> None:
         super().__init__(callback_manager=search.callback_manager)

@@ -1,4 +1,4 @@
-"""This module has ``RuleExplanationHandler``, which records and explains ordinary runs of an engine."""
+"""This module defines ``RuleExplanationHandler``, which explains ordinary runs after they have ended."""
 
 import asyncio
 import inspect
@@ -50,20 +50,21 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     """This span handler records ordinary runs of an explainer's engine, and explains them on request.
 
     Add it to LlamaIndex's dispatcher: ``get_dispatcher().add_span_handler(handler)``. It records all runs
-    of the explainer's query or chat engine that are not inside another run. The recorded run is the
-    baseline, so it is not made again, and nothing is retrieved again.
+    of the explainer's query or chat engine that are not inside another run. A recorded run is the
+    baseline of its explanation, so neither it nor its retrievals are repeated.
 
-    ``auto=True`` explains each run at its end and attaches the rules to its response, as
-    ``response.metadata["rag_rules"]``, before ``query``, ``chat``, ``aquery`` or ``achat`` returns, or
-    before the stream ends. If a chat engine reads its stream in a thread or a task of its own, the rules
-    may come later; ``await handler.finished()`` waits for tasks. If a run has no rules, its response,
-    ``errors`` and a warning say why. ``keep``: the number of ended runs that are kept, the latest.
+    With ``auto=True`` each run is explained when it ends, and its response gets the rules as
+    ``response.metadata["rag_rules"]``. This happens before ``query``, ``chat``, ``aquery`` or ``achat``
+    returns, or before the stream of the response ends. But if a chat engine reads its stream in a
+    separate thread or task, the rules may come later; ``await handler.finished()`` waits for tasks. If a
+    run has no rules, its response, ``errors`` and a warning say why. ``keep``: how many ended runs to
+    keep.
 
-    A handler may record many runs at once. It ignores replays, and the runs of a RuleExplainer. In traces
-    an explanation is a span of its own, whose tags have the id of the explained span.
+    A handler can record several runs at once. It ignores replays and the runs of a RuleExplainer. In
+    traces an explanation is a separate span, whose tags have the id of the explained span.
 
-    Raises InvalidInput unless the engine is a query engine or a chat engine, the only ones that the
-    dispatcher reports as a whole, and for a ``keep`` that is not a whole number of at least 1.
+    Raises InvalidInput if ``keep`` is not a whole number above 0, or the application is neither a query
+    engine nor a chat engine: LlamaIndex's dispatcher reports no whole runs of other applications.
     """
 
     explanations: dict[str, Explanation] = Field(default_factory=dict)
@@ -102,7 +103,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return tuple(run.id for run in self._runs.ended())
 
     def explain(self, run_id: str | None = None) -> Explanation:
-        """Returns the rules of a run's answer; ``run_id``: None for the latest run. Blocks.
+        """Returns the rules of the answer of a recorded run, by default of the latest; blocks.
 
         Raises InvalidInput if no such run has ended, and the errors of ``RuleExplainer.explain``.
         """
@@ -116,7 +117,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def aexplain(self, run_id: str | None = None) -> Explanation:
-        """Returns the same on the caller's loop, through the engine's async entry."""
+        """Returns the same as ``explain``, but calls async methods in the caller's event loop."""
         return await self._aexplained(self._ended(run_id))
 
     async def _aexplained(self, run: RecordedRun) -> Explanation:
@@ -127,17 +128,16 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until all ended runs are explained. Needed only with ``auto``, for chat engines that read
-        their stream in a task of their own."""
+        """Waits until all ended runs are explained; needed with ``auto`` if tasks read the streams."""
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:
-        """Stops making entries wait for rules; the dispatcher calls this at its shutdown."""
+        """Removes the patches of ``aquery`` and ``achat``; the dispatcher calls this at its shutdown."""
         if self._letting_go is not None:
             self._letting_go()
 
     def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
-        """Notes an error: the handler gets events only if it was added as an event handler by mistake."""
+        """Notes an error: LlamaIndex calls this only if the handler was added as an event handler."""
         wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
         self.errors.setdefault("", wrong)
 
@@ -200,14 +200,14 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             return
         run.leave()
         if isinstance(result, _STREAMED):
-            # A response that is dropped unread ends its run as well.
+            # If the caller drops the response without reading it, the run still ends.
             weakref.finalize(result, run.end)
         if isinstance(result, StreamingResponse):
             result.response_gen = cast("Any", self._pieces(run, result, result.response_gen))
         elif isinstance(result, AsyncStreamingResponse):
             result.response_gen = cast("Any", self._apieces(run, result, result.response_gen))
         elif isinstance(result, StreamingAgentChatResponse):
-            # Otherwise a thread or a task of the engine reads the stream; see ``_written``.
+            # Otherwise a thread or a task of the engine reads the stream, and ``_written`` ends the run.
             if not result.is_writing_to_memory and result.chat_stream is not None:
                 result.chat_stream = cast("Any", self._pieces(run, result, result.chat_stream))
             if not result.is_writing_to_memory and result.achat_stream is not None:
@@ -245,7 +245,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return None
 
     def _written(self, response: StreamingAgentChatResponse) -> None:
-        """Ends the run whose stream a chat engine's thread or task has read and put into the memory."""
+        """Ends the run whose stream the chat engine has read in a thread or a task, and saved."""
         run = self._runs.current()
         if run is not None:
             whole = AgentChatResponse(response.response, response.sources, response.source_nodes)
@@ -264,7 +264,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
                 yield piece
         self._runs.end(run, whole(response, "".join(text)))
         if self._auto:
-            # The stream ends only after its rules are attached.
+            # The rules are attached before the stream ends, so that the consumer finds them at its end.
             await self._explain_for(run, response)
 
     def _close(self, run: RecordedRun, output: Any, response: Any) -> None:
@@ -276,13 +276,13 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             return
         try:
             done: Any = Explained(response, self._explained(run))
-        except Exception as error:  # the run itself succeeded, so its response must come back
+        except Exception as error:  # not raised: the run itself succeeded, and must return its response
             self.errors[run.id] = error
             done = unexplained(response, error)
         attach(response, done)
 
     def _explain_later(self, run: RecordedRun, response: Any) -> None:
-        """Explains the run before its entry returns, or in a task if the entry has returned already."""
+        """Explains an async run before the engine's method returns, or in a task if it has returned."""
         explain = partial(self._explain_for, run, response)
         if run.entry in _WAITING and before_return(self._explainer.application, explain):
             return

@@ -1,4 +1,4 @@
-"""This module collects the patches that are applied to LlamaIndex during an explanation."""
+"""This module collects the methods of LlamaIndex that are replaced during explanations."""
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing
@@ -28,7 +28,8 @@ interception = Patches(
         *contexts.INTERCEPTIONS,
         *key_values.INTERCEPTIONS,
         *outside.INTERCEPTIONS,
-        # The replacements above note the key of an object before this generic one notes its birth.
+        # The order matters: for a new object, a patch above must note its key, before these general
+        # patches note only that the run made the object.
         *attributes.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
         *watching.INTERCEPTIONS,

@@ -1,4 +1,4 @@
-"""This module makes a LlamaIndex LLM a judge of answers."""
+"""This module makes judges of answers from LlamaIndex LLMs."""
 
 from dataclasses import dataclass
 
@@ -16,21 +16,26 @@ from .watching import Watch, watched_by
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LLMJudge:
-    """An ``LLMJudge`` asks an LLM for JSON, in the caller's thread. Judges of the same LLM are equal."""
+    """An ``LLMJudge`` is a judge that asks an LLM for JSON, in the thread that calls the judge.
+
+    Two judges are equal if they have the same LLM object and the same name.
+    """
 
     llm: LLM
     judge_name: str | None
     model_name: str | None
-    """The name of the model in price tables; None if unknown."""
+    """The name by which tables of prices list the model; None if the model has no name."""
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """Returns the LLM's reply unchanged. Raises the LLM's errors, and UnusableReply for an incomplete
-        reply."""
+        """Returns the reply of the LLM, unparsed.
+
+        Raises the errors of the LLM, and UnusableReply for an incomplete reply.
+        """
         messages = [
             ChatMessage(role=MessageRole.SYSTEM, content=request.instructions),
             ChatMessage(role=MessageRole.USER, content=request.content),
         ]
-        # With a watch of its own, the judge's tokens are not counted by the run's watch as well.
+        # The judge has a separate watch, so that its tokens are not counted as those of the application.
         with watched_by(Watch()):
             response = self.llm.chat(messages)
         fault = fault_of(said_in(response), (ANY,))
@@ -52,10 +57,10 @@ class LLMJudge:
 def judge_of(llm: LLM, name: str | None = None) -> LLMJudge:
     """Returns the LLM as a judge for ``judged``, ``consistent_with`` and ``same_answer``.
 
-    ``name``: identifies the judge in the store of verdicts, so change it with the judge. By default it is
-    made of the model's name, its host, the temperature, the seed and all else that its replies depend on,
-    and never of a key; an LLM without a name has none. The LLM is called by ``chat`` in worker threads,
-    so any event loop will do. Raises InvalidInput for an object that is no LLM.
+    ``name``: identifies the judge in stored judgements, so change it whenever the judge changes. By
+    default it consists of the model's name, host, temperature, seed and other settings, but never of an
+    API key. A judge whose model has no name has no default name. The LLM is called by ``chat`` in worker
+    threads, so it works with any event loop. Raises InvalidInput if ``llm`` is not an LLM.
     """
     if not isinstance(llm, LLM):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"the judge is {type(llm).__name__}; give a LlamaIndex LLM")

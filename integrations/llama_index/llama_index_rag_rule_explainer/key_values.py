@@ -1,7 +1,7 @@
-"""This module isolates key-value stores, on which document stores, index stores and caches are built.
+"""This module isolates key-value stores, in which document stores, index stores and caches keep data.
 
-Every run finds each key as it was before the first run used it, and its own writes reach no other run.
-This holds for stores in memory and for all others.
+Every run finds the values from before the first run, and no other run sees what it writes. This holds
+for stores in memory and for all other stores.
 """
 
 import re
@@ -26,7 +26,10 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True, eq=False)
 class Before:
-    """A ``Before`` holds the content of a store before the first run: single keys, and collections."""
+    """A ``Before`` holds what was read of a store's content before the first run.
+
+    ``values``: values that were read by single keys. ``collections``: collections that were read whole.
+    """
 
     values: dict[Key, Any] = field(default_factory=dict[Key, Any])
     collections: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -45,7 +48,7 @@ def _using(
 ) -> Use:
     key = "key-values", shared_key_of(state, store)
     before: Before = state.kept(key, Before)
-    # What this run has put, by collection and key; None for what it has deleted.
+    # The values that this run has put, by collection and key; None for a key that it has deleted.
     own: dict[Key, Any] = state.own(key, dict)
     if name in ("persist", "to_dict"):
         return (yield from _whole(state, store, name, own))
@@ -80,7 +83,10 @@ def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
 
 
 def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> Generator[Real, Any, None]:
-    """Notes the values that the user's own run is about to read or overwrite in the real store."""
+    """Notes the values that a run of the user is about to read or overwrite in the real store.
+
+    Replays then see these values.
+    """
     collection = given["collection"]
     if name == "get_all":
         yield from _everything(store, before, collection)
@@ -102,7 +108,7 @@ def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]
 
 
 def _everything(store: object, before: Before, collection: str) -> Generator[Real, Any, dict[str, Any]]:
-    """Returns the content of a collection before the first run; yields the call that reads it."""
+    """Returns a collection's content from before the first run; yields the call that reads it."""
     if collection not in before.collections:
         found = {} if _is_missing(store, collection) else (yield Real("get_all", (collection,)))
         every = data_copy(dict(found))
@@ -135,7 +141,7 @@ def _is_inside(store: object) -> bool:
 
 
 def _is_missing(store: object, collection: str) -> bool:
-    """Returns True iff a store in memory lacks the collection; reading would create it."""
+    """Returns True iff a store in memory lacks the collection, because reading it would create it."""
     if not isinstance(store, MutableMappingKVStore):
         return False
     return collection not in store._collections_mappings  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] -- there is no public way

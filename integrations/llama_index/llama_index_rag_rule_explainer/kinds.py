@@ -1,4 +1,4 @@
-"""This module words the errors for objects that are no application, such as a retriever or a prompt."""
+"""This module writes the error messages for objects that are not applications, such as retrievers."""
 
 import inspect
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -21,11 +21,11 @@ _PARTS: tuple[tuple[type, str], ...] = (
 )
 _ASKED: dict[type, str] = {BaseQueryEngine: "query", BaseChatEngine: "chat", Workflow: "run"}
 _ELSEWHERE = ("langchain", "langgraph")
-"""The prefixes of the packages whose applications the LangChain integration explains."""
+"""Prefixes of the modules whose applications the LangChain integration explains."""
 
 
 def why_none(engine: Any) -> str:
-    """Returns why this is no application, and what to pass instead; empty if its class is unknown."""
+    """Returns why the object is no application, and what to pass instead; "" if its class is unknown."""
     name = type(engine).__name__
     if isinstance(engine, type):
         return (
@@ -46,7 +46,7 @@ def why_none(engine: Any) -> str:
 
 
 def in_place_of_an_answer(output: Any) -> str:
-    """Returns the message for an output that is no answer but may lead to one; empty for others."""
+    """Returns advice if the output still has to be run or read, such as a coroutine; else ""."""
     name = type(output).__name__
     if isinstance(output, Coroutine):
         output.close()

@@ -1,4 +1,4 @@
-"""This module builds a RAG application that needs no API key: BM25 retrieval and the offline reader."""
+"""This module makes a RAG application that needs no API key: BM25 retrieval and an offline LLM."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +22,8 @@ _PROMPT = PromptTemplate(
 class BM25Retriever(BaseRetriever):
     """This retriever returns the ``k`` nodes that match a query best by BM25.
 
-    Needs the extra ``bm25``. Scores are by rank: 1 for the best, 1/2 for the next, and so on.
+    The score of a node depends on its rank: 1 for the best node, 1/2 for the next, and so on. The
+    retriever needs the package's extra ``bm25``.
     """
 
     def __init__(self, nodes: Sequence[BaseNode], k: int, **kwargs: Any) -> None:
@@ -41,7 +42,7 @@ class BM25Retriever(BaseRetriever):
 
 
 def lexical_engine(nodes: Sequence[BaseNode], k: int) -> RetrieverQueryEngine:
-    """Returns a query engine that answers by the offline reader from the ``k`` best nodes."""
+    """Returns a query engine that retrieves the ``k`` best nodes and answers with ``OfflineLLM``."""
     shown = [_as_source(node) for node in nodes]
     return RetrieverQueryEngine.from_args(
         BM25Retriever(shown, k), llm=OfflineLLM(), text_qa_template=_PROMPT
@@ -49,7 +50,7 @@ def lexical_engine(nodes: Sequence[BaseNode], k: int) -> RetrieverQueryEngine:
 
 
 def _as_source(node: BaseNode) -> BaseNode:
-    """Returns a copy of the node that prompts show as a delimited source under its title."""
+    """Returns a copy of the node; if it has a title, prompts show title and text in a <source> tag."""
     hidden = [key for key in node.metadata if key != "title"]
     template = "<source>\n{metadata_str}\n{content}\n</source>"
     return node.model_copy(

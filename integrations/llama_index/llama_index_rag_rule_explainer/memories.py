@@ -1,7 +1,7 @@
-"""This module isolates memories: every run reads the messages from before the first run, and its own.
+"""This module isolates memories: a run sees the messages from before the first run, and its own messages.
 
-The framework's own memories keep messages in stores or attributes, which are isolated elsewhere. For any
-other memory, its messages are read once, and each run's new messages are kept separately. So a long-term
+LlamaIndex's own memories keep messages in stores or attributes, which other modules isolate. The messages
+of any other memory are read once, and the messages that a replay adds are kept separately. So a long-term
 memory never receives the messages of replays.
 """
 
@@ -38,21 +38,25 @@ from rag_rule_explainer.instrumentation.run_context import out_of_sight
 _OWN = (ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory, SimpleComposableMemory, VectorMemory)
 
 _at_work: ContextVar[tuple[Same, ...]] = ContextVar("rag_rule_memories_at_work", default=())
-"""The memories that run one of their methods now; nested calls belong to that method."""
+"""The memories of which a method is running: what it calls on the same memory is not isolated again."""
 
 
 @dataclass(slots=True, eq=False)
 class Beside:
     """A ``Beside`` holds the messages that one run put into a memory.
 
-    ``instead``: the messages that replace all earlier ones; None if the run replaced none.
+    ``instead``: the messages by which the run replaced all earlier messages; None if it did not replace
+    them. ``put``: the messages that the run then added.
     """
 
     instead: list[ChatMessage] | None = None
     put: list[ChatMessage] = field(default_factory=list[ChatMessage])
 
     def use(self, name: str, given: Any) -> None:
-        """Applies ``put``, ``put_messages``, ``set`` or ``reset`` to these messages."""
+        """Notes a call of ``put``, ``put_messages``, ``set`` or ``reset``.
+
+        ``given``: the argument of the call; None for ``reset``.
+        """
         if name == "put":
             self.put.append(given)
         elif name == "put_messages":
@@ -110,7 +114,8 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
     if isinstance(memory, _OWN):
         return (yield MADE)
     beside: Beside = state.own(_key(memory), Beside)
-    # The user's own run writes to the real memory; its messages must be removed from later reads.
+    # A run of the user (not a replay) writes to the real memory. What it wrote is removed when the
+    # memory is read later, because replays must not see it.
     wrote: list[ChatMessage] = state.before.setdefault(_key(memory, "wrote"), [])
     if not name.startswith("get"):
         given: Any = args[0] if args else next(iter(kwargs.values()), None)
@@ -131,7 +136,10 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
 
 
 def _without(found: list[ChatMessage], wrote: list[ChatMessage]) -> list[ChatMessage]:
-    """Returns the found messages without the written ones, each removed once, from the end."""
+    """Returns the messages in ``found`` without those in ``wrote``.
+
+    For each message in ``wrote``, the last equal message is removed.
+    """
     left = list(found)
     for message in reversed(wrote):
         alike = (place for place in reversed(range(len(left))) if _same(left[place], message))

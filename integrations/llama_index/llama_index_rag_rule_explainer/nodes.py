@@ -1,4 +1,4 @@
-"""This module converts LlamaIndex nodes to the core's retrieved texts, and back."""
+"""This module converts between LlamaIndex's nodes and this project's ``RetrievedText``."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,29 +8,36 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, TextN
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, sources_of
+from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, checked_items, sources_of
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A ``Found`` holds a retrieved node. ``given``: the search's own item, if that was no node."""
+    """A ``Found`` holds one item of a search result as a node.
+
+    ``given``: the item as the search returned it; None if it was a node with a score.
+    """
 
     node: NodeWithScore
     given: Any = None
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """Returns the source of each item, for each retrieval."""
+    """Returns the source of each item of each retrieval, in the same order."""
+    checked_items(batches, Found)
     return sources_of([[retrieved_of(found.node.node) for found in batch] for batch in batches])
 
 
 def nodes_found(nodes: Iterable[NodeWithScore]) -> list[Found]:
-    """Returns copies of the nodes, as items."""
+    """Returns copies of the nodes as items of a search result."""
     return [Found(copy_of(node)) for node in nodes]
 
 
 def retrieved_of(node: BaseNode) -> RetrievedText:
-    """Returns a node's text, without additions for prompts, its id and its metadata."""
+    """Returns a node's text, its id, its metadata and the id of its source node.
+
+    The text does not contain the metadata, which LlamaIndex adds in prompts.
+    """
     whole = node.source_node
     return RetrievedText(
         node.get_content(MetadataMode.NONE),
@@ -41,15 +48,15 @@ def retrieved_of(node: BaseNode) -> RetrievedText:
 
 
 def node_of(text: RetrievedText) -> TextNode:
-    """Returns a new node with the text."""
+    """Returns a new node with a text, its id and its metadata."""
     named = {} if text.id is None else {"id_": text.id}
     return TextNode(text=text.text, metadata=dict(text.metadata), **named)
 
 
 def copy_of(scored: NodeWithScore) -> NodeWithScore:
-    """Returns a copy of the node, which postprocessors that change the original cannot reach.
+    """Returns a copy of the node. A postprocessor that changes the original does not change the copy.
 
-    Embeddings and relationships are shared, because they are not changed in place.
+    Embeddings and relationships are not copied, because nobody changes them in place.
     """
     node = scored.node
     changing = {

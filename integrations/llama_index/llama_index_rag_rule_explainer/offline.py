@@ -1,4 +1,4 @@
-"""This module makes the offline reader a LlamaIndex LLM, for demos and tests without an API key."""
+"""This module defines a LlamaIndex LLM that needs no API key, for demos and tests."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,8 @@ from rag_rule_explainer.testing.reader import read_answer as read
 _WINDOW = 32_768
 _END = {"finish_reason": "stop"}
 
-# These prompts of LlamaIndex hold no question for a reader, or several.
+# These patterns match LlamaIndex's own prompts that ask for something else than an answer: to rephrase a
+# follow-up question, or to refine an answer.
 _FOLLOW_UP = re.compile(
     r"follow up (?:input:|message>)\s*(.*?)\s*<?standalone question[:>]", re.IGNORECASE | re.DOTALL
 )
@@ -43,12 +44,13 @@ _REFINING = (
 
 
 class OfflineLLM(CustomLLM):
-    """This LLM answers a question with a part of the passages in its prompt, or "N/A".
+    """This LLM answers a question with words of the passages in its prompt, or with "N/A".
 
-    It finds the question and the delimited passages in the prompt, as ``parse_prompt`` of
-    ``rag_rule_explainer.testing.prompts`` describes. To refine an answer from more context, it keeps that
-    answer if the context has none. To rephrase a follow-up question, it repeats the question. The same
-    prompt always gets the same answer. Raises ValueError for a prompt without a question.
+    It calls no language model: it finds the question and the passages in the prompt by ``parse_prompt``
+    of ``rag_rule_explainer.testing.prompts``. If the prompt asks to refine an answer from more context,
+    it keeps the answer unless the context has one. If the prompt asks to rephrase a follow-up question,
+    it repeats the question. The same prompt always gets the same answer. Raises ValueError for a prompt
+    without a question.
     """
 
     @property

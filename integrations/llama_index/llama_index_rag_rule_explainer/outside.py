@@ -1,7 +1,8 @@
-"""This module holds back a replay's writes to stores outside of the process.
+"""This module prevents replays from writing to stores outside of the process.
 
-The effect of such a write on later reads is unknown. So a run that reads from a store after a write
-raises StateShared. Results that were read before the first write are repeated.
+A replay's write is not carried out, so its effect on later reads is unknown. A run that reads from a
+store after such a write raises StateShared. A read that the first run made before its first write is
+repeated from the recorded result.
 """
 
 import re
@@ -33,10 +34,12 @@ InProcess: TypeAlias = tuple[type, ...]
 class ExternalStore(NamedTuple):
     """An ``ExternalStore`` names a base class of external stores and the methods to replace.
 
-    ``inside``: subclasses that keep their data in process; their parts are isolated instead. ``writes``,
-    ``reads``: regular expressions for names of sync methods; the names of async methods have an "a" in
-    front. ``others``: matches irregular async names. ``is_protocol``: True for a Protocol, whose
-    ``__init__`` must not be replaced.
+    ``module``, ``owner``: the module and the name of the class. ``inside``: subclasses that keep their
+    data in the process; their parts are isolated by other modules. ``writes``, ``reads``: regular
+    expressions that match the names of sync methods. An async method has the same name with an "a" in
+    front; ``others`` matches the async names that do not follow this rule. ``only_async``: True if the
+    class has only async methods. ``is_protocol``: True for a Protocol, whose ``__init__`` must not be
+    replaced.
     """
 
     module: str
@@ -49,7 +52,7 @@ class ExternalStore(NamedTuple):
     is_protocol: bool = False
 
     def interception(self) -> Interception:
-        """Returns the replacement of these methods."""
+        """Returns the interception that replaces these methods."""
         sync = f"{self.writes}|{self.reads}|persist"
         asynchronous = f"a({self.writes}|{self.reads})|{self.others}"
         added = () if self.is_protocol else ("__init__",)
@@ -88,7 +91,7 @@ class ExternalStore(NamedTuple):
         return _as_if(name, arguments(method, thing, *args, **kwargs))
 
     def _read(self, state: State, thing: Any, name: str, given: object) -> Use:
-        # Replays may repeat the reads that the first run made before its first write.
+        # If the first run made the same read before its first write, a replay gets the same result.
         key, written = ("outside", Same(thing), name, described(given)), _written(thing)
         if not state.live and not state.has(written) and key in state.aside:
             return copied(state.aside[key])
@@ -100,7 +103,7 @@ class ExternalStore(NamedTuple):
 
 
 def refuse_after_writing(state: State, thing: object) -> None:
-    """Raises StateShared if this run, or the user's own run, has written to an external store."""
+    """Raises StateShared if this run, or the baseline before it, has written to an external store."""
     if state.has(_written(thing)) or (not state.live and _written(thing) in state.aside):
         raise refused(
             StateShared(
@@ -113,7 +116,10 @@ def refuse_after_writing(state: State, thing: object) -> None:
 
 
 def searching(name: str, method: Any) -> Any:
-    """Returns a ``query`` of a vector store that raises StateShared after a held-back write."""
+    """Returns the replacement of a vector store's ``query``.
+
+    It raises StateShared if the run has written to the store, because the result cannot be known.
+    """
 
     def using(state: State, store: Any, *_: Any) -> Use:
         if not isinstance(store, SimpleVectorStore):
@@ -128,7 +134,7 @@ def _written(thing: object) -> tuple[str, Same]:
 
 
 def _as_if(name: str, given: dict[str, Any]) -> Any:
-    """Returns the result that a held-back write would have returned."""
+    """Returns the result that a write would have returned, if it had been carried out."""
     nodes = given.get("nodes")
     return [node.node_id for node in nodes] if name in ("add", "async_add") and nodes else None
 

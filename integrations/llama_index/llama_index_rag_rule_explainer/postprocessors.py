@@ -1,4 +1,7 @@
-"""This module hides the model requests of postprocessors, which are not what the answering model sees."""
+"""This module hides the requests that postprocessors send to models, for example to rerank nodes.
+
+They do not show which nodes the answering model sees.
+"""
 
 import re
 from functools import wraps
@@ -9,7 +12,10 @@ from rag_rule_explainer.instrumentation.run_context import inside_retrieval, par
 
 
 def _hiding(name: str, method: Any) -> Any:
-    """Wraps ``postprocess_nodes`` and ``apostprocess_nodes``, which may show all nodes to a reranker."""
+    """Returns the replacement of ``postprocess_nodes`` or ``apostprocess_nodes``.
+
+    It marks the call as part of a retrieval, so that the watch does not record its requests.
+    """
 
     @wraps(method)
     def postprocess(self: object, *args: Any, **kwargs: Any) -> Any:

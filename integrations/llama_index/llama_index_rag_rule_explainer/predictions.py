@@ -1,7 +1,7 @@
-"""This module notes the replies of streamed predictions, for which LlamaIndex has no end event.
+"""This module notes the replies of streamed predictions, which LlamaIndex does not report by an event.
 
-A model without events of its own, such as a ``CustomLLM`` whose methods are not decorated, is seen only
-by the events of its predictions.
+A prediction is a call such as ``LLM.predict`` or ``LLM.stream``. A ``CustomLLM`` whose methods are not
+decorated reports no events of its own, so it is seen only by the events of its predictions.
 """
 
 import re
@@ -15,7 +15,10 @@ from .watching import prediction_begun
 
 
 def _ending(name: str, method: Any) -> Any:
-    """Wraps ``LLM.stream`` and ``LLM.astream``: the reply is noted once all its tokens were read."""
+    """Returns the replacement of ``LLM.stream`` or ``LLM.astream``.
+
+    It notes the reply once all its tokens were read.
+    """
 
     @wraps(method)
     def stream(self: object, *args: Any, **kwargs: Any) -> Any:

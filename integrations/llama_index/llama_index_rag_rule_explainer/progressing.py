@@ -30,18 +30,21 @@ class RuleProgressEvent(BaseEvent):
 
 @dataclass(frozen=True, slots=True)
 class ProgressEvents:
-    """This class reports progress to the dispatcher's event handlers, if ``telling``."""
+    """This class reports progress to the event handlers of LlamaIndex's dispatcher.
+
+    ``telling``: False if no progress is to be reported.
+    """
 
     telling: bool = True
 
     @property
     def sync(self) -> Progress | None:
-        """Returns the receiver of progress; None if not ``telling``."""
+        """Returns a function that sends a report as an event; None if ``telling`` is False."""
         return _tell if self.telling else None
 
     @asynccontextmanager
     async def told(self) -> AsyncGenerator[Progress | None, None]:
-        """Yields the same receiver, for an explanation on the running loop."""
+        """Yields the same function as ``sync``, for an explanation in the running event loop."""
         yield self.sync
 
 

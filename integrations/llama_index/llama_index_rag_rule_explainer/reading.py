@@ -1,4 +1,4 @@
-"""This module reads the question out of an application's input, and the answer out of its output."""
+"""This module reads the question from an application's input and the answer from its output."""
 
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, cast
@@ -28,9 +28,9 @@ _ANSWER_KEYS = ("answer", "response", "output", "result")
 def question_in(given: Any) -> str:
     """Returns the question in an input.
 
-    The input is a str, a query bundle, a message or a list of these (the last counts), or a dict or a
-    StartEvent with one of these under a usual key, or with a single text. Raises InvalidInput, naming
-    ``question_of``, for anything else.
+    The input is a str, a query bundle or a message; or a list of these, whose last item is read. It may
+    also be a dict or a StartEvent that has one of these under a usual key, such as "query", or that has a
+    single text. Raises InvalidInput for any other input; the message advises to pass ``question_of``.
     """
     entries = _fields(given)
     found = reading.look_up(entries, QUESTION_KEYS, _text)
@@ -48,8 +48,8 @@ def question_in(given: Any) -> str:
 def answer_in(output: Any) -> Answer:
     """Returns the answer in an output: a response, an agent's output, a str, or a dict with one of these.
 
-    A structured response is also the answer's ``value``. Raises InvalidInput, naming ``answer_of``, for
-    anything else.
+    A structured response is also stored as the answer's ``value``. Raises InvalidInput for any other
+    output; the message advises to pass ``answer_of``.
     """
     if isinstance(output, StopEvent):
         return _answer_in(_stopped_with(output), type(output).__name__)
@@ -65,7 +65,7 @@ def _answer_in(output: Any, kind: str) -> Answer:
         return Answer(output.response.content or "", value=structured)
     if isinstance(output, BaseModel) and not isinstance(output, _MODELS):
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
-    found = reading.look_up(output, _ANSWER_KEYS, _text)
+    found = reading.look_up(output, _ANSWER_KEYS, _text, reading.text_of_several)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {kind}; "
@@ -75,8 +75,10 @@ def _answer_in(output: Any, kind: str) -> Answer:
 
 
 def _fields(given: Any) -> Any:
-    """Returns the fields of a StartEvent as a dict, also if it is an argument of a run; any other input
-    unchanged."""
+    """Returns the fields of a StartEvent as a dict; any other input unchanged.
+
+    If the input is a dict with a ``start_event``, the fields of this event replace the entry.
+    """
     if isinstance(given, Mapping):
         entries = cast("Mapping[str, Any]", given)
         start = entries.get("start_event")
@@ -89,7 +91,10 @@ def _fields(given: Any) -> Any:
 
 
 def _stopped_with(event: StopEvent) -> Any:
-    """Returns the result in a workflow's last event, or the fields that a subclass of it adds."""
+    """Returns the result in a workflow's StopEvent, or the fields of a subclass of StopEvent.
+
+    If the only text is in one field, returns this text.
+    """
     fields = {name: getattr(event, name) for name in type(event).model_fields if name != "result"}
     texts = [each for each in fields.values() if isinstance(each, str)]
     if reading.look_up(fields, _ANSWER_KEYS, _text) is None and len(texts) == 1:
@@ -98,7 +103,10 @@ def _stopped_with(event: StopEvent) -> Any:
 
 
 def drained(output: Any) -> Any:
-    """Returns a streamed response read to its end; any other output unchanged."""
+    """Reads a streamed response to its end, and returns it as one that was not streamed.
+
+    Any other output is returned unchanged.
+    """
     if isinstance(output, StreamingResponse):
         return output.get_response()
     if isinstance(output, AsyncStreamingResponse):
@@ -110,7 +118,10 @@ def drained(output: Any) -> Any:
 
 
 async def adrained(output: Any) -> Any:
-    """Returns the same as ``drained`` for async streams, also for those of a model."""
+    """Returns the same as ``drained``, but also reads async streams.
+
+    These are async responses, and the async generators that models return.
+    """
     if isinstance(output, AsyncGenerator):
         return _last_of([each async for each in cast("AsyncGenerator[Any, None]", output)])
     if isinstance(output, AsyncStreamingResponse):
@@ -122,18 +133,18 @@ async def adrained(output: Any) -> Any:
 
 
 def _last_of(pieces: list[Any]) -> Any:
-    """Returns the whole of a stream: joined texts, or the last response, which includes the others."""
+    """Returns the joined texts of a stream; or its last response, which contains the earlier texts."""
     is_text = all(isinstance(each, str) for each in pieces)
     return "".join(pieces) if is_text else pieces[-1]
 
 
 def texts_in(given: Any) -> Iterator[str]:
-    """Yields every string in an input, also nested ones, and the text of every message."""
+    """Returns every string and the text of every message in an input, at any depth."""
     return reading.nested_texts(_fields(given), _text)
 
 
 def plain(given: Any) -> Any:
-    """Returns the input as JSON-like data, for the explanation; live objects become None."""
+    """Returns the input as JSON-like data, for the explanation; objects such as stores become None."""
     return reading.plain_data(_fields(given), _plain)
 
 
@@ -145,7 +156,7 @@ def _chat_response(output: StreamingAgentChatResponse, text: str) -> AgentChatRe
 
 
 def _text(given: Any) -> str | None:
-    """Returns the text of a str or of a framework's object with a single text; None for others."""
+    """Returns the text of a str, or of a LlamaIndex object that has one text; None for other objects."""
     if isinstance(given, ChatResponse):
         given = given.message
     for kind, name in _SAYING.items():

@@ -1,4 +1,4 @@
-"""This module keeps the recorded runs of a handler, and reads their streams."""
+"""This module stores the runs that a handler records, and reads the streams of their responses."""
 
 import asyncio
 import threading
@@ -11,7 +11,10 @@ from .recording import RecordedRun
 
 
 class RecordedRuns:
-    """This class keeps the running runs and the latest ``keep`` ended ones. Thread-safe."""
+    """This class stores the recorded runs that have not ended, and the latest ``keep`` that have ended.
+
+    It is thread-safe.
+    """
 
     def __init__(self, keep: int) -> None:
         self._keep = keep
@@ -19,7 +22,7 @@ class RecordedRuns:
         self._guard = threading.RLock()
 
     def add(self, run: RecordedRun) -> None:
-        """Adds a run that has begun."""
+        """Adds a recorded run that has begun."""
         with self._guard:
             self._runs[run.id] = run
 
@@ -29,13 +32,13 @@ class RecordedRuns:
             return [run for run in self._runs.values() if run.ended]
 
     def current(self) -> RecordedRun | None:
-        """Returns the run of the current context, or None."""
+        """Returns the recorded run to which the current context belongs, or None."""
         current = participation()
         with self._guard:
             return next((run for run in self._runs.values() if run.participation is current), None)
 
     def end(self, run: RecordedRun, output: Any) -> None:
-        """Notes the output of a run that ends, and drops ended runs beyond ``keep``."""
+        """Notes the output of a run that ends, and forgets the oldest ended runs beyond ``keep``."""
         run.output = output
         run.end()
         run.ended = True
@@ -45,15 +48,16 @@ class RecordedRuns:
                 del self._runs[each]
 
     def forget(self, run: RecordedRun) -> None:
-        """Drops a run that failed or was abandoned."""
+        """Ends and forgets a run that failed, or whose stream was not read to its end."""
         run.end()
         with self._guard:
             self._runs.pop(run.id, None)
 
     def pieces(self, run: RecordedRun, stream: Any, text: list[str]) -> Iterator[Any]:
-        """Yields the pieces of a stream, read in the run's context, and appends their texts to ``text``.
+        """Yields the pieces of a stream, and appends their texts to ``text``.
 
-        Forgets the run if the stream fails or the consumer stops early.
+        Each piece is read in the context of the run. If the stream fails or the consumer stops early, the
+        run is forgotten.
         """
         try:
             while (piece := run.context.run(next, stream, None)) is not None:
@@ -64,7 +68,7 @@ class RecordedRuns:
             raise
 
     async def apieces(self, run: RecordedRun, stream: Any, text: list[str]) -> AsyncGenerator[Any, None]:
-        """Yields the pieces of an async stream, as ``pieces`` does; each is read in a task."""
+        """Yields the pieces of an async stream, as ``pieces`` does; a task reads each piece."""
         try:
             while (piece := await run.context.run(asyncio.ensure_future, _anext(stream))) is not None:
                 text.append(_text_of(piece))

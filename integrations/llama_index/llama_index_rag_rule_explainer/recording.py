@@ -14,10 +14,12 @@ from .watching import Watch, watched_by
 
 @dataclass(slots=True, eq=False)
 class RecordedRun:
-    """A ``RecordedRun`` holds an ordinary run of an engine: its input, its record and its output.
+    """A ``RecordedRun`` holds what is known of one ordinary run of an engine.
 
-    ``id``: the id of its span. ``entry``: the name of the called method. ``ended``: True once the output
-    is complete.
+    ``id``: the id of the run's span. ``entry``: the name of the engine's method that was called.
+    ``given``: the input. ``participation``: records the retrievals and tools. ``watch``: records the
+    requests to models. ``ended``: True once the output is complete. ``context``: a copy of the run's
+    context, in which its stream is read.
     """
 
     id: str
@@ -31,19 +33,19 @@ class RecordedRun:
     _joined: ExitStack = field(default_factory=ExitStack)
 
     def begin(self) -> None:
-        """Makes the current context part of the run, and keeps a copy of it for the run's stream."""
+        """Makes the current context part of the run, and stores a copy of the context for the stream."""
         interception.start()
         self._joined.enter_context(taking_part_again(self.participation))
         self._joined.enter_context(watched_by(self.watch))
         self.context = copy_context()
 
     def leave(self) -> None:
-        """Takes the current context out of the run."""
-        with suppress(ValueError):  # raised in a copy of the context that the run began in
+        """Makes the current context no longer part of the run."""
+        with suppress(ValueError):  # raised if this is a copy of the context in which the run began
             self._joined.close()
 
     def end(self) -> None:
-        """Closes the run for all its contexts."""
+        """Ends the recording in all contexts that belong to the run."""
         if not self.participation.gate.closed:
             self.participation.gate.closed = True
             interception.stop()
@@ -55,7 +57,7 @@ def entry_in(span_id: str) -> str:
 
 
 def input_in(bound: inspect.BoundArguments) -> Any:
-    """Returns the input of a run: the query or message, or all arguments if there is a chat history."""
+    """Returns the input of a run: its first argument, or all arguments if there is a chat history."""
     arguments = dict(bound.arguments)
     if arguments.get("chat_history") is not None:
         return arguments

@@ -1,4 +1,4 @@
-"""This module reads the reply, its finish reason and its tokens out of a model's response."""
+"""This module reads the reply, its finish reason and its tokens from the response of a model."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -58,7 +58,10 @@ def _texts(said: Any) -> Iterable[str]:
 
 
 def said_in(response: ChatResponse | CompletionResponse | None, reason: str | None = None) -> Said:
-    """Returns the reply in a response. ``reason``: the finish reason in an earlier chunk, if any."""
+    """Returns the reply in a response.
+
+    ``reason``: the finish reason that an earlier chunk of the stream had; None if no chunk had one.
+    """
     if response is None:
         return Said("", reason)
     extra, kinds, text = [response.additional_kwargs], set[str](), ""
@@ -83,14 +86,15 @@ def said_in(response: ChatResponse | CompletionResponse | None, reason: str | No
         calls="tool_call" in kinds or has("tool_calls", "function_call"),
         refuses=has("refusal") or _refuses(raw),
         more=has("audio") or not kinds <= {"text", "thinking", "tool_call"},
-        # Complete replies of OpenAI's protocols and of Anthropic always have a finish reason.
+        # Complete replies of OpenAI's protocols and of Anthropic always have a finish reason. So a reply
+        # of theirs without one was cut off.
         reports="choices" in raw or says("stop_reason") or str(raw.get("type")).startswith("response."),
         shown_as="" if text.strip() else _EMPTY,
     )
 
 
 def _refuses(raw: Mapping[str, Any]) -> bool:
-    """Returns True iff a reply in OpenAI's protocol is a refusal, which LlamaIndex ignores."""
+    """Returns True iff a reply in OpenAI's protocol is a refusal. LlamaIndex does not report refusals."""
     messages = (each.get("message") for each in _choices(raw))
     return any(
         cast("Mapping[str, Any]", each).get("refusal") for each in messages if isinstance(each, Mapping)
@@ -98,7 +102,7 @@ def _refuses(raw: Mapping[str, Any]) -> bool:
 
 
 def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any]:
-    """Returns the response of the provider's client as a mapping; empty if it is none."""
+    """Returns the raw response of the provider's client as a mapping; empty if there is none."""
     raw: Any = None if response is None else response.raw
     if isinstance(raw, BaseModel):
         raw = raw.model_dump(warnings=False)

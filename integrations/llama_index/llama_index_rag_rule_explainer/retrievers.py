@@ -1,8 +1,9 @@
-"""This module intercepts the retrieval of query engines, retrievers and vector stores.
+"""This module intercepts the retrievals of query engines, retrievers and vector stores.
 
-The outermost of these calls is recorded and served. The nodes of a query engine's ``retrieve`` have been
-through its postprocessors, and go to the synthesizer unchanged. The implementations of ``BaseRetriever``
-are replaced beside its entries, for applications that hold a bound ``retriever.retrieve`` from before.
+If such calls are nested, the outermost one is recorded and served. A query engine's ``retrieve`` returns
+nodes after postprocessing, which the synthesizer gets unchanged. ``_retrieve`` and ``_aretrieve`` of
+retrievers are replaced as well as ``retrieve`` and ``aretrieve``, because an application may have stored
+``retriever.retrieve`` before the explanation: a call of that bound method does not use the replaced one.
 """
 
 import re
@@ -49,7 +50,7 @@ class ServedRetriever(BaseRetriever):
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
     ) -> list[NodeWithScore]:
-        return nodes  # the recorded nodes are the result of the recursion already
+        return nodes  # nothing is left to do, because the recorded nodes are the result of the recursion
 
     @override
     async def _ahandle_recursive_retrieval(
@@ -59,7 +60,10 @@ class ServedRetriever(BaseRetriever):
 
 
 def _entry(name: str, method: Any) -> Any:
-    """Wraps ``retrieve`` and ``aretrieve``; served nodes come with the events of a retriever."""
+    """Returns the replacement of ``retrieve`` or ``aretrieve``.
+
+    In a replay it returns the served nodes, and sends the events of a retriever as usual.
+    """
 
     @wraps(method)
     def retrieve(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -87,7 +91,7 @@ def _entry(name: str, method: Any) -> Any:
 
 
 def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
-    """Wraps a search that has no events."""
+    """Returns the replacement of a search method for which LlamaIndex sends no events."""
 
     @wraps(method)
     def search(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -108,14 +112,17 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 
 
 def _bound(method: Any, instance: object) -> Any:
-    # The framework's decorators find the instance for their spans only on a bound method.
+    # LlamaIndex's decorators read the instance for their spans from the bound method, so it is bound.
     return method.__get__(instance, type(instance))
 
 
 def _call(
     retriever: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shape: Shape[Found] | None = None
 ) -> tuple[GoingOn, Asked[Found]] | None:
-    """Returns the recording or serving of the current run, and the call; None outside of runs."""
+    """Returns the gate of the run in which the retriever is called, and the search request.
+
+    The gate records or serves the call. Returns None outside of runs.
+    """
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
     if part is None:
         return None
@@ -127,7 +134,10 @@ def _call(
 
 
 def _searched(retriever: Any) -> tuple[object, ...]:
-    """Returns the index or the stores that a retriever or a query engine searches; else the retriever."""
+    """Returns the index and the stores that a retriever or a query engine searches.
+
+    If none is known, returns the retriever.
+    """
     inner = getattr(retriever, "_retriever", None) if is_engine(retriever) else None
     asked = retriever if inner is None else inner
     names = ("_index", "_vector_store", "_docstore")
@@ -141,7 +151,10 @@ def _query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _said(query: Any) -> str:
-    """Returns the query as text, without embeddings: that of a hypothetical answer varies by run."""
+    """Returns the query as text, by which a replay finds the recorded result of an equal query.
+
+    The embedding is left out if there is a text: with a hypothetical answer, it differs in every run.
+    """
     if isinstance(query, str):
         return query
     if isinstance(query, QueryBundle):
@@ -152,8 +165,11 @@ def _said(query: Any) -> str:
 
 
 def _keys(retriever: Any, said: str) -> Keys:
-    """Returns the keys of a retrieval: by instance, and for a retriever that is made anew for every run,
-    by class, index and settings."""
+    """Returns the keys by which a replay finds the recorded result of a retrieval.
+
+    The first contains the identity of the retriever. The others contain its class, its index and its
+    settings, for applications that make a new retriever in each run.
+    """
     store = getattr(retriever, "_vector_store", None) or getattr(retriever, "_index", None)
     settings = described([_setting(retriever, name) for name in _SETTINGS])
     kind = type(retriever).__qualname__
@@ -168,7 +184,8 @@ def _setting(retriever: Any, name: str) -> Any:
     value: Any = getattr(retriever, name, None)
     if name != "_node_ids" or not value:
         return value
-    # If the ids are all of the index, they are no setting; their number may differ from run to run.
+    # If these are the ids of all nodes of the index, they do not count as a setting: the index may have
+    # another number of nodes in another run.
     struct = getattr(getattr(retriever, "_index", None), "index_struct", None)
     held: Any = getattr(struct, "nodes_dict", {})
     return None if set(value) == set(held.values()) else value
@@ -195,5 +212,5 @@ INTERCEPTIONS = (
 
 
 def is_engine(retriever: object) -> bool:
-    """Returns True iff this is a query engine, whose nodes have been through its postprocessors."""
+    """Returns True iff the object is a query engine, whose ``retrieve`` returns postprocessed nodes."""
     return isinstance(retriever, BaseQueryEngine)

@@ -20,12 +20,12 @@ INSIDE = (
 
 def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
     """Adds the rules to the metadata of a response, as JSON-like data; see ``rules_in``."""
-    # Streamed chat responses have no attribute ``metadata``.
+    # Streamed chat responses have no attribute ``metadata``, so it may have to be added.
     response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: rules_in(done)}
 
 
 def as_response(output: Any, text: str) -> Any:
-    """Returns the output as a response of the framework; ``text``: the answer in the output."""
+    """Returns the output as one of LlamaIndex's response classes; ``text``: the answer in the output."""
     if isinstance(output, (Response, PydanticResponse, AgentChatResponse)):
         return output
     nodes: list[NodeWithScore] = list(getattr(output, "source_nodes", None) or ())
@@ -34,13 +34,16 @@ def as_response(output: Any, text: str) -> Any:
 
 
 def with_rules(explainer: RuleExplainer, done: Explained[Any] | Unexplained[Any]) -> Any:
-    """Returns the output as a response of the framework, with the rules in its metadata."""
+    """Returns the output as one of LlamaIndex's response classes, with the rules in its metadata."""
     response = as_response(done.output, explainer.text_of(done.output))
     attach(response, done)
     return response
 
 
 def inside(response: Any) -> Any:
-    """Returns a response from inside another explanation; its metadata says why it has no rules."""
+    """Returns the response of an engine that runs inside an application being explained.
+
+    It has no rules; its metadata says why.
+    """
     attach(response, Unexplained(response, InvalidInput(INSIDE)))
     return response

@@ -1,4 +1,7 @@
-"""This module converts the results of searches to items, and items back to results."""
+"""This module converts the results of searches to items, and items back to results.
+
+A *shape* is a class that does so for results of one kind.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,23 +22,23 @@ from rag_rule_explainer.instrumentation.searches.items import (
 from .nodes import Found, copy_of, node_of
 
 ItemOf = Callable[[BaseNode], Any]
-"""A function from a node to an item of the user's own type."""
+"""A function of the user that converts a node to an item of the kind that the search returns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """This shape is a list of nodes with scores, as retrievers and query engines return it."""
+    """This shape is for lists of nodes with scores, which retrievers and query engines return."""
 
     def found(self, result: Any) -> list[Found]:
         """Returns copies of the nodes."""
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns the one form that there is."""
+        """Returns an empty form: all results have the same form."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns the one form that there is."""
+        """Returns an empty form: all results have the same form."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
@@ -49,10 +52,10 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class StoreResult:
-    """This shape is the result of a vector store: parallel lists of nodes, similarities and ids."""
+    """This shape is for results of vector stores: parallel lists of nodes, similarities and ids."""
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the nodes with their similarities; none if the store keeps no texts."""
+        """Returns the nodes with their similarities; an empty list if the store keeps no texts."""
         nodes: Sequence[BaseNode] = result.nodes or ()
         scores: list[float | None] = [*(result.similarities or ())]
         scores += [None] * (len(nodes) - len(scores))
@@ -62,15 +65,15 @@ class StoreResult:
         ]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns the one form that there is."""
+        """Returns an empty form: all results have the same form."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns the one form that there is."""
+        """Returns an empty form: all results have the same form."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
-        """Returns the parallel lists of these nodes."""
+        """Returns a store's result with these nodes, their similarities and their ids."""
         nodes = [copy_of(each.node) for each in found]
         return VectorStoreQueryResult(
             nodes=[each.node for each in nodes],
@@ -79,15 +82,16 @@ class StoreResult:
         )
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns True iff a node has no similarity, which a result must have."""
+        """Returns True iff a node has no similarity, because a store's result needs one for each node."""
         return any(each.node.score is None for each in found)
 
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """This shape is the result of a user's function: nodes with or without scores, texts, dicts, objects.
+    """This shape is for results of user functions: nodes with or without scores, texts, dicts, objects.
 
-    ``reading``: reads items that are no nodes; ``item_of``: converts a node to an item.
+    ``reading``: reads items that are not nodes. ``item_of``: converts a node to such an item; None if
+    there is no such function.
     """
 
     reading: ItemReading = field(default_factory=ItemReading)
@@ -102,19 +106,19 @@ class Anything:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result, without its items."""
+        """Returns the form of a result without its items, such as a list or a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a new request, given the form of an earlier one."""
+        """Returns the form for the result of a new request, made from the form of a recorded result."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
-        """Returns the items in the original form: a client's response, a list, or a single string."""
+        """Returns the items as one result in this form: a client's response, a list or one string."""
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False: items keep the scores that they came with."""
+        """Returns False, because the results of functions need no scores."""
         return False
 
     def _item(self, item: Any, *, whole: bool) -> Found:

@@ -1,4 +1,4 @@
-"""This module detects workflows that wait for ever: for a human's answer, or for an event."""
+"""This module detects workflows that would wait for ever: for the answer of a human, or for an event."""
 
 import re
 from collections.abc import Generator, Iterator, Mapping
@@ -32,16 +32,16 @@ _STANDS_STILL = (
     "the case without any nodes, answer_without_sources='N/A' answers that"
 )
 _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
-"""The event by which newer releases of LlamaIndex report that no step runs; None in older releases."""
+"""The event by which LlamaIndex reports that no step runs; None if its release has no such event."""
 
 
 @dataclass(slots=True, eq=False)
 class Standstills:
-    """This class holds what was seen of waiting workflows during the first run of an application.
+    """A ``Standstills`` holds what was seen of workflows that wait for an event, for one application.
 
-    ``seen``: True if no step ran at some moment; an event from outside then continued the run, so replays
-    may wait as well. ``asking``: the ids of runs that have asked a human; ``answered``: why a first run
-    that a human answered cannot be replayed, empty if none was.
+    ``seen``: True if the first run was once without a running step. It continued by an event from
+    outside, so replays may wait in the same way. ``asking``: the ids of runs that have asked a human.
+    ``answered``: why a first run that a human answered cannot be replayed; empty if no human answered.
     """
 
     seen: bool = False
@@ -50,7 +50,10 @@ class Standstills:
 
 
 class _Blind(BaseSerializer):
-    """This serializer drops the application's values in a context, which may not be serializable."""
+    """This serializer replaces the application's values in a context by null.
+
+    The values are not needed, and other serializers would raise for values that cannot be serialized.
+    """
 
     @override
     def serialize(self, value: Any) -> str:
@@ -66,7 +69,7 @@ _run: ContextVar[tuple[Standstills, bool] | None] = ContextVar("_run", default=N
 
 @contextmanager
 def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, None, None]:
-    """Marks the workflows inside the block as those of a replay, or of the first run."""
+    """Marks the workflows that run inside the block as part of a replay, or of the first run."""
     token = _run.set((standstills, is_replay))
     try:
         yield
@@ -75,14 +78,20 @@ def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, Non
 
 
 def note_answered(reason: Exception) -> None:
-    """Notes that a human answers the first run, so that it cannot be replayed; ``reason``: the error."""
+    """Notes that a human answers the first run, which therefore cannot be replayed.
+
+    ``reason``: the error to raise when the run has ended.
+    """
     now = _run.get()
     if now is not None:
         now[0].answered = str(reason)
 
 
 def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
-    """Returns an error if this event says that the run waits for a human; else None."""
+    """Returns an error if this event shows that the run waits for a human; else None.
+
+    ``workflow``: the name of the workflow's class, for the message.
+    """
     if isinstance(event, InputRequiredEvent):
         return _asking(workflow, type(event).__name__)
     if _IDLE is None or not isinstance(event, _IDLE):
@@ -99,7 +108,11 @@ def _asking(workflow: str, asked: str) -> Exception:
 
 
 def _telling(_name: str, method: Any) -> Any:
-    """Wraps the writing of events of all workflows, also of those that functions or steps run."""
+    """Returns the replacement of the method by which all workflows write their events.
+
+    It also notes that a workflow asks a human, and checks that no workflow stands still. This includes
+    workflows that a function or a step runs.
+    """
 
     @wraps(method)
     async def tell(adapter: Any, event: Event) -> None:
@@ -124,7 +137,10 @@ def _stand_still(standstills: Standstills, is_replay: bool) -> None:
 
 
 def _awaited_in(state: object) -> Iterator[str]:
-    """Yields the names of the events that running steps wait for."""
+    """Yields the names of the events for which running steps wait.
+
+    ``state``: a workflow's context as nested dicts and lists.
+    """
     if isinstance(state, Mapping):
         for key, value in cast("Mapping[str, Any]", state).items():
             if key == "waiting_for_event":

@@ -1,4 +1,4 @@
-"""This module streams the pieces of a response, and explains it at the end."""
+"""This module streams the text of a response in pieces, and explains the response at the end."""
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import ExitStack, suppress
@@ -15,10 +15,11 @@ from .tracing import Beginning
 
 
 class Begun:
-    """A ``Begun`` holds a response whose text may still be streamed.
+    """A ``Begun`` holds a response whose text is streamed later, or is complete already.
 
-    ``response``: the application's response; its stream must be read through this object. A slot of the
-    limiter is held, and the framework intercepted, until ``close`` or the end of the stream.
+    ``response``: the application's response; its stream must be read through this object. Until ``close``
+    or the end of the stream, the object occupies a slot of the limiter, and LlamaIndex's methods stay
+    replaced.
     """
 
     def __init__(self, call: Call[Found]) -> None:
@@ -27,27 +28,27 @@ class Begun:
         self._open = ExitStack()
         self._slot = ExitStack()
         self._stream: Any = None
-        # The explanation at the end belongs to the call that began the stream, if that is traced.
+        # In traces, the explanation at the end becomes a child of the span in which the stream began.
         self._beginning = Beginning()
         self.response: Any = None
 
     def close(self) -> None:
-        """Releases the slot and the interception. The rest of the stream is not read."""
+        """Frees the slot, and stops the interception. Does not read the rest of the stream."""
         self._slot.close()
         self._open.close()
 
     def _output(self) -> Any:
-        # Replays need slots, so this one is released before the explanation.
+        # The slot is freed before the explanation, because the replays need it.
         self._slot.close()
         return whole(self.response, "".join(self._text))
 
 
 class Pieces(Begun):
-    """This class yields the pieces of an answer once, and then its explanation."""
+    """This class yields the pieces of an answer once, and then returns the explained response."""
 
     @classmethod
     def of(cls, call: Call[Found]) -> "Pieces":
-        """Runs the application until it has its response."""
+        """Runs the application until it returns its response, whose text may still be streamed."""
         begun = cls(call)
         try:
             begun._open.enter_context(call.run.application.interception.intercepting())
@@ -60,7 +61,7 @@ class Pieces(Begun):
         return begun
 
     def pieces(self) -> Iterator[str]:
-        """Yields the pieces as they come. Releases everything if the consumer stops early."""
+        """Yields the pieces as they arrive; closes the stream and itself if the consumer stops early."""
         try:
             for piece in self._stream:
                 self._text.append(str(piece))
@@ -71,7 +72,7 @@ class Pieces(Begun):
             raise
 
     def rest(self) -> Explained[Any] | Unexplained[Any]:
-        """Reads the rest of the stream. Returns the whole response, explained."""
+        """Reads the rest of the stream, and returns the whole response with its explanation."""
         try:
             self._text.extend(map(str, self._stream))
             with self._beginning.current():
@@ -81,11 +82,11 @@ class Pieces(Begun):
 
 
 class AsyncPieces(Begun):
-    """This class yields the pieces of an answer on the caller's loop, and then its explanation."""
+    """This class does the same as ``Pieces`` by async methods, in the caller's event loop."""
 
     @classmethod
     async def of(cls, call: Call[Found]) -> "AsyncPieces":
-        """Runs the application until it has its response."""
+        """Runs the application until it returns its response, whose text may still be streamed."""
         begun, limiter = cls(call), call.explainer.limiter
         try:
             begun._open.enter_context(call.run.application.interception.intercepting())
@@ -100,7 +101,7 @@ class AsyncPieces(Begun):
         return begun
 
     async def pieces(self) -> AsyncGenerator[str, None]:
-        """Yields the pieces as they come. Releases everything if the consumer stops early."""
+        """Yields the pieces as they arrive; closes the stream and itself if the consumer stops early."""
         try:
             async for piece in self._stream:
                 self._text.append(str(piece))
@@ -114,7 +115,7 @@ class AsyncPieces(Begun):
             raise
 
     async def rest(self) -> Explained[Any] | Unexplained[Any]:
-        """Reads the rest of the stream. Returns the whole response, explained."""
+        """Reads the rest of the stream, and returns the whole response with its explanation."""
         try:
             async for piece in self._stream:
                 self._text.append(str(piece))
@@ -125,7 +126,7 @@ class AsyncPieces(Begun):
 
 
 def whole(response: Any, text: str) -> Any:
-    """Returns the response as a response that was not streamed; ``text``: the text of its stream."""
+    """Returns a streamed response as one that was not streamed; ``text``: the text of its stream."""
     if isinstance(response, (StreamingResponse, AsyncStreamingResponse)):
         return Response(text, response.source_nodes, response.metadata)
     if isinstance(response, StreamingAgentChatResponse):

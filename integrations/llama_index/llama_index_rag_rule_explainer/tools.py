@@ -1,4 +1,4 @@
-"""This module notes which tools run, and replaces tools by stubs."""
+"""This module notes which tools a run calls, and replaces the tools in ``stub_tools`` by stubs."""
 
 import asyncio
 import re
@@ -14,7 +14,9 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 
 _HANDOFF = "handoff"
-"""The tool by which agents of an ``AgentWorkflow`` hand over; LlamaIndex reserves its name."""
+"""The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to another agent.
+
+LlamaIndex reserves this name, so no tool of the application has it."""
 
 
 def _calling(name: str, method: Any) -> Any:
@@ -51,7 +53,7 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _made(result: Any) -> Any:
-    """Notes a tool's result as made by the run. Returns the result."""
+    """Returns the result of a tool, and notes its text as a text of this run that is no source."""
     run = participation()
     if run is not None:
         run.made.append(str(result))
@@ -59,9 +61,10 @@ def _made(result: Any) -> Any:
 
 
 def _in_context(tool: Any) -> Any:
-    """Returns the tool; its sync function runs in a thread with the context of the run.
+    """Returns a tool whose async call runs the sync function in a thread with the context of the run.
 
-    Releases of llama-index-core before 0.14.21 do not pass the context on to the thread.
+    Releases of llama-index-core before 0.14.21 do not pass the context on to the thread. A tool with an
+    async function of its own is returned unchanged.
     """
     if not isinstance(tool, FunctionTool) or not _was_made_async(tool.async_fn):
         return tool

@@ -1,4 +1,4 @@
-"""This module opens a span of LlamaIndex's dispatcher for each explanation and for each replay."""
+"""This module reports each explanation and each replay as a span to LlamaIndex's dispatcher."""
 
 import inspect
 from collections.abc import Callable, Generator
@@ -32,26 +32,26 @@ _OURS = __name__.partition(".")[0]
 
 
 def _given(question: str, kept: str) -> None:
-    """Has the signature that the spans of this module report as their arguments."""
+    """Does nothing; only its signature is used, for the arguments that spans of this module report."""
 
 
 _GIVEN = inspect.signature(_given)
 
 
 class OpenSpan:
-    """An ``OpenSpan`` is a span of the dispatcher that has begun.
+    """An ``OpenSpan`` is a span of LlamaIndex's dispatcher that has begun and not ended.
 
-    ``known``: the OpenTelemetry span that a listener has made for it, or None.
+    ``known``: the OpenTelemetry span that a span handler has made for it; None if there is none.
     """
 
     def __init__(self, identity: str, bound: inspect.BoundArguments, known: Any) -> None:
         self.known = known
         self._identity, self._bound = identity, bound
-        # Listeners must get the end in the context of the beginning.
+        # Span handlers must be told the end of a span in the context in which it began.
         self._context = copy_context()
 
     def ended(self, outcome: Outcome) -> None:
-        """Ends the span with the outcome of a replay or an explanation."""
+        """Ends the span, and reports the outcome of the replay or the explanation with it."""
         if self.known is not None:
             spans.mark(self.known, outcome)
         if outcome.error is None:
@@ -65,7 +65,7 @@ class OpenSpan:
 
 
 class Beginning:
-    """A ``Beginning`` remembers the spans of the context that it was made in."""
+    """A ``Beginning`` stores which spans were the current ones when it was made."""
 
     def __init__(self) -> None:
         self._identity = active_span_id.get()
@@ -73,7 +73,7 @@ class Beginning:
 
     @contextmanager
     def current(self) -> Generator[None, None, None]:
-        """Makes these spans the parents of those that begin inside."""
+        """Makes the stored spans the parents of all spans that begin inside the block."""
         with ExitStack() as inside:
             inside.callback(active_span_id.reset, active_span_id.set(self._identity))
             if self._span is not None:
@@ -87,12 +87,15 @@ def is_traced() -> bool:
 
 
 def asked() -> Unheard:
-    """Returns the reasons why traces would not be received. Blocks briefly; the result is cached."""
+    """Returns which tracing services would not receive traces, and why not.
+
+    The call blocks for a short time.
+    """
     return unheard(_tracers())
 
 
 def _tracers() -> list[Any]:
-    """Returns the OpenTelemetry tracers of the dispatcher's listeners, such as OpenInference's."""
+    """Returns the OpenTelemetry tracers of the dispatcher's span handlers, such as OpenInference's."""
     found = (getattr(each, "_otel_tracer", None) for each in get_dispatcher().span_handlers)
     return [each for each in found if each is not None]
 
@@ -129,14 +132,18 @@ def explaining(trace: TracedExplanation, question: str) -> Generator[None, None,
 
 @contextmanager
 def replaying(question: str) -> Generator[None, None, None]:
-    """Opens the span of a replay inside the block; the span ends when the replay has been judged."""
+    """Makes the span of a replay the current span inside the block.
+
+    The span ends once the answer of the replay was judged.
+    """
     replay = current_replay()
     if replay is None or not replay.explanation.replays:
         yield
         return
     with _entered(REPLAY, question, str(replay.marks.get("rag_rule_kept", ""))) as span:
         if _is_listened_to():
-            # A listener may block, so the span ends in another thread; without listeners, none is used.
+            # A span handler may block, so the end is reported in another thread. Without span handlers
+            # nothing is reported, and no thread is needed.
             replay.at_end(span.ended)
         yield
 

@@ -1,4 +1,4 @@
-"""This module replaces a method, sync or async, by one that acts on a run's own state."""
+"""This module replaces a method, sync or async, by one that uses the current run's own state."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,7 +14,10 @@ from rag_rule_explainer.instrumentation.isolation.isolating import (
 )
 
 Using: TypeAlias = Callable[[State, Any, str, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Use]
-"""A function (state of the run, object, sync name of the method, method, args, kwargs) -> use."""
+"""A function that computes the result of a method call for one run, from the run's own state.
+
+Its arguments are the state of the run, the object, the sync name of the method, the method, and the args
+and kwargs of the call. It returns a generator, which yields the calls that it needs of real objects."""
 
 
 def replacing(
@@ -25,10 +28,11 @@ def replacing(
     twin: Callable[[str], str],
     inside: Callable[[Any], bool] = lambda _: True,
 ) -> Callable[[Any], Any]:
-    """Returns a decorator that replaces a method.
+    """Returns a decorator that replaces a method inside runs; outside of runs, the method is unchanged.
 
-    ``plain``: the method's sync name; ``twin``: returns the async form of a name. ``inside``: returns
-    True for objects that keep all state in themselves; a run uses such objects of its own directly.
+    ``using``: computes the result. ``plain``: the method's sync name. ``twin``: returns the async form of
+    a sync name. ``inside``: returns True for objects that hold all their state in the process. If the
+    current run has made such an object, the method is not replaced for it.
     """
 
     def wrapping(method: Any) -> Any:

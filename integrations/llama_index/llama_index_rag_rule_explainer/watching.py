@@ -44,7 +44,7 @@ MODEL_FAILED = "a model failed, and the application answered without its reply"
 
 
 class Watch:
-    """A ``Watch`` records the requests of one run, its tokens, and the faults of its replies.
+    """A ``Watch`` records the requests of one run to models, the tokens spent, and faults of the replies.
 
     ``failures``: the errors that models raised, even if the application caught them.
     """
@@ -63,13 +63,13 @@ class Watch:
         self._predicted = Exchanges(before_sending, after_reply)
         self._replies: list[str] = []
         self._spent: dict[str, dict[str, int]] = {}
-        # The finish reason of a streamed reply, by the id of its span, once a chunk has it.
+        # By the id of a span: the finish reason that a chunk of its streamed reply had.
         self._reasons: dict[str | None, str | None] = {}
         self._asking: set[str | None] = set()
 
     @property
     def exchanges(self) -> Exchanges:
-        """Returns the requests that models report; if they report none, those of the predictions."""
+        """Returns the requests that models report; if they report none, the requests of predictions."""
         return self._sent if self._sent.requests else self._predicted
 
     @property
@@ -79,7 +79,7 @@ class Watch:
 
     @property
     def fault(self) -> str:
-        """Returns the fault of a reply, or the error if all models failed; empty if all is well."""
+        """Returns the fault of a reply, or the error if all models failed; "" if there is no fault."""
         if self.failures and not self._replies:
             return f"{MODEL_FAILED}: {self.failures[0]}"
         return self._fault
@@ -96,7 +96,7 @@ class Watch:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
     def told(self, event: Any) -> None:
-        """Takes an event of the dispatcher; events that do not concern models are ignored."""
+        """Records what an event of the dispatcher says about models; ignores all other events."""
         if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
             self._asking.add(event.span_id)
         if isinstance(event, LLMChatStartEvent):
@@ -130,12 +130,13 @@ class Watch:
             begun.append(event.span_id)
 
     def predicted(self, span: str | None, text: str) -> None:
-        """Notes the reply of the prediction with this span."""
+        """Notes the reply of a prediction; ``span``: the id of the prediction's span."""
         self._predicted.reply(span, text, text)
 
     def _request(self, where: Exchanges, span: str | None, text: str, sent: str) -> None:
         if not inside_retrieval.get():
-            # A reranker's request shows all nodes, which the answering model need not see.
+            # Requests inside a retrieval, as those of a reranker, are not recorded: they contain all
+            # nodes, and do not show which nodes the answering model sees.
             where.ask(span, text, sent)
 
     def _replied(self, response: ChatResponse | CompletionResponse | None, span: str | None) -> None:
@@ -164,37 +165,39 @@ _watching: ContextVar[Watch | None] = ContextVar("rag_rule_llama_index_watch", d
 
 @contextmanager
 def watched_by(watch: Watch) -> Generator[None, None, None]:
-    """Passes the events of this context to the watch, inside the block."""
+    """Passes the events of the current context to the watch, until the block ends."""
     token = _watching.set(watch)
     try:
         yield
     finally:
-        # An abandoned stream may end in the garbage collector's context, where the variable is unset.
+        # The garbage collector may end an abandoned stream in another context. There the token is
+        # invalid, and there is nothing to reset.
         with suppress(ValueError):
             _watching.reset(token)
 
 
 _beginning: ContextVar[list[str | None] | None] = ContextVar("rag_rule_beginning", default=None)
-"""The ids of the spans of the predictions that begin inside ``prediction_begun``."""
+"""The span ids of the predictions that begin in a block of ``prediction_begun``; None outside of one."""
 
 
 @contextmanager
 def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
-    """Watches the begin of a streamed prediction inside the block.
+    """Finds the span of a streamed prediction that begins inside the block.
 
-    Yields a callback for its reply, since LlamaIndex has no event for that; None outside of a watch.
+    Yields a function that notes the reply of the prediction, because LlamaIndex has no event for the
+    reply. Yields None if no watch is active.
     """
     watch, begun = _watching.get(), list[str | None]()
     token = _beginning.set(begun)
     try:
-        # A prediction may begin nested ones; the first is the streamed prediction itself.
+        # A prediction may begin other predictions; the first one is the streamed prediction itself.
         yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
     finally:
         _beginning.reset(token)
 
 
 def _parameters(event: LLMChatStartEvent | LLMCompletionStartEvent) -> str:
-    """Returns the model of a request and its parameters, such as temperature and tools, as text."""
+    """Returns the model and the parameters of a request, such as temperature and tools, as one text."""
     model = {key: each for key, each in event.model_dict.items() if key in _OF_A_MODEL}
     given = {key: each for key, each in event.additional_kwargs.items() if key not in _OF_TRANSPORT}
     plain = {key: each for key, each in {**model, **given}.items() if _is_plain(each)}
@@ -203,7 +206,10 @@ def _parameters(event: LLMChatStartEvent | LLMCompletionStartEvent) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """Returns True for JSON-like values; other objects may differ from run to run without meaning."""
+    """Returns True for JSON-like values.
+
+    Other values are left out of comparisons, because their text may differ in each run without reason.
+    """
     if isinstance(value, Mapping):
         return all(map(_is_plain, cast("Mapping[str, Any]", value).values()))
     if isinstance(value, (list, tuple)):
@@ -227,12 +233,19 @@ _OF_MODELS = (
 
 @lru_cache(maxsize=256)
 def _counts(kind: type) -> bool:
-    """Returns True for classes of events that ``told`` uses; cached, as a replay has many others."""
+    """Returns True for classes of events that ``told`` uses.
+
+    The result is cached, because a replay has many events of other classes.
+    """
     return issubclass(kind, _OF_MODELS)
 
 
 def _dispatching(name: str, method: Any) -> Any:
-    """Wraps the dispatcher: events reach the current watch, and untraced replays reach no listener."""
+    """Returns the replacement of a method of the dispatcher.
+
+    It passes events to the current watch. In replays that are not to be traced, it does not call the
+    method, so that no event or span handler is called.
+    """
     is_event, begins = name.endswith("event"), name == "span_enter"
 
     def is_traced(given: tuple[Any, ...], identity: str = "") -> bool:
@@ -240,7 +253,8 @@ def _dispatching(name: str, method: Any) -> Any:
         if is_event and watch is not None and given and _counts(type(given[0])):
             watch.told(given[0])
         if begins and run is not None and run.trace is not None and not run.trace.explained_run:
-            run.trace.explained_run = identity  # the first span of a run is the outermost one
+            # The first span of a run is the outermost one, so its id is the id of the run.
+            run.trace.explained_run = identity
         return run is None or run.traced
 
     @wraps(method)

@@ -1,4 +1,4 @@
-"""This module runs workflows: it finds the arguments of their ``run``, and forwards their events."""
+"""This module runs workflows: it finds the arguments for ``run``, and passes events to the caller."""
 
 import asyncio
 import inspect
@@ -19,10 +19,10 @@ from .standstills import asking, note_answered
 
 
 async def result_of(workflow: Workflow, given: Any) -> Any:
-    """Returns the result of one run.
+    """Runs a workflow once, and returns its result.
 
-    Raises BaselineFailed, and in a replay UnusableReply, if the workflow waits for a human, unless the
-    caller answers the events of the user's own run.
+    If the workflow waits for a human, raises BaselineFailed, or UnusableReply in a replay. But if the
+    caller reads the events of this run (see ``Listener``), the run waits for the caller to answer.
     """
     handler = workflow.run(**run_arguments(workflow, given))
     listener, name = listening.get(), type(workflow).__name__
@@ -40,7 +40,7 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
                 note_answered(reason)
         return None
 
-    # A failed run may leave its event stream open, so both are awaited.
+    # A failed run may leave its event stream open, so the code waits for the stream or the run to end.
     hearing, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
     try:
         await asyncio.wait((hearing, running), return_when=asyncio.FIRST_COMPLETED)
@@ -60,8 +60,10 @@ async def _awaited(handler: Any) -> Any:
 
 
 def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
-    """Returns the keyword arguments of ``run`` for an input. Raises InvalidInput if a question fits
-    several of them, or none."""
+    """Returns the keyword arguments for a workflow's ``run``, given an input.
+
+    Raises InvalidInput if the input is a question and it is unclear which argument takes the question.
+    """
     if isinstance(given, Mapping):
         return dict(cast("Mapping[str, Any]", given))
     if isinstance(given, StartEvent):
@@ -72,7 +74,8 @@ def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
     wanted = [name for name, each in starts.model_fields.items() if each.is_required()]
     if len(starts.model_fields) == 1 or len(wanted) == 1:
         return {next(iter(wanted or starts.model_fields)): given}
-    # A plain StartEvent declares no fields, so the names are read from the code of the first steps.
+    # A plain StartEvent declares no fields. So the names of possible arguments are read from the code of
+    # the first steps.
     read = _names_read_by(type(workflow))
     keys = [name for name in QUESTION_KEYS if name in (read or starts.model_fields)]
     if len(keys) == 1 and not wanted:
@@ -84,7 +87,10 @@ def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
 
 
 def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns all arguments of a call of ``run`` by name. Raises TypeError if they do not fit."""
+    """Returns all arguments of a call of ``run`` by name.
+
+    Raises TypeError if there are too many positional arguments, or one is also given by name.
+    """
     is_asked = is_agent(kind) and not (positional and isinstance(positional[0], Context))
     names = ("user_msg", "chat_history", "memory", "ctx") if is_asked else ("ctx", "start_event")
     given = dict(zip(names, positional, strict=False))
@@ -97,12 +103,12 @@ def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str,
 
 
 def is_agent(kind: type[Workflow]) -> bool:
-    """Returns True iff this is a class of LlamaIndex's own agents, whose input is a message."""
+    """Returns True iff the class is one of LlamaIndex's own agents, whose input is a message."""
     return issubclass(kind, (BaseWorkflowAgent, AgentWorkflow))
 
 
 def _names_read_by(kind: type[Workflow]) -> set[str]:
-    """Returns the names of attributes and keys in the code of the workflow's first steps."""
+    """Returns the names of attributes and keys that occur in the code of a workflow's first steps."""
     names: set[str] = set()
     for owner in kind.__mro__[: kind.__mro__.index(Workflow)]:
         for member in vars(owner).values():
@@ -114,13 +120,13 @@ def _names_read_by(kind: type[Workflow]) -> set[str]:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """Returns the names in code, also in nested functions and comprehensions."""
+    """Returns the names and the string constants in code, also in nested functions."""
     names = {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
     return names.union(*(_names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
 def _is_first(function: Any) -> bool:
-    """Returns True iff a step takes a StartEvent."""
+    """Returns True iff a step takes a StartEvent, which makes it a first step of the workflow."""
     hints = getattr(function, "__annotations__", {}).values()
     return any(
         (isinstance(hint, type) and issubclass(hint, StartEvent))

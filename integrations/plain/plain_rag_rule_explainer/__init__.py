@@ -1,7 +1,7 @@
-"""This package explains the answers of RAG applications that use no framework, by rules.
+"""This package explains, by rules, the answers of RAG applications that use no framework.
 
-The application wraps its searches in a ``gate``. Requests to models are read from the official OpenAI
-client.
+The application wraps its searches in ``gate``, so that explanations see them. Requests to models are
+recorded if they are sent by the official OpenAI client.
 """
 
 from rag_rule_explainer.instrumentation.outputs import Explained

@@ -1,4 +1,4 @@
-"""This module implements the kit's ``Application`` for functions that use the official OpenAI client."""
+"""This module runs and watches applications that are functions and use the official OpenAI client."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,13 +17,14 @@ from .wire import plain
 
 
 class PlainApplication(FunctionApplication):
-    """This class is the ``Application`` of functions whose models are called by the OpenAI client."""
+    """This class is the ``Application`` for functions that call models by the OpenAI client."""
 
     @property
     @override
     def interception(self) -> Patches:
         with suppress(ImportError):
-            # Requests of a client that is imported during a run would not be seen.
+            # The client is imported before the run: if the run imported it, its requests would not be
+            # seen.
             import openai  # noqa: F401  # pyright: ignore[reportUnusedImport]
         return interception
 

@@ -24,7 +24,7 @@ from .reading import answer_in, question_in
 
 @dataclass(frozen=True, slots=True)
 class _NoEvents:
-    """This class reports no progress, because a plain application has no events of its own."""
+    """This class reports no progress, because there is no framework that could receive events."""
 
     @property
     def sync(self) -> Progress | None:
@@ -41,38 +41,42 @@ class _Options(ExplainerOptions):
 
 
 class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str]):
-    """This class explains the answers of an application without a framework, which it does not change.
+    """This class explains the answers of an application without a framework, without changing it.
 
     ``application``: a function of one input, sync or async, which may stream its answer. For an
-    application that keeps state, pass a function without parameters that makes such a function for each
-    run. Searches are seen if they are in a ``gate``. Requests and replies of models are read from the
-    official OpenAI client, sync and async, streamed or not: chat completions, responses and completions.
-    Requests by other means are not seen; the explanation says so.
+    application that keeps state between runs, pass a function without parameters; it is called for each
+    run, and must return such a function of one input. Searches are seen if they are wrapped in ``gate``.
+    Requests to models are seen if they are sent by the official OpenAI client, sync or async, streamed or
+    not: chat completions, responses and completions. Other requests are not seen; the explanation says
+    so.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, messages, replies of the client, and dicts with the usual keys.
 
     ``scope``: "seen" explains by the sources whose text was recognised in requests to models, and serves
-    only these; "retrieved" explains by all sources found. ``on_new_query``: the result of a replay's
-    query that the baseline did not make: all retained sources ("kept", the default), the retained ones
+    only these; "retrieved" explains by all sources found. ``on_new_query``: what a replay gets for a
+    query that the baseline did not make: all retained sources ("kept", the default), the retained sources
     among the results of a live search ("filter", the default if models call tools), or an error
-    ("error"). ``on_no_retrieval``: whether the answer of a replay without a search is an "error" or is
-    accepted. ``stub_tools``: results of functions marked as ``tool``, by name, which are used instead of
-    a call. ``allow_length``: replies cut off at their length limit count. ``trace_replays=False`` keeps
-    replays out of LangSmith and OpenTelemetry. ``ignore``: regular expressions of texts, such as a
-    request number, that may differ between the baseline's requests to models and those of a replay on
-    all sources. ``replay_bound``: a replay may make this many times the baseline's requests to models,
-    tool calls and searches; beyond that its answer is unknown. ``print_replays=True`` also shows the
-    output and the warnings of replays. The other settings are those of ``rag_rule_explainer.Explainer``.
+    ("error"). ``on_no_retrieval``: "error" if a replay that searches nothing is an error; otherwise its
+    answer is accepted. ``stub_tools``: by the name of a function marked as ``tool``, the result that is
+    used instead of a call. ``allow_length``: True if replies that were cut off at their length limit
+    count as answers. ``trace_replays=False`` hides replays from LangSmith and OpenTelemetry.
+
+    ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
+    texts may differ between the baseline's requests to models and those of a replay on all sources.
+    ``replay_bound``: limits a replay to this many times the requests to models, tool calls and searches
+    of the baseline; the answer of a replay that exceeds it is unknown. ``print_replays=True`` also shows
+    the printed output and the warnings of replays. The other settings are those of
+    ``rag_rule_explainer.Explainer``.
 
     The application runs once on the input, and the results of its gated searches are recorded. Then it is
-    replayed on subsets of these results, which are served in place of searches: ``explain`` runs an async
-    application on a loop of its own, ``aexplain`` runs a sync one in a thread. State that the application
-    keeps between runs is not isolated; StateShared is raised if a replay is seen to depend on it. Then
-    pass a function that makes the application. ``documents=`` are served as they are given, so they must
-    have the form that the search returns, or that ``item_of`` of the gate makes.
+    replayed on subsets of these results, which are served in place of searches. ``explain`` runs an async
+    application in a new event loop; ``aexplain`` runs a sync application in a thread. State that the
+    application keeps between runs is not isolated. If a replay is seen to depend on it, StateShared is
+    raised; then pass a function that makes the application. ``documents=`` are served as they are given.
+    So they must have the form that the search returns, or that ``item_of`` of the gate makes.
 
-    Raises InvalidInput for an object that is no application.
+    Raises InvalidInput for an object that cannot be run as an application.
     """
 
     @showing_settings

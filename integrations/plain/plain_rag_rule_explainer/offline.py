@@ -1,4 +1,4 @@
-"""This module puts the offline reader behind the OpenAI client, for demos and tests without a key."""
+"""This module makes an OpenAI client that needs no API key and no network, for demos and tests."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _STREAMED = {"content-type": "text/event-stream"}
 
 
 def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
-    """Yields the server-sent events of a message that is streamed word by word."""
+    """Yields the server-sent events that stream a message word by word; ``end``: its finish reason."""
     text, calls = str(message.get("content") or ""), message.get("tool_calls") or ()
     deltas: list[dict[str, Any]] = [
         {"role": "assistant"},
@@ -41,15 +41,15 @@ def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
 
 
 def offline_client(says: Callable[[Mapping[str, Any]], str | Mapping[str, Any]] = _read) -> "OpenAI":
-    """Returns an OpenAI client whose chat completions, whole or streamed, are made in this process.
+    """Returns an OpenAI client that sends nothing: its chat completions are computed in this process.
 
-    ``says``: a function from the body of a request to the text of the reply, or to its message with tool
-    calls. By default the reply is a part of the passages that ``parse_prompt`` of
-    ``rag_rule_explainer.testing.prompts`` finds in the request, or "N/A". Raises MissingExtra if the
-    ``openai`` package is not installed.
+    ``says``: a function that gets the body of a request, and returns the text of the reply or a message
+    with tool calls. By default the reply consists of words of the passages that ``parse_prompt`` of
+    ``rag_rule_explainer.testing.prompts`` finds in the request, or it is "N/A". Replies can be streamed.
+    Raises MissingExtra if the ``openai`` package is not installed.
     """
     try:
-        import httpx  # late, because explaining itself needs neither package
+        import httpx  # imported only when needed, because explanations need neither package
         from openai import OpenAI
     except ImportError as error:
         raise MissingExtra.naming("plain", "offline_client") from error

@@ -1,4 +1,4 @@
-"""This module reads the question of an application's input and the answer of its output."""
+"""This module reads the question from an application's input and the answer from its output."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, is_dataclass
@@ -17,9 +17,10 @@ _OF_OPENAI = "openai."
 
 
 def question_in(given: Any) -> str:
-    """Returns the question in an input: a str, the last of a list of messages, or a dict with either.
+    """Returns the question in an input: a str, or the last of a list of messages.
 
-    Raises InvalidInput, naming ``question_of``, for anything else.
+    The input may also be a dict that has the question under a usual key, such as "question". Raises
+    InvalidInput for any other input; the message advises to pass ``question_of``.
     """
     found = reading.look_up(given, _QUESTION_KEYS, _text)
     if found is None:
@@ -33,14 +34,14 @@ def question_in(given: Any) -> str:
 def answer_in(output: Any) -> Answer:
     """Returns the answer in an output.
 
-    The output may be a str, an Answer or a reply of the OpenAI client; a tuple, whose first item is read;
-    or a dict or a dataclass with an entry for the answer. A pydantic model becomes the answer's ``value``
-    as well.
+    The output may be a str, an Answer or a reply of the OpenAI client. Of a tuple, the first item is
+    read. A dict or a dataclass must have the answer under a usual name, such as "answer". A pydantic
+    model is also stored as the answer's ``value``.
 
-    Raises InvalidInput, naming ``answer_of``, for anything else.
+    Raises InvalidInput for any other output; the message advises to pass ``answer_of``.
     """
     while isinstance(output, tuple) and output:
-        # Many applications return (answer, sources).
+        # Many applications return (answer, sources), so the first item is the answer.
         output = cast("tuple[Any, ...]", output)[0]
     if isinstance(output, Answer):
         return output
@@ -57,7 +58,7 @@ def _answer_in(output: Any) -> Answer:
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
     is_record = is_dataclass(output) and not isinstance(output, type)
     entries: Any = asdict(cast("Any", output)) if is_record else output
-    found = reading.look_up(entries, _ANSWER_KEYS, _text)
+    found = reading.look_up(entries, _ANSWER_KEYS, _text, reading.text_of_several)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {type(output).__name__}; "
@@ -67,7 +68,7 @@ def _answer_in(output: Any) -> Answer:
 
 
 def whole(pieces: Sequence[Any]) -> Any:
-    """Returns the whole text of streamed texts or OpenAI chunks; for other streams, the last piece."""
+    """Returns the joined text of streamed texts or OpenAI chunks; for other streams, the last piece."""
     streamed = Streamed()
     texts = [each if isinstance(each, str) else _text_of(streamed, each) for each in pieces]
     return pieces[-1] if None in texts else "".join(filter(None, texts))

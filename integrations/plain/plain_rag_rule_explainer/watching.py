@@ -1,7 +1,7 @@
 """This module records the requests and replies of the official OpenAI client in each run.
 
-During explanations only, it replaces the one method through which the client sends every request. A
-context variable determines the run that a request belongs to.
+During explanations, it replaces the method ``request``, by which the client sends every request. A
+context variable says which run sends a request.
 """
 
 import re
@@ -17,7 +17,7 @@ from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch
 from .wire import Streamed, asked_in, plain, reply_in
 
 _MODELS = ("/completions", "/responses")
-"""The ends of the URL paths that call a model; other paths count tokens, embed or list."""
+"""The ends of URL paths by which a model is called; other paths, as for embeddings, are ignored."""
 
 
 def _asks_a_model(options: Any) -> bool:
@@ -30,15 +30,18 @@ def _begun(watch: ClientWatch, options: Any) -> object:
 
 
 def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
-    """Records a reply: a whole one at once, a streamed one as the application reads it."""
+    """Returns the client's result, and records the reply in it.
+
+    A streamed reply is recorded while the application reads it.
+    """
     chunks = getattr(result, "_iterator", None)
     if chunks is None:
         body: Any = plain(result)
-        # A raw response that the application is going to stream must not be read here.
+        # A raw response whose body is a stream has no mapping; it is left to the application to read.
         if isinstance(body, Mapping):
             watch.replied(key, reply_in(cast("Mapping[str, Any]", body)))
     else:
-        # The client has no public hook for the chunks of a stream.
+        # The private attribute is replaced, because the client has no public hook for a stream's chunks.
         result._iterator = (_aread if hasattr(chunks, "__anext__") else _read)(watch, key, chunks)
     return result
 
@@ -62,7 +65,7 @@ async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) ->
 
 
 def _bound(request: Any, client: Any) -> Any:
-    # Wrappers of tracers need a bound method.
+    # Tracers may have replaced ``request`` by a wrapper that works only as a bound method.
     return request.__get__(client, type(client))
 
 
@@ -95,7 +98,7 @@ def _asending(_: str, request: Any) -> Any:
 
 
 _ADDED_ALONE = re.compile("(?!)")
-"""A pattern that matches nothing: no method is replaced on subclasses, which all use the client's."""
+"""A pattern that matches no name: subclasses inherit ``request``, so nothing is replaced on them."""
 interception = Patches(
     [
         Interception("openai", "OpenAI", _ADDED_ALONE, _sending, added=("request",)),

@@ -1,4 +1,4 @@
-"""This module reads requests and replies of OpenAI's protocols: chat completions and responses."""
+"""This module reads requests and replies in OpenAI's protocols: chat completions and responses."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -10,7 +10,7 @@ from rag_rule_explainer.instrumentation.engine import Said, reason_in
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
 
 _SHOWN = ("instructions", "prompt", "messages", "input")
-"""The keys of a request's body whose content the model is shown; the others are parameters."""
+"""Keys of a request's body whose content the model reads; the other keys are parameters."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", *_SHOWN})
 _NO_TEXT = frozenset(
     {"role", "type", "id", "call_id", "tool_call_id", "name", "status", "arguments", "tool_calls"}
@@ -27,7 +27,7 @@ def asked_in(body: Entries) -> ModelRequest:
     """Returns the texts, the parameters and the tool results in the body of a request."""
     items = [plain(each) for key in _SHOWN for each in _several(body.get(key))]
     parameters = described({key: each for key, each in body.items() if key not in _OF_TRANSPORT})
-    # The kit reads the parameters after the last blank line.
+    # The parameters come last, after a blank line, because the code that compares requests expects this.
     sent = "\n\n".join([*map(_spoken, items), parameters])
     results = ((_call_id(each), "\n".join(_texts(each))) for each in items if _call_id(each))
     return ModelRequest(
@@ -36,13 +36,14 @@ def asked_in(body: Entries) -> ModelRequest:
 
 
 def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
-    """Returns the content of a reply. ``is_partial``: its stream was not read to the end."""
+    """Returns the content of a reply. ``is_partial``: True if its stream was not read to the end."""
     choices = [_entries(each) for each in _several(body.get("choices"))]
     messages = [_entries(each.get("message") or each) for each in choices] or [
         _entries(each) for each in _several(body.get("output"))
     ]
     several = [_answer_of(each) for each in messages]
-    # Applications use the first of several choices, but all text items of a response.
+    # Of several choices, applications use the first. Of a response (of the Responses API), they use all
+    # text items.
     text = several[0] if choices else "".join(several)
     calls = tuple(call for each in messages for call in _calls(each))
     said = Said(
@@ -61,10 +62,13 @@ def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
 
 
 def plain(given: Any) -> Any:
-    """Returns the body of a raw response, or the fields of a client's model, as JSON-like data."""
+    """Returns the body of a raw response, or the fields of an object of the client, as JSON-like data.
+
+    Any other object is returned unchanged.
+    """
     http = getattr(given, "http_response", None)
     if http is not None:
-        with suppress(Exception):  # a body that is a stream must be left to the application
+        with suppress(Exception):  # raised if the body is a stream, which the application is to read
             return http.json()
     dump = getattr(given, "model_dump", None)
     return given if dump is None else dump(warnings=False)
@@ -72,7 +76,10 @@ def plain(given: Any) -> Any:
 
 @dataclass(slots=True)
 class Streamed:
-    """This class joins the chunks of a reply. ``is_partial``: the stream was not read to its end."""
+    """This class joins the chunks of a streamed reply.
+
+    ``is_partial``: True until the stream was read to its end.
+    """
 
     is_partial: bool = True
 
@@ -85,7 +92,8 @@ class Streamed:
         """Adds the next chunk, and returns the text in it."""
         body = _entries(plain(chunk))
         if "type" in body:
-            # Of the events of the Responses API, the first and the last carry the whole response so far.
+            # In the Responses API, some events, such as the first and the last, contain the whole
+            # response as it is then.
             self._whole.update(_entries(body.get("response")))
             return str(body["delta"]) if body["type"] == "response.output_text.delta" else ""
         self._whole.update({key: body[key] for key in ("model", "usage") if body.get(key)})
@@ -104,7 +112,7 @@ class Streamed:
         return delta.get("content") or ""
 
     def reply(self) -> ModelReply:
-        """Returns the reply that the chunks so far make."""
+        """Returns the reply that consists of the chunks added so far."""
         return reply_in(self._joined(), is_partial=self.is_partial)
 
     def _joined(self) -> Entries:
@@ -124,7 +132,7 @@ def _entries(given: Any) -> Entries:
 
 
 def _texts(given: Any) -> Iterator[str]:
-    """Yields every text in a message and its nested parts, without the arguments of tool calls."""
+    """Yields every text in a message, at any depth, except ids, names and the arguments of tool calls."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):
@@ -152,14 +160,14 @@ def _calls(message: Entries) -> Iterator[Called]:
 
 
 def _call_id(item: Any) -> str:
-    """Returns the id of the tool call whose result the item is; empty for other items."""
+    """Returns the id of a tool call if the item is the result of the call; empty for other items."""
     entries = _entries(item)
     is_output = str(entries.get("type")).endswith("call_output")
     return str(entries.get("tool_call_id") or (entries.get("call_id") if is_output else "") or "")
 
 
 def _answer_of(message: Entries) -> str:
-    """Returns the text of a reply's message; empty for reasoning and tool calls."""
+    """Returns the text of one item of a reply; empty if the item is reasoning or a tool call."""
     if message.get("type") not in {None, "message"}:
         return ""
     content = message.get("content") or message.get("text") or ""

@@ -68,7 +68,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     model: Models = None,
     figures: Figures = True,
 ) -> None:
-    """Measure how often models do what labels imply and follow their instructions. See ``_help``."""
+    """Runs the experiment, and exits. The help page of the command is ``HELP``."""
     data, order = drawing.file, drawing.distractors
     plan = BenchmarkPlan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
     fewest, most = parsed_necessary(necessary, sources)
@@ -87,7 +87,11 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
 
 def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
-    """Returns the fewest and the most necessary sources of ``2`` or ``2-4``. Raises InvalidInput."""
+    """Returns the smallest and the largest number of necessary sources in a text such as 2 or 2-4.
+
+    ``written``: None for 2 to 4. ``sources``: the number of sources of each question. Raises InvalidInput
+    if the text is no such range, or there are fewer sources.
+    """
     if written is None:
         return min(2, sources), min(_MOST_NECESSARY, sources)
     complaint = f"--necessary {written!r} is no number; write 2, or 2-4"
@@ -121,7 +125,7 @@ def _table(rows: Sequence[BenchmarkRow]) -> Iterator[str]:
 
 
 def _help() -> str:
-    """Returns the help page, with the descriptions of the measures as in the tables."""
+    """Returns the help page. It describes the measures in the same words as the tables."""
     groups = [
         f"{group}: " + ". ".join(f"{name}, {among} that {means}" for name, (among, means) in found)
         for group in GROUPS

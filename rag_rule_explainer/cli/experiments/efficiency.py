@@ -1,4 +1,4 @@
-"""This module runs ``rag-rules experiment efficiency``: the cost of miners over the number of sources."""
+"""This module runs ``rag-rules experiment efficiency``: what miners cost for each number of sources."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -70,8 +70,10 @@ SomeExamples = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyRequest:
-    """This class holds the options of the experiment. Raises InvalidInput for options that exclude each
-    other."""
+    """An ``EfficiencyRequest`` holds the options of the experiment.
+
+    Raises InvalidInput for options that exclude each other.
+    """
 
     endpoints: Endpoints
     judging: JudgingOptions
@@ -106,7 +108,10 @@ class EfficiencyRequest:
                 )
 
     def plan(self) -> EfficiencyPlan:
-        """Returns the sizes and miners to compare. Raises InvalidInput."""
+        """Returns the numbers of sources and the miners to compare.
+
+        Raises InvalidInput for an option that cannot be read.
+        """
         return EfficiencyPlan(
             self.setting,
             parsed_sizes(self.sizes),
@@ -116,7 +121,10 @@ class EfficiencyRequest:
         )
 
     def drawn(self, sources: int) -> Sequence[Example]:
-        """Returns the examples, each with at least ``sources`` sources. Raises InvalidInput."""
+        """Returns the examples, each with at least ``sources`` sources.
+
+        Without ``--data`` they are synthetic. Raises InvalidInput if the file has no such questions.
+        """
         if self.data is None:
             count = self.examples or 1000
             return tuple(
@@ -126,7 +134,11 @@ class EfficiencyRequest:
         return drawing.drawn(self.necessary, self.necessary, sources)
 
     def asking(self) -> SubsetAsking:
-        """Returns the model and the judge to use. Raises InvalidInput, MissingExtra."""
+        """Returns the object that asks the model about subsets, and the judge about answers.
+
+        Without ``--data``, model and judge are synthetic and free. Raises InvalidInput for wrong options,
+        and MissingExtra if a package is not installed.
+        """
         if self.data is None:
             settings = Settings(retries=self.running.retries, timeout=self.running.timeout)
             judge = synthetic.PerfectJudge()
@@ -166,7 +178,10 @@ def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
 
 
 def parsed_sizes(written: str) -> tuple[int, ...]:
-    """Returns the sizes written as ``1-10``, ``2,5,10``, or both mixed. Raises InvalidInput."""
+    """Returns the numbers of sources in a text such as 1-10, 2,5,10 or 1-3,5, in ascending order.
+
+    Raises InvalidInput if the text has another form, or a number is too large.
+    """
     found = set[int]()
     for part in written.split(","):
         complaint = f"--sizes {written!r} are no sizes; write 1-10, or 2,5,10"
@@ -180,7 +195,10 @@ def parsed_sizes(written: str) -> tuple[int, ...]:
 
 
 def parsed_miners(written: str | None) -> tuple[WalkedMiner, ...]:
-    """Returns the miners of a comma-separated list of names. Raises InvalidInput."""
+    """Returns the miners in a comma-separated list of names; None for all.
+
+    Raises InvalidInput for a name that no miner has.
+    """
     if written is None:
         return tuple(WalkedMiner)
     named = [each.strip() for each in written.split(",") if each.strip()]

@@ -16,14 +16,17 @@ from ...settings import Settings
 from ..terminal import print_lines, say
 
 _TABLES = "efficiency.csv", "robustness.csv", "benchmark.csv", "redteam.csv"
-"""The tables of the experiments that also write failures.csv."""
+"""The main tables of all experiments that also write failures.csv."""
 _SHOWN = 5
 
 
 def prepare(out: Path, table: str, *, figures: bool = False) -> None:
-    """Makes the folder of ``table`` before anything is paid for. Raises MissingExtra if figures cannot
-    be drawn. Raises InvalidInput if the folder is not writable or has the tables of another
-    experiment, because some files of both have the same names."""
+    """Makes and checks the folder of the results before anything is paid for.
+
+    ``table``: the name of the experiment's main table. Raises MissingExtra if figures are wanted and
+    cannot be drawn. Raises InvalidInput if the folder is not writable, or has the table of another
+    experiment: both would write files with the same names.
+    """
     if figures:
         new_figure("", "")
     others = [name for name in _TABLES if name != table and (out / name).exists()]
@@ -47,9 +50,10 @@ def prepare(out: Path, table: str, *, figures: bool = False) -> None:
 class ExperimentEnding:
     """This class writes, draws and prints the results of one experiment.
 
-    ``out``: the folder. ``of``: the number of jobs. ``figures``: the names of all possible figures.
-    ``draw``: draws the figures; None for no figures. ``judged``: whether there was a judge; None if the
-    experiment never writes judgements.
+    ``out``: the folder for the files. ``of``: the number of jobs, for the message after an interrupt.
+    ``figures``: the file names of all figures that the experiment may draw. ``draw``: draws the figures;
+    None if none are wanted. ``judged``: whether there was a judge; None if the experiment never writes
+    judgements.
     """
 
     out: Path
@@ -60,12 +64,16 @@ class ExperimentEnding:
     judged: bool | None = None
 
     def conclude(self, outcome: ExperimentOutcome, lines: Iterable[str], failed: str) -> typer.Exit:
-        """Writes and prints the results, and returns the exit to raise. ``failed``: the words printed
-        after the number of failures. Raises InvalidInput."""
+        """Writes, draws and prints the results, and returns the exception to raise for the exit code.
+
+        ``lines``: the lines to print. ``failed``: the words to print after the number of failures. Raises
+        InvalidInput if a file cannot be written or removed.
+        """
         if outcome.interrupted:
             return interrupted(outcome.done, self.of, self.settings)
         files = ", ".join(outcome.write(self.out, judged=bool(self.judged)))
-        # Files of an earlier run would be taken for those of this run.
+        # Files that an earlier run left and this run does not write are removed, because users would take
+        # them for results of this run.
         _discard(self.out, [*self.figures, *([JUDGEMENTS] if self.judged is False else [])])
         drawn = [path.name for path in self.draw()] if self.draw else []
         if len(self.figures) > 1:
@@ -78,7 +86,10 @@ class ExperimentEnding:
 
 
 def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
-    """Prints how to continue after Ctrl-C, and returns the exit to raise."""
+    """Prints how to continue after Ctrl-C, and returns the exception to raise for the exit code.
+
+    ``done``, ``of``: how many jobs were done, and how many there are.
+    """
     store = settings.store
     kept = "" if store is None else f"; what was paid for is in {store.as_dict()['url']}"
     say(f"interrupted after {done:,} of {of:,}{kept}. Run the same command again to go on")
@@ -86,13 +97,20 @@ def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
 
 
 def costs(outcome: ExperimentOutcome, what: str, *, judged: bool = True) -> str:
-    """Returns a line with the calls and requests that ``what`` took."""
+    """Returns a line with the number of calls that an experiment made.
+
+    ``what``: what was measured, for the beginning of the line. ``judged``: also name the judge's
+    requests.
+    """
     line = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
     return line + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
 
 
 def parsed_range(written: str, complaint: str) -> tuple[int, int]:
-    """Returns the first and last number of ``2`` or ``2-4``. Raises InvalidInput with ``complaint``."""
+    """Returns the first and the last number in a text such as 2-4; for 2, both are 2.
+
+    ``complaint``: the message of the InvalidInput that is raised for any other text.
+    """
     low, dash, high = written.strip().partition("-")
     try:
         return int(low), int(high if dash else low)
@@ -101,7 +119,7 @@ def parsed_range(written: str, complaint: str) -> tuple[int, int]:
 
 
 def cells(name: str, width: int, columns: Iterable[str], each: int) -> str:
-    """Returns a line of a table: a name of ``width`` characters, and cells of ``each`` characters."""
+    """Returns a line of a table: a name padded to ``width`` characters, and cells padded to ``each``."""
     return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in columns)
 
 

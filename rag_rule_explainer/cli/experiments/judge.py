@@ -1,5 +1,7 @@
-"""This module runs ``rag-rules experiment judge``: it draws judgements for a person to label, and
-measures the judge."""
+"""This module runs ``rag-rules experiment judge``.
+
+It draws judgements for a person to label, and then measures the judge by the labels.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -94,7 +96,8 @@ def _check(labels: Path, out: Path) -> int:
     checked = check(drawn, labelled)
     write_csv(out / "judge.csv", Figure, figures(checked))
     missing = len(drawn) - len(labelled)
-    # The exit code must be right even if the reader of the output has gone away.
+    # Printing exits if the reader of the output has closed the pipe; the exit code must be right even
+    # then.
     with suppress(SystemExit):
         if missing:
             print_lines(

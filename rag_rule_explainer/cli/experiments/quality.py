@@ -1,5 +1,4 @@
-"""This module runs ``rag-rules experiment quality``: how well a model answers the questions
-themselves."""
+"""This module runs ``rag-rules experiment quality``: how often a model's answers are right."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

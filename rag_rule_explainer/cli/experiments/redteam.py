@@ -1,5 +1,7 @@
-"""This module runs ``rag-rules experiment redteam``: the cost of finding a payload split over two
-sources."""
+"""This module runs ``rag-rules experiment redteam``.
+
+It measures how many model calls it takes to find a malicious payload that is split over two sources.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

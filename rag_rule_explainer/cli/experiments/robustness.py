@@ -1,4 +1,7 @@
-"""This module runs ``rag-rules experiment robustness``: rules against labels, over samples and models."""
+"""This module runs ``rag-rules experiment robustness``.
+
+It compares the rules that are found with the rules that labels imply, for numbers of samples and models.
+"""
 
 from collections.abc import Iterator
 from functools import partial

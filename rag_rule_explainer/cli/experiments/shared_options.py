@@ -1,4 +1,7 @@
-"""This module groups the options that experiments share: questions, models, judge, and how they run."""
+"""This module defines the options that several experiments have.
+
+They are about the questions, the models, the judge, the results and how calls are made.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -54,7 +57,7 @@ Models = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """These options say which questions are drawn, and in which order their distractors are."""
+    """These options say which questions are drawn, and how their distractors are ordered."""
 
     data: Data = None
     examples: Annotated[int, typer.Option("--examples", min=1, help="Draw so many at random.")] = 50
@@ -70,19 +73,21 @@ class Drawing:
 
     @property
     def distractors(self) -> int | None:
-        """Returns the seed of the distractors' order; None for the published order."""
+        """Returns the seed for a random order of the distractors; None for the order in the file."""
         return self.seed if self.shuffle_distractors else None
 
     def drawn(self, fewest: int, most: int, sources: int) -> tuple[Example, ...]:
-        """Returns questions with ``fewest`` to ``most`` necessary sources and at least ``sources``
-        sources. Raises InvalidInput."""
+        """Returns random questions with ``fewest`` to ``most`` necessary sources.
+
+        Each has at least ``sources`` sources. Raises InvalidInput if the file cannot be used.
+        """
         criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
         return drawn(examples_in(self.file), self.examples, self.seed, criteria).examples
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """These options are the defaults for models that do not set their own."""
+    """These options apply to each ``--model`` that does not set its own values."""
 
     base_url: Annotated[str | None, typer.Option(help="The endpoint of a --model that names none.")] = (
         None
@@ -103,14 +108,18 @@ class Endpoints:
     ] = None
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
-        """Returns the models of these names; without names, ``free``, or the offline reader. Raises
-        InvalidInput, MissingExtra."""
+        """Returns the models to measure.
+
+        ``models``: the values of ``--model``. If there are none, returns ``free``, or the offline reader
+        if ``free`` is None. Raises InvalidInput for wrong options, and MissingExtra if a package is not
+        installed.
+        """
         if not models:
             given = {"--base-url": self.base_url, "--reasoning-effort": self.reasoning_effort}
             for option, value in given.items():
                 if value is not None:
-                    # Otherwise the user would take answers of the offline reader for those of the
-                    # endpoint.
+                    # Without ``--model`` the offline reader answers. The user, who named an endpoint,
+                    # would think that the endpoint answered.
                     raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
             return (free or offline_reader(),)
         settings = self.temperature, self.max_output_tokens, self.reasoning_effort
@@ -135,10 +144,10 @@ class JudgingOptions:
     ] = USUAL_KEY
 
     def judge(self) -> Judge | None:
-        """Returns the judge, with the model's own temperature and reply length; None without
-        --judge-model.
+        """Returns the judge; None without --judge-model.
 
-        Raises InvalidInput, MissingExtra.
+        The judge has the model's default temperature and no limit on the length of replies. Raises
+        InvalidInput for wrong options, and MissingExtra if a package is not installed.
         """
         if self.judge_model is None:
             if self.judge_base_url is not None:
@@ -154,7 +163,7 @@ class JudgingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """These options say where results and paid answers are kept, and how calls are made."""
+    """These options say where results and paid answers are saved, and how calls are made."""
 
     out: Out
     store: Annotated[
@@ -174,7 +183,10 @@ class Running:
     timeout: Annotated[float | None, typer.Option(help="Seconds one call may take.")] = DEFAULT_TIMEOUT
 
     def settings(self, models: Sequence[Examined], namespace: str) -> Settings:
-        """Returns the settings, with the named store or a store in ``out``. Raises InvalidInput."""
+        """Returns the settings; answers are stored in ``--store``, or in a file in ``--out``.
+
+        ``namespace``: the namespace of the answers in the store. Raises InvalidInput for wrong values.
+        """
         paces = [model.pace for model in models if model.pace is not None]
         pace = min(paces) if len(paces) == len(models) else None
         store = str(self.out / "answers.sqlite") if self.store is None else self.store

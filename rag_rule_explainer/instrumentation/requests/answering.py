@@ -18,14 +18,15 @@ from .volatile import Steady
 
 
 class Changed(NamedTuple):
-    """A ``Changed`` holds two answers on the same sources and replies: the first and a later one."""
+    """A ``Changed`` holds two different answers that runs gave on the same sources and the same model
+    replies: the first answer and a later one."""
 
     was: str
     came: str
 
     @property
     def told(self) -> str:
-        """Returns a clause that quotes both answers."""
+        """Returns a clause for a message, which quotes the first and the later answer."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 
 
@@ -51,7 +52,10 @@ class Answers:
     def begin(
         self, key: Hashable, answer: Answer, exchanges: Sequence[Exchange], constants: Iterable[str]
     ) -> None:
-        """Takes the baseline's answer. ``constants``: texts in the application's code."""
+        """Stores the baseline's answer, to which later answers are compared.
+
+        ``constants``: texts in the application's code.
+        """
         self._first[key] = self._replies(exchanges), self.steady(answer.text)
         self._with_replies = holds_one(answer.text, _said(exchanges))
         shown = {word for each in exchanges for word in _words(each.request.text)}
@@ -66,10 +70,11 @@ class Answers:
         *,
         whatever: bool = False,
     ) -> Changed | None:
-        """Takes a replay's answer; returns how it differs from the first answer on the same sources.
+        """Stores a replay's answer, and returns how it differs from the first answer on the same sources;
+        None if it does not.
 
         ``beside``: texts that the replay's requests may hold, such as the served sources. ``whatever``:
-        compare also where the models' replies differ.
+        compare the answers even if the models' replies differ.
         """
         text, replies = self.steady(answer.text), self._replies(exchanges)
         with self._lock:
@@ -92,7 +97,7 @@ class Answers:
 
 
 def holds_one(answer: str, replies: Iterable[str]) -> bool:
-    """Returns True iff the answer holds one of these replies, or is a part of a reply."""
+    """Returns True iff the answer contains one of these replies, or is itself contained in one."""
     line = reading_of(answer).line
     lines = (reading_of(reply).line for reply in replies)
     return any(each.strip() and (each in line or line in each) for each in lines)

@@ -23,11 +23,11 @@ from .source_recognition import reading_of
 from .volatile import Steady
 
 _MARKS = re.compile(r"<(?:uuid|call|address|time|ignored)>")
-"""The marks that ``Steady`` puts in place of volatile parts."""
+"""The placeholders that ``Steady`` puts in place of volatile parts, such as dates."""
 
 
 _FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
-"""A figure, also with a letter or two around it, as in "p2" or "3rd"."""
+"""The pattern of a number, also with a letter or two around it, as in "p2" or "3rd"."""
 
 
 class ForeignAnswer(NamedTuple):
@@ -72,9 +72,13 @@ class Authorship:
         given: Iterable[str],
         constants: Iterable[str],
     ) -> None:
-        """Takes the baseline. ``given``: the texts of its input; ``constants``: texts in the code."""
+        """Stores the baseline, with which later answers are compared.
+
+        ``given``: the texts of its input. ``constants``: texts in the application's code.
+        """
         self._constants = _words_of(constants)
-        # All sources count for every run: the words from elsewhere have to be the same in every run.
+        # The sources of all runs count for every run. Words that come from elsewhere have to be the same
+        # in every run.
         labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]
         self._facts = _words_of([*given, *texts, *labels])
@@ -91,10 +95,10 @@ class Authorship:
         sources: Sequence[str] | None,
         made: Iterable[str] = (),
     ) -> None:
-        """Takes the answer of a run.
+        """Stores the answer of a run, and checks its words.
 
-        ``sources``: the ids of the sources that it was served; None for the baseline. ``made``: texts
-        that the run produced beside replies, such as results of tools.
+        ``sources``: the ids of the sources that the run was served; None for the baseline. ``made``:
+        texts that the run produced besides model replies, such as results of tools.
         """
         own, strange = self._words_in(answer, made)
         if not own or self._is_said(answer, own, exchanges):
@@ -105,7 +109,8 @@ class Authorship:
         with self._lock:
             group = self._by_replies[replies]
             same = [each for each in group if each.own == own]
-            # Two replays on other sources are enough to show that sources do not change the answer.
+            # If two replays on different sources gave the same answer, the sources do not change the
+            # answer.
             if len(same) <= 2 and all(each.sources != ids for each in same):
                 group.append(written)
 
@@ -124,7 +129,8 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns the words that follow the same word in a source, also where their end is cut off."""
+        """Returns those words of the line that follow the same word in a source. A word counts too if it
+        is only the beginning of the source's word."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
@@ -167,9 +173,10 @@ class Authorship:
         )
 
     def _decisive(self, written: ForeignAnswer) -> frozenset[str]:
-        """Returns the words that have to be equal in all answers to equal replies.
+        """Returns the words in which two answers must agree if the models' replies were equal.
 
-        Where models write the answers, or were sent no request, code may choose among its own constants.
+        The application's constants do not count where a model writes the answer or no model was asked,
+        because the code may then choose a different constant each time.
         """
         is_strange = len(written.strange) >= FEWEST_WORDS
         return written.own if is_strange or (self._decided and written.replies) else written.strange

@@ -17,16 +17,17 @@ from .source_recognition import Reading, Stretch, reading_of, readings
 
 _NUMBERS = re.compile(r"(?<= )[\d.,]+(?= )")
 _FEWEST_WORDS = 2
-"""The fewest words that are looked for; a shorter text has too many possible origins."""
+"""The fewest words of a text that is searched for; a shorter text could have come from anywhere."""
 _SURE_WORDS = 3
-"""The fewest words of a text that does not come into a request by chance."""
+"""The fewest words that a text must have so that it does not occur in a request by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A ``Carried`` is a text in a request that another run made.
+    """A ``Carried`` is a text that one run made and that appears in a request of another run.
 
-    ``maker``: the other run's name. ``sure``: False for a text so short that it may be there by chance.
+    ``maker``: the name of the run that made it. ``sure``: False if the text is so short that it may be
+    there by chance.
     """
 
     maker: str
@@ -38,7 +39,8 @@ class Carried:
 class MadeTexts:
     """This class keeps the texts that runs made, and finds them in other runs' requests. Thread-safe."""
 
-    # By stretch, and by the line of a short text: the moment at which a run first made it, and that run.
+    # Keys: eight words in a row, or the words of a short text. Values: when a run first made it, and
+    # which run.
     _long: dict[Stretch, tuple[int, str]] = field(default_factory=dict[Stretch, tuple[int, str]])
     _short: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     _noted: set[str] = field(default_factory=set[str])
@@ -55,7 +57,7 @@ class MadeTexts:
                 self._known_lines.append(each.line)
 
     def allow_parts(self, constants: Iterable[str]) -> None:
-        """Allows texts that are put together of these constants and of numbers in any request."""
+        """Allows, in any request, texts that consist only of these constants and of numbers."""
         for text in constants:
             words = reading_of(text).line.split()
             if len(words) >= _SURE_WORDS:
@@ -68,7 +70,10 @@ class MadeTexts:
         )
 
     def note(self, maker: str, texts: Iterable[str], sent: Sequence[str]) -> None:
-        """Notes texts that a run made. ``sent``: its requests, whose words it did not make."""
+        """Records texts that a run made, so that they are found in the requests of other runs.
+
+        ``sent``: the run's own requests; their words do not count as made by the run.
+        """
         with self._guard:
             news = [text for text in texts if text not in self._noted]
             self._noted.update(news)
@@ -89,7 +94,8 @@ class MadeTexts:
                     self._short.setdefault(read.line, (at, maker))
 
     def found_in(self, exchange: Exchange, served: Sequence[str], made: Sequence[str]) -> Carried | None:
-        """Returns a text of another run in this request, a sure one if there is any; else None.
+        """Returns a text of another run that is in this request, preferably a sure one; None if there is
+        none.
 
         ``served``: the texts of the sources and the results of tools that the run was served. ``made``:
         the texts that the run made itself.
@@ -133,7 +139,8 @@ class MadeTexts:
         before = _read(exchange.request.written_before)
         unsure: Carried | None = None
         for text, maker in found:
-            # A model's reply may repeat a text that it was sent, so the reply does not explain the text.
+            # A model may repeat in its reply a text that it was sent. So the reply alone does not explain
+            # where that text came from.
             if not isinstance(text, str):
                 if not any(text in each.stretches for each in (*facts, *before)):
                     return Carried(maker, " ".join(text))
@@ -152,7 +159,7 @@ def _read(texts: Iterable[str]) -> list[Reading]:
 
 
 def is_too_short(text: str) -> bool:
-    """Returns True for a text so short that its origin cannot be told for sure."""
+    """Returns True if the text is so short that several runs may have made it independently."""
     return 0 < _words_of(text) < _SURE_WORDS
 
 

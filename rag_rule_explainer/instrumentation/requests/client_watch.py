@@ -36,8 +36,8 @@ class Called(NamedTuple):
 class ModelRequest(NamedTuple):
     """This class represents a request to a model.
 
-    ``text``: all text of its messages. ``sent``: the text with roles, tool calls and parameters.
-    ``results``: pairs of the id of a tool call and the text that the tool returned.
+    ``text``: the text of all its messages. ``sent``: that text together with roles, tool calls and
+    parameters. ``results``: pairs of a tool call's id and the text that the tool returned.
     """
 
     text: str
@@ -46,7 +46,10 @@ class ModelRequest(NamedTuple):
 
 
 class ModelReply(NamedTuple):
-    """A ``ModelReply`` is a reply. ``spoken``: its text and tool calls; ``spent``: tokens by kind."""
+    """A ``ModelReply`` is one reply of a model.
+
+    ``spoken``: its text and tool calls. ``spent``: the number of tokens by kind.
+    """
 
     said: Said
     spoken: str
@@ -81,12 +84,13 @@ class ClientWatch:
 
     @property
     def fault(self) -> str:
-        """Returns the first fault of a reply, or that all models failed; empty if there is no fault."""
+        """Returns why the replies cannot be used: the first fault of a reply, or that all models failed;
+        empty if they can be used."""
         return f"{FAILED}: {self.failures[0]}" if self.failures and not self.said else self._fault
 
     @property
     def failed(self) -> bool:
-        """Returns whether a model raised."""
+        """Returns True iff at least one call of a model raised an error."""
         return bool(self.failures)
 
     @property
@@ -99,7 +103,8 @@ class ClientWatch:
         """Records a request, and returns the key for its reply. May raise an error that ends the run."""
         key = object()
         if not inside_retrieval.get():
-            # A reranker's requests show all sources, so they must not be searched for omitted ones.
+            # A reranker is shown all sources, also in a replay. So its requests are not searched for
+            # omitted sources.
             self._note_results(asked)
             self.exchanges.ask(key, asked.text, asked.sent)
         return key
@@ -128,8 +133,8 @@ class ClientWatch:
             with self.failing():
                 yield
         except GeneratorExit:
-            # The garbage collector may close an abandoned stream at any point, so no lock can be taken
-            # here. ``end_streams`` records what arrived.
+            # The garbage collector may close an abandoned stream at any point in the code, so taking a
+            # lock could block for ever. ``end_streams`` records what had arrived.
             raise
         except Exception:
             self._ended(key)
@@ -148,7 +153,8 @@ class ClientWatch:
 
     @contextmanager
     def failing(self) -> Generator[None, None, None]:
-        """Notes an error that is raised inside as a model's failure."""
+        """Records an error that is raised inside the block as a failure of the model. The error is still
+        raised."""
         try:
             yield
         except Exception as error:
@@ -156,7 +162,8 @@ class ClientWatch:
             raise
 
     def _note_results(self, asked: ModelRequest) -> None:
-        """Notes results of tools as texts that this run made, and tools whose results show sources."""
+        """Records the results of tools as texts that this run made, and records which tools returned
+        texts of sources."""
         run = participation()
         results = [(self._calls[call], text) for call, text in asked.results if call in self._calls]
         if run is None or not results:
@@ -182,7 +189,8 @@ def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
         yield
     finally:
         watch.end_streams()
-        # The garbage collector may close an abandoned stream in another context.
+        # The garbage collector may close an abandoned stream in another context, where the variable
+        # cannot be reset.
         with suppress(ValueError):
             _watching.reset(token)
 

@@ -27,7 +27,8 @@ class ServerConversations:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, run: str, exchanges: Iterable[Exchange]) -> Left | None:
-        """Takes a run's exchanges; returns a conversation that holds messages of another run, or None."""
+        """Records the conversations that a run's exchanges name. Returns a conversation that holds
+        messages of another run, or None."""
         for exchange in exchanges:
             # An integration writes the parameters of a request after its messages.
             parameters = exchange.sent.rpartition("\n\n")[2]

@@ -17,17 +17,17 @@ from .source_recognition import reading_of
 
 _MARK = "<source>"
 _FEWEST_WORDS = 3
-"""The fewest words by which a line is recognised as a part of a source."""
+"""The fewest words that a line must have to be recognised as a part of a source."""
 _AROUND = 60
 """The number of characters that are shown around the first difference."""
 
 
 class Step(NamedTuple):
-    """A ``Step`` holds digests of one exchange.
+    """A ``Step`` holds digests of one request to a model.
 
-    ``request``: of the request with the lines of sources sorted. ``worded``: of the request as it is.
-    ``framed``: of the request without earlier replies of the run. ``after``: the indexes of the steps
-    that were answered before this request.
+    ``request``: digest of the request with the lines of sources sorted. ``worded``: digest of the
+    unchanged request. ``framed``: digest of the request without earlier replies of the run. ``after``:
+    the indexes of the steps that were answered before this request.
     """
 
     request: str
@@ -62,7 +62,8 @@ class Course:
         answered = [each for each in exchanges if each.said is not None]
         places = {id(each): place for place, each in enumerate(answered)}
         texts = tuple(steady(each.sent) for each in answered)
-        # Parallel tools return their results in any order as well.
+        # Tools that run in parallel return their results in any order, so that order does not matter
+        # either.
         moving = [steady(text) for text in (*sources, *made)]
         shown = _Shown(moving, [each.reply or "" for each in answered])
         steps = tuple(
@@ -78,14 +79,16 @@ class Course:
         return cls(steps, texts)
 
     def leads_to(self, other: "Course") -> bool:
-        """Returns True iff this course has the other's last request, also with other replies in it."""
+        """Returns True iff this course contains the other course's last request, where replies quoted in
+        it may differ."""
         if not other.steps:
             return False
         last = other.steps[-1]
         return any(last.request == step.request or last.framed == step.framed for step in self.steps)
 
     def same_order(self, other: "Course") -> bool:
-        """Returns True iff both courses have the same requests, letter by letter."""
+        """Returns True iff both courses have the same requests, each with its lines in the same order.
+        The requests themselves may come in another order."""
         return sorted(step.worded for step in self.steps) == sorted(step.worded for step in other.steps)
 
     def same_replies(self, other: "Course") -> bool:
@@ -99,12 +102,16 @@ class Course:
         return _digest("\n".join(first)) if first else ""
 
     def fingerprint(self, ignored: Sequence[str]) -> str:
-        """Returns the course as JSON, without texts. ``ignored``: the patterns removed from requests."""
+        """Returns the course as JSON; it holds digests and no texts.
+
+        ``ignored``: the patterns that were removed from requests.
+        """
         return json.dumps([list(ignored), self.steps])
 
     @classmethod
     def from_fingerprint(cls, fingerprint: str, ignored: Sequence[str]) -> "Course | None":
-        """Returns the course of a fingerprint; None where other patterns were removed from its requests.
+        """Returns the course that a fingerprint describes; None if other patterns were removed from its
+        requests than ``ignored``.
 
         Raises ValueError for a text that is no fingerprint.
         """
@@ -123,10 +130,10 @@ class Course:
 
 
 class Difference(NamedTuple):
-    """A ``Difference`` holds two requests that should be equal: the first run's and the other run's.
+    """A ``Difference`` holds two requests that should be equal, one of each run.
 
-    ``number``: the place of the request, from 1 on. ``was``: the first run's request, ``came``: the other
-    run's; None where that run made no such request.
+    ``number``: the position of the request, from 1 on. ``was``: the first run's request; ``came``: the
+    other run's request; None if that run made no such request.
     """
 
     number: int
@@ -135,7 +142,7 @@ class Difference(NamedTuple):
 
     @property
     def told(self) -> str:
-        """Returns a clause that quotes both requests around their first difference."""
+        """Returns a clause for messages that quotes both requests around their first difference."""
         return self.told_of("the baseline", "the replay")
 
     def told_of(self, first: str, other: str) -> str:
@@ -162,7 +169,8 @@ class Difference(NamedTuple):
 
 
 def difference(first: Course, other: Course) -> Difference | None:
-    """Returns the first difference that equal replies do not allow; None if there is none."""
+    """Returns the first difference between two courses that cannot be explained by different replies;
+    None if there is none."""
     left = list(range(len(first.steps)))
     same: set[int] = set()
     alone = False
@@ -228,7 +236,8 @@ def _without_replies(
 
 
 def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
-    """Returns the first run's request at this place, or its next request that has no counterpart."""
+    """Returns the first run's request at this position, if the other run did not make it; else the first
+    request that the other run did not make. None if there is none; empty if no texts are known."""
     if not first.texts:
         return ""
     if place in left:

@@ -12,7 +12,8 @@ from itertools import count
 from .source_recognition import Request
 
 _clock = count(1)
-"""Numbers the requests and the made texts of this process, in the order of time."""
+"""This counter numbers the requests and the texts that runs made, in the order of time, for the whole
+process."""
 
 
 def moment() -> int:
@@ -63,7 +64,8 @@ class Exchanges:
         return [each.request for each in self]
 
     def ask(self, key: Hashable, text: str, sent: str) -> None:
-        """Notes a request, to be answered under ``key``. Raises what ``before_sending`` raises."""
+        """Records a request; ``reply`` with the same ``key`` records its reply. Raises what
+        ``before_sending`` raises."""
         with self._guard:
             after = tuple(self._replied)
             request = Request(text, tuple(each.reply or "" for each in after))
@@ -74,7 +76,7 @@ class Exchanges:
             listener(request)
 
     def reply(self, key: Hashable, text: str, said: str) -> None:
-        """Notes the reply to the request of that key; a later reply replaces an earlier one."""
+        """Records the reply to the request with this key; a later reply replaces an earlier one."""
         with self._guard:
             exchange = self._open.get(key)
             if exchange is None:

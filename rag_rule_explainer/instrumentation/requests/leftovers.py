@@ -22,15 +22,15 @@ from .volatile import Steady
 _PIECES = re.compile(r"[\n;,|•]+|(?<=[.!?])\s+")
 _MOST_PIECES = 500
 _MOST_LINES = 5000
-"""The largest number of lines whose marks are kept."""
+"""The largest number of lines for which the found marks are cached."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
     """A ``Leftover`` is a text in a request that identifies omitted sources.
 
-    ``owners``: the sources' ids. ``held``: words for the object that holds the text since the baseline;
-    empty where the text's origin is unknown.
+    ``owners``: the ids of these sources. ``held``: describes the object of the application that has held
+    the text since the baseline; empty if the text's origin is unknown.
     """
 
     text: str
@@ -71,16 +71,14 @@ class Leftovers:
         self.is_after_the_run = True
 
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
-        """Takes the sources that the baseline retrieved, and the texts that every run is given."""
+        """Stores the sources that the baseline retrieved, and the texts that every run is given."""
         self._sources = tuple(sources)
         self._marks = SourceMarks(self._without_times())
         self._given = tuple(given)
 
     def look(self, after: Holdings) -> None:
-        """Takes the application's state after the baseline.
-
-        New texts in it that come from a source become marks too, however short they are.
-        """
+        """Compares the application's state with that before the baseline. New texts in it that come from
+        a source are searched for in requests too, however short they are."""
         with self._lock:
             if self._looked or self._marks is None:
                 return
@@ -98,7 +96,8 @@ class Leftovers:
     def found_in(
         self, exchanges: Iterable[Exchange], kept: Sequence[Source], made: Sequence[str]
     ) -> Leftover | None:
-        """Returns a text of an omitted source in a request, first one whose holder is known; else None.
+        """Returns a text in a request that identifies an omitted source; None if there is none. A text
+        whose holder is known comes first.
 
         Texts that are constants of the application or come from the run's input do not count. ``made``:
         texts that the run made, searched for, or may remember.
@@ -113,7 +112,8 @@ class Leftovers:
             suspects = self._suspects(exchange.request.text, ids)
             if not suspects:
                 continue
-            # Reading the state is slow, and most replays have no suspects.
+            # Reading the state is slow, so it is read only if a request has a suspicious text; most have
+            # none.
             if look is None:
                 look = cache(lambda: Holdings(self.application))
             if explained is None:

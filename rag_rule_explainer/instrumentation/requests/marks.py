@@ -13,9 +13,10 @@ from ...sources import Source
 from .source_recognition import words_of
 
 PHRASE = 5
-"""The number of words in a row that are hardly in a prompt by chance."""
+"""The number of words in a row that is enough to identify a source: they hardly occur in a prompt by
+chance."""
 AROUND = 2
-"""The number of words on each side of a mark that are compared."""
+"""The number of words on each side of a mark that are compared with the original."""
 _LONGEST = 8
 """The most words of a mark; longer texts are found by their phrases."""
 _NAME = re.compile(r"[^\W\d_][\w'’-]*(?:[ \t]+[^\W\d_][\w'’-]*)+")
@@ -50,7 +51,8 @@ class FoundMark:
 
 
 class SourceMarks:
-    """This class collects the marks of sources, and finds them in a line of a request."""
+    """This class collects the short texts that identify sources (their *marks*), and finds them in a line
+    of a request."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self._owners: dict[Words, set[str]] = {}
@@ -64,7 +66,7 @@ class SourceMarks:
                 self._add_phrases(words_of(text), source.id)
 
     def add(self, text: str, owners: Iterable[str], kept_by: str = "") -> None:
-        """Adds this text as a mark of these sources."""
+        """Adds a text that identifies these sources."""
         words = words_of(text)
         if not words:
             return
@@ -74,7 +76,7 @@ class SourceMarks:
             self._kept_by.setdefault(words, kept_by)
 
     def found_in(self, line: str) -> list[FoundMark]:
-        """Returns all marks in a line, also overlapping ones."""
+        """Returns all marks in a line, including marks that overlap."""
         words, found = words_of(line), list[FoundMark]()
         for start, word in enumerate(words):
             for size in range(min(self._longest.get(word, 0), len(words) - start), 0, -1):
@@ -106,7 +108,8 @@ def texts_of(source: Source) -> Iterator[str]:
 
 
 def telling_parts(source: Source) -> Iterator[str]:
-    """Yields the short texts of a source that are hardly in a prompt by chance."""
+    """Yields the short texts of a source that hardly occur in a prompt by chance, such as names and
+    figures."""
     for value in (source.id, *_flat(source.metadata, 2)):
         name = re.split(r"[/\\]", value.rstrip("/\\"))[-1]
         yield from (each for each in {value, name} if is_telling(each))

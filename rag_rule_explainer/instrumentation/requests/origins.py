@@ -10,15 +10,16 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""The fewest words behind a mark at the beginning of a line by which the line is recognised."""
+"""The fewest words that must follow a mark at the beginning of a line so that the line is recognised."""
 
 
 @dataclass(slots=True, eq=False)
 class Origins:
-    """This class compares found marks with what an application held before the baseline and later.
+    """This class compares marks found in requests with the texts that the application held before the
+    baseline and holds later.
 
-    ``before``: the holdings before the baseline, or after it if ``is_after_the_run``. ``sources``: the
-    sources that the baseline retrieved.
+    ``before``: the application's state before the baseline, or after it if ``is_after_the_run``.
+    ``sources``: the sources that the baseline retrieved.
     """
 
     before: Holdings
@@ -28,7 +29,8 @@ class Origins:
     _records: set[int] | None = None
 
     def stands_in_a_text(self, found: FoundMark) -> bool:
-        """Returns whether a text from before the baseline has the mark with the same words around it."""
+        """Returns whether a text that existed before the baseline contains the mark with the same words
+        around it."""
         if self._constants is None:
             records = self._records_before()
             self._constants = [
@@ -47,8 +49,8 @@ class Origins:
         return any(each.text in value or value in each.text for each in self.sources)
 
     def is_an_entry(self, found: FoundMark) -> bool:
-        """Returns whether the application held exactly this text before the baseline, outside of a
-        document, and its code puts the holder's content into texts."""
+        """Returns whether this exact text was a value of the application before the baseline, outside of
+        a document, in an object whose content the code puts into texts."""
         records = self._records_before()
         return any(
             held.is_code
@@ -65,8 +67,8 @@ class Origins:
         return self._records
 
     def newly_held(self, found: FoundMark, after: Holdings) -> tuple[bool, str]:
-        """Returns whether an object holds the text only since the baseline, and words for that object;
-        they are empty if the object itself is new."""
+        """Returns whether an object holds the text only since the baseline, and a description of that
+        object; the description is empty if the object itself is new."""
         is_new = False
         line = f" {' '.join(found.mark.words)} "
         records = _records(after, self.sources)
@@ -75,14 +77,16 @@ class Origins:
                 continue
             places = [each for each in (name, *after.names(held)) if each]
             if places and not any(is_read(after, each) for each in places):
-                continue  # it is only written, such as a log
+                # This object is only written to, such as a log, so the text cannot come from it.
+                continue
             is_new = True
             if self._was_there(held, name, after):
                 return True, after.named(held, name)
         return is_new, ""
 
     def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
-        """Returns whether the holder, or the attribute of it, existed before the baseline."""
+        """Returns whether the object that holds the text, or the attribute that holds it, existed before
+        the baseline."""
         earlier = self.before.of(held.thing)
         if earlier is not None:
             is_collection = not (held.is_users)

@@ -17,7 +17,7 @@ _MOST_TEXT = 10_000_000
 """The largest number of characters of requests that are kept."""
 
 Sent = tuple[tuple[Exchange, ...], tuple[str, ...]]
-"""The exchanges of a replay, and the results of its tools."""
+"""The requests and replies of a replay, and the results of its tools."""
 
 
 @dataclass(slots=True, eq=False)
@@ -30,13 +30,15 @@ class Repeated:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def knows(self, ids: tuple[str, ...]) -> bool:
-        """Returns True iff a replay on the sources of these ids would be compared."""
+        """Returns True iff the first replay on these sources was kept, so that another one can be
+        compared with it."""
         return ids in self._first
 
     def take(
         self, kept: Sequence[Source], exchanges: Sequence[Exchange], made: Sequence[str]
     ) -> Difference | None:
-        """Keeps the first replay on these sources; returns how a later one differs, or None."""
+        """Keeps the requests of the first replay on these sources. Returns how those of a later replay
+        differ from them; None if they are equal."""
         ids, sent = tuple(source.id for source in kept), (tuple(exchanges), tuple(made))
         with self._lock:
             first = self._first.get(ids)

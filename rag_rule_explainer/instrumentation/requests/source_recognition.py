@@ -15,13 +15,13 @@ from typing import NamedTuple
 from ...sources import Source
 
 STRETCH = 8
-"""The number of words in a row that do not occur twice by chance."""
+"""The number of words in a row that is long enough not to occur twice by chance."""
 SHORTEST = (3, 12)
-"""The fewest words and the fewest characters of a text that does not occur by chance."""
+"""The fewest words and characters that a text must have so that it does not occur by chance."""
 
 Stretch = tuple[str, ...]
 
-# Scripts without spaces between words are taken character by character.
+# In scripts without spaces between words, each character counts as a word.
 _WORD = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+"
 )
@@ -37,7 +37,8 @@ class Request:
 
 
 class Reading(NamedTuple):
-    """A ``Reading`` is a text as it is compared: its line of words, and its stretches of eight words."""
+    """A ``Reading`` is a text in the form in which it is compared: its words in one line, and all its
+    sequences of eight words (*stretches*)."""
 
     line: str
     stretches: frozenset[Stretch]
@@ -46,13 +47,17 @@ class Reading(NamedTuple):
 
 @lru_cache(maxsize=16)
 def reading_of(text: str) -> Reading:
-    """Returns the text's reading. Recent readings are cached, because several checks read a request."""
+    """Returns the text in the form in which it is compared. Recent results are cached, because several
+    checks read the same request."""
     words = _words(text)
     return Reading(_line(words), frozenset(_stretches(words)), _is_telling(words))
 
 
 class Sight:
-    """This class recognises sources in requests. ``constant``: texts that every request may hold."""
+    """This class recognises sources in requests.
+
+    ``constant``: texts that every request may contain, such as a prompt.
+    """
 
     def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
         everywhere = {stretch for text in constant for stretch in _stretches(_words(text))}
@@ -90,7 +95,8 @@ class Sight:
         }
 
     def glued_in(self, requests: Iterable[Request]) -> frozenset[str]:
-        """Returns the ids of short sources whose text is in a request, even without spaces around it."""
+        """Returns the ids of the short sources whose text is in a request, even if no spaces separate it
+        from other text."""
         found: set[str] = set()
         for request in requests if self._glued else ():
             before = [_run_together(reading_of(text).line) for text in request.written_before]
@@ -136,7 +142,8 @@ class Sight:
         return frozenset(leaked)
 
     def _between(self, kept: Collection[str]) -> frozenset[Stretch]:
-        """Returns the stretches that arise where two of these sources stand one after the other."""
+        """Returns the sequences of eight words that arise where one of these sources directly follows
+        another."""
         ends = [self._words[each][1 - STRETCH :] for each in kept if each in self._words]
         starts = [self._words[each][: STRETCH - 1] for each in kept if each in self._words]
         return frozenset[Stretch]().union(*(_stretches([*x, *y]) for x in ends for y in starts))
@@ -144,9 +151,9 @@ class Sight:
     def seen_in(
         self, requests: Iterable[Request], but: frozenset[Stretch] = frozenset()
     ) -> frozenset[str]:
-        """Returns the ids of the recognisable sources of which a request holds the text or a part of it.
+        """Returns the ids of the recognisable sources whose text, or a part of it, is in a request.
 
-        ``but``: stretches that do not count.
+        ``but``: sequences of words that do not count.
         """
         seen: set[str] = set()
         for request in requests:
@@ -181,7 +188,8 @@ class Sight:
         return [*orders, tuple(overall)]
 
     def _places_in(self, text: str, before: Sequence[Reading]) -> tuple[dict[str, int], dict[str, int]]:
-        """Returns the first and the last word at which each source is recognised, as two dicts by id."""
+        """Returns the positions of the first and of the last word at which each source is recognised, as
+        two dicts by id."""
         words, first, last = _words(text), dict[str, int](), dict[str, int]()
         for place, stretch in enumerate(zip(*(words[n:] for n in range(STRETCH)), strict=False)):
             owner = self._owner.get(stretch)

@@ -50,7 +50,7 @@ _SUCH_AS = r"such as [r'request no\. \d+']"
 
 
 class Steady:
-    """This class replaces the volatile parts of texts by marks.
+    """This class replaces the volatile parts of texts, such as dates and ids, by placeholders.
 
     ``ignore``: patterns of further parts that the caller declares meaningless. Raises InvalidInput if it
     is no list of patterns.
@@ -65,13 +65,14 @@ class Steady:
         return tuple(pattern.pattern for pattern in self._ignored)
 
     def without_ignored(self, text: str) -> str:
-        """Returns the text with a mark in the place of each part that the caller ignores."""
+        """Returns the text with a placeholder for each part that the caller ignores."""
         for pattern in self._ignored:
             text = pattern.sub("<ignored>", text)
         return text
 
     def is_ignored(self, text: str) -> bool:
-        """Returns True iff one of the caller's patterns is in the text."""
+        """Returns True iff the text contains something that one of the caller's ``ignore`` patterns
+        matches."""
         return any(pattern.search(text) for pattern in self._ignored)
 
     def volatile_in(self, text: str) -> list[str]:
@@ -80,7 +81,7 @@ class Steady:
         return [found.group() for pattern, _ in _STEADY for found in pattern.finditer(text)]
 
     def __call__(self, text: str) -> str:
-        """Returns the text with a mark in the place of each volatile or ignored part."""
+        """Returns the text with a placeholder for each volatile or ignored part."""
         text = self.without_ignored(text)
         for pattern, mark in _STEADY:
             text = pattern.sub(mark, text)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import is_dataclass
 from functools import cached_property
 from inspect import getattr_static
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -41,7 +41,7 @@ _OF_PYTHON = frozenset(
 """The special names that a run may set and another run may use."""
 _DEFAULTS = frozenset({"__defaults__", "__kwdefaults__"})
 _COLLECTIONS = (dict, list, set, deque)
-_ASKING: Any = (attrgetter, itemgetter)
+_ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
 
 

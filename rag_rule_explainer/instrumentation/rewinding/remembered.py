@@ -4,7 +4,8 @@ A later explanation would find that state from the beginning, so that all of its
 """
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 from weakref import ref
@@ -13,6 +14,8 @@ from .snapshot import KeptPart
 from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _lock = threading.Lock()
+_LONG_LIVED: Any = (ContextVar,)
+"""Types that allow no weak reference, and whose objects usually live as long as the process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,7 @@ class _Left:
     """A ``_Left`` is state that was left on an object. ``values``: stand-ins for the values, by name;
     ``place``: words for the object and name."""
 
-    holder: "ref[Any]"
+    holder: Callable[[], Any]
     values: dict[str, Any]
     place: str
 
@@ -38,10 +41,16 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
         if found is not None and found.holder is reference:
             _known.pop(key, None)
 
+    owner: Any = kept.node.object()
     try:
-        holder = ref(kept.node.object(), forget)
-    except TypeError:  # some objects allow no weak reference
-        return
+        holder: Callable[[], Any] = ref(owner, forget)
+    except TypeError:
+        if not isinstance(owner, _LONG_LIVED):
+            return  # some objects allow no weak reference
+
+        def holder() -> Any:
+            return owner
+
     with _lock:
         _known[key] = _Left(holder, _values(kept.now(), names), place)
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...errors import InvalidInput
 from ...given import NAMING_METADATA, is_made_up
 from ...sources import Source
 from ..copies.copying import described
@@ -30,6 +31,16 @@ class RetrievedText:
     id: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     part_of: str | None = None
+
+
+def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
+    """Raises InvalidInput if an item is not of this kind, because another integration's gate made it."""
+    other = next((each for batch in batches for each in batch if not isinstance(each, kind)), None)
+    if other is not None:
+        raise InvalidInput(
+            "a search is in the gate of another integration; import gate and RuleExplainer from the "
+            f"same package (an item is of {type(other).__module__}, not of {kind.__module__})"
+        )
 
 
 def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]:

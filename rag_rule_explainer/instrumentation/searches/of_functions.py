@@ -13,7 +13,7 @@ from ..clients import Client
 from ..clients.users_functions import users_result
 from ..copies.copying import copied
 from .gates import check_no_class, gated_function
-from .identity import RetrievedText, sources_of
+from .identity import RetrievedText, checked_items, sources_of
 from .intercepted_call import asked_part
 from .items import ItemReading, MadeItem, ResponsePart, TextOf, items_in
 from .users_documents import as_items
@@ -38,6 +38,7 @@ class Found:
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
     """Returns the source of each item of each retrieval."""
+    checked_items(batches, Found)
     return sources_of([[found.text for found in batch] for batch in batches])
 
 

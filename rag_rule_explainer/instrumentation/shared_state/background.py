@@ -26,8 +26,8 @@ _MADE = frozenset({"Thread", "Timer"})
 
 
 def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
-    """Yields the name of each value that is written in the background and read by code, and words for
-    the writing code."""
+    """Yields each value that a background thread or task writes and that code reads: its name, and a
+    description of the code that writes it."""
     begun, inside = set[str](), set[int]()
     functions = {function.__name__: function for _, function in users_functions(holdings)}
     for function in functions.values():
@@ -73,7 +73,8 @@ def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def _called_from(begun: set[str], functions: dict[str, FunctionType]) -> set[str]:
-    """Returns the names of these functions and of all functions that they call by name."""
+    """Returns the names of these functions and of all functions that they call by name, directly or
+    indirectly."""
     names, waiting = set[str](), [each for each in begun if each in functions]
     while waiting:
         name = waiting.pop()

@@ -19,14 +19,14 @@ from .writing import function_label, writes_in
 _LRU = type(lru_cache(len))
 _MARKS = ("cache", "lru", "memo")
 _DEEPEST = 400
-"""The most stack frames that are searched."""
+"""The largest number of stack frames in which a cached function is searched for."""
 
 
 @dataclass(slots=True, eq=False)
 class Caches:
     """This class keeps an application's cached functions.
 
-    ``searched``: words for the first cached function that made a search; empty for none.
+    ``searched``: describes the first cached function that ran a search; empty if none did.
     """
 
     searched: str = ""
@@ -39,7 +39,8 @@ class Caches:
         return cls(_functions={each.__code__: each for each in functions if each is not None})
 
     def note_search(self) -> None:
-        """Notes the cached function on the call stack, if any. It is called for each search."""
+        """Records the cached function that is running now, if any. The caller must call this for each
+        search."""
         if not self._functions or self.searched:
             return
         frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
@@ -53,7 +54,8 @@ class Caches:
             frame = frame.f_back
 
     def going_by_what_is_written(self, holdings: Holdings) -> Iterator[tuple[str, str]]:
-        """Yields words for each cached function that reads a value that runs write, and its name."""
+        """Yields each cached function that reads a value which runs write: its description, and the name
+        of that value."""
         written = {name for each in writes_in(holdings) if (name := place_of(each)[0])}
         functions = {function.__name__: function for _, function in users_functions(holdings)}
         for function in self._functions.values() if written else ():
@@ -73,7 +75,7 @@ def _function_of(held: Held) -> FunctionType | None:
 
 
 def _read_by(function: FunctionType, functions: dict[str, FunctionType]) -> set[str]:
-    """Returns the names that the function reads, or a function that it calls by name."""
+    """Returns the names that are read by the function, or by a function that it calls by name."""
     names, waiting, seen = set[str](), [function], set[CodeType]()
     while waiting:
         code = waiting.pop().__code__

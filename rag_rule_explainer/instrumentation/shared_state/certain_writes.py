@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from .code import tree_of
-from .writing import Written
+from .writing import Written, label_of
 
 ChangedPlace = tuple[str, str]
 """The name of a changed value and the key of its changed entry; an empty key means the whole value."""
@@ -19,10 +19,30 @@ def is_certain(written: Written) -> bool:
     place = _target_of(written.target)
     body = _body_of(tree)
     line = getattr(written.node, "lineno", 0)
+    if any(_uses_it_and_returns(each, written.target) for each in body if each.lineno < line):
+        return False
     return any(
         getattr(node, "lineno", -1) == line or place in _set_in(node)
         for statement in body
         for node in _certain_in(statement)
+    )
+
+
+def _uses_it_and_returns(statement: ast.stmt, target: ast.expr) -> bool:
+    """Returns whether a statement before the write may return from the function, and reads the value or
+    calls a method of its object, which may read it."""
+    nodes = [*ast.walk(statement)]
+    if not any(isinstance(each, ast.Return) for each in nodes):
+        return False
+    owner = target
+    while isinstance(owner, (ast.Attribute, ast.Subscript)):
+        owner = owner.value
+    own = ast.unparse(owner)
+    called = (each.func for each in nodes if isinstance(each, ast.Call))
+    methods = (each for each in called if isinstance(each, ast.Attribute))
+    return any(ast.unparse(each.value) == own for each in methods) or any(
+        isinstance(each, (ast.Attribute, ast.Name)) and label_of(each) == label_of(target)
+        for each in nodes
     )
 
 

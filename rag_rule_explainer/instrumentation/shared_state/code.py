@@ -12,7 +12,8 @@ from .holdings import Held, Holdings
 
 
 def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
-    """Yields the user's functions in an application, each with its holding."""
+    """Yields the user's functions in an application, each with the ``Held`` that describes where it was
+    found."""
     for held in holdings.all:
         if isinstance(held.thing, FunctionType) and is_of_user(held.thing):
             yield held, held.thing
@@ -23,12 +24,14 @@ def tree_of(code: CodeType) -> ast.AST | None:
     """Returns the syntax tree of a function's code; None if its source is not available."""
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
-    except (OSError, TypeError, SyntaxError):  # the line of a lambda need not be a whole statement
+    # The line of a lambda need not be a whole statement, so it may not parse.
+    except (OSError, TypeError, SyntaxError):
         return None
 
 
 def kept_by_defaults(function: FunctionType) -> Iterator[str]:
-    """Yields the parameters whose default is a collection, which all calls share."""
+    """Yields the names of the parameters whose default value is a collection. All calls share that
+    collection."""
     code, defaults = function.__code__, function.__defaults__ or ()
     known = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     yield from (

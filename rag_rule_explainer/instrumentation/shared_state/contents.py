@@ -11,13 +11,14 @@ MOST_INSIDE = 200
 """The most entries of a collection that are visited."""
 COLLECTIONS = (list, tuple, set, frozenset, deque)
 NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
-"""Classes of the standard library whose objects count as the user's."""
+"""Classes of the standard library whose objects are treated as the user's own objects."""
 _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 """The names of wrapt's classes, with which LlamaIndex wraps the user's methods."""
 
 
 def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yields the enclosed variables of a function; of a user's function also its code and globals."""
+    """Yields the enclosed variables of a function with their names. For a function of the user's, it also
+    yields its code, its attributes, its default values and the globals that it names."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
@@ -26,13 +27,14 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     if not is_of_user(function):
         return
     yield function.__name__, function.__code__
-    # A framework's decorator may note objects of its own on the function.
+    # A framework's decorator may set attributes of its own on the function; they are left out.
     yield from ((name, value) for name, value in vars(function).items() if not is_frameworks(value))
     defaults = function.__defaults__ or ()
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
     for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
-        # A call can change only a collection; another default says nothing about its name.
+        # A call can change only a collection. Another default value gets no name, since nothing can be
+        # concluded from it.
         yield (name if is_collection(value) else ""), value
     names = set(names_in(function.__code__))
     for name in sorted(names):
@@ -45,13 +47,14 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns the names of positional parameters; enough empty names if they are unknown."""
+    """Returns the names of the positional parameters; if they are unknown, as many empty names as may be
+    needed."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * MOST_INSIDE
 
 
 def names_in(code: CodeType) -> Iterator[str]:
-    """Yields the names of globals and attributes in the code and in its inner functions."""
+    """Yields the names of all globals and attributes that the code uses, also in its inner functions."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -59,7 +62,8 @@ def names_in(code: CodeType) -> Iterator[str]:
 
 
 def entries_of_object(thing: object) -> Iterator[tuple[str, Any]]:
-    """Yields the attributes of an object, also those of its class if that is the user's."""
+    """Yields the names and values of an object's attributes. If its class is the user's, the attributes
+    of the class are included."""
     kind = thing if isinstance(thing, type) else type(thing)
     if not isinstance(thing, type):
         yield from list(attributes_of(thing).items())
@@ -105,7 +109,8 @@ def is_collection(thing: object) -> bool:
 def is_of_user(thing: object) -> bool:
     """Returns True iff a function, a class or an object's class is the user's own."""
     if isinstance(thing, FunctionType):
-        # A wrapper has the ``__module__`` of the function that it wraps.
+        # A wrapper has the ``__module__`` of the function that it wraps, so its globals are checked
+        # instead.
         return is_users(str(thing.__globals__.get("__name__", "")))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")

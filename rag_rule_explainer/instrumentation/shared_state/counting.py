@@ -59,8 +59,8 @@ def is_read(holdings: Holdings, name: str, *, in_texts: bool = True) -> bool:
 
 
 def is_named(holdings: Holdings, name: str) -> bool:
-    """Returns True iff a string in code that a run may call has this name, as in ``getattr(app, "mode")``
-    or ``"{app.mode}".format(app=app)``."""
+    """Returns True iff a string in code that a run may call contains this name, as in ``getattr(app,
+    "mode")`` or ``"{app.mode}".format(app=app)``."""
     return any(is_in_texts(code, name) for _, code in _running(holdings))
 
 
@@ -85,23 +85,25 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
         )
     for held in after.all:
         earlier = before.of(held.thing)
-        # A dict or set may hold sessions, and gets one more with each run.
+        # A dict or set may hold one entry per session and so grow with each run; that is harmless.
         if earlier is None or not isinstance(held.thing, list) or not held.name:
             continue
         if earlier.size != held.size and after.is_in_users(held):
-            # Requests show the content of a list, but not its length, which code may read.
+            # The content of a list would be visible in requests, but its length is not, and code may read
+            # the length.
             yield Counted(place_in(after, held, ""), f"len({held.name})", earlier.size, held.size)
 
 
 def _is_flag(value: object) -> bool:
     if isinstance(value, str):
         return isinstance(value, Position) or (value.isalpha() and len(value) <= _LONGEST_FLAG)
-    # A larger number is probably a time or an id.
+    # A larger number is probably a time or an id, not a flag.
     return isinstance(value, int) and abs(value) < 1_000_000_000
 
 
 def place_in(holdings: Holdings, held: Held, name: str) -> str:
-    """Returns the path of a value as in code, such as Chat.turn, for comparison with ``ignore=``."""
+    """Returns the path of a value as code writes it, such as Chat.turn. The user's ``ignore=`` patterns
+    are compared with it."""
     names = [name] if name else []
     for each in (held, *holdings.above(held)):
         thing = each.thing
@@ -115,7 +117,8 @@ def place_in(holdings: Holdings, held: Held, name: str) -> str:
 
 
 def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
-    """Yields the code of the user's functions that a run may call, each with its holding.
+    """Yields the code of the user's functions that a run may call, each with the ``Held`` that describes
+    where it was found.
 
     Methods that no code names, such as those that report statistics, are left out.
     """
@@ -133,7 +136,7 @@ def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a method that only the user's code can call.
+    """Returns True for a method that is called only if the user's code names it.
 
     A framework may call a method that overrides its own, or that a decorator marked, and syntax calls
     special methods, as ``if gate:`` calls ``__bool__``.

@@ -22,9 +22,10 @@ _UNDER = ("/proc", "/dev", "/sys")
 
 
 class Left(NamedTuple):
-    """A ``Left`` is state that one run left and another run may read.
+    """A ``Left`` is state that one run left and that another run may read.
 
-    ``place``: the state's name, for comparison with ``ignore=``. ``told``: a clause for messages.
+    ``place``: the name of the state, which the user's ``ignore=`` patterns are compared with. ``told``: a
+    clause for messages.
     """
 
     place: str
@@ -33,7 +34,7 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A ``Reader`` is a run that uses files.
+    """A ``Reader`` identifies a run that reads or writes files.
 
     ``sources``: a key of its sources; runs on the same sources may read each other's files. ``name``: the
     run's name in messages.
@@ -50,8 +51,8 @@ class Files:
 
     ``carried``: the first file by which a run influenced another. ``database``: the first such database.
     ``shared``: a file that a run read after writing it, so that parallel runs may disturb each other.
-    ``connects``: a run connected to a database file. ``touched``: a file whose mode, time or size a run
-    set. Empty or None if there is none.
+    ``connects``: a run connected to a database file. ``appended``: a new file that a run opened for
+    appending. ``touched``: a file whose mode, time or size a run set. Empty or None if there is none.
     """
 
     carried: Left | None = None
@@ -59,6 +60,7 @@ class Files:
     shared: str = ""
     connects: bool = False
     touched: str = ""
+    appended: str = ""
     _writers: dict[str, Reader] = field(default_factory=dict[str, Reader])
     _own: set[tuple[int, str]] = field(default_factory=set[tuple[int, str]])
     _found: defaultdict[str, dict[Hashable, tuple[bytes, str]]] = field(
@@ -69,8 +71,10 @@ class Files:
     def opened(
         self, path: str, run: Reader, *, reads: bool, writes: bool, whole: bool, adds: bool = False
     ) -> None:
-        """Notes that a run is about to open a file. ``whole``: the file is emptied; ``adds``: it is
-        opened for appending."""
+        """Records that a run is about to open a file.
+
+        ``whole``: the file is emptied. ``adds``: it is opened for appending.
+        """
         path = _absolute(path)
         if not path:
             return
@@ -82,10 +86,11 @@ class Files:
             self._writes(path, run, adds=adds)
 
     def removed(self, path: str, run: Reader) -> None:
-        """Notes that a run is about to remove a file or a folder."""
+        """Records that a run is about to remove a file or a folder."""
         path = _absolute(path, folders=True)
         if not path or str(Path(path).parent) in self._made:
-            # A new folder stands for the files in it, until the folder itself is removed.
+            # If a run made the folder, the files in it are not recorded one by one. The folder itself is,
+            # until it is removed.
             return
         if self._made.get(path) != {run.number}:
             self._made[path].add(run.number)
@@ -94,12 +99,12 @@ class Files:
             del self._made[path]
 
     def moved(self, source: str, target: str, run: Reader) -> None:
-        """Notes that a run is about to move a file to ``target``."""
+        """Records that a run is about to move a file to ``target``."""
         self.removed(source, run)
         self.opened(target, run, reads=False, writes=True, whole=True)
 
     def connected(self, path: str, run: Reader) -> None:
-        """Notes that a run is about to connect to a database in a file."""
+        """Records that a run is about to connect to a database in a file."""
         self.connects = True
         path = _absolute(_of_uri(path))
         if path:
@@ -107,22 +112,25 @@ class Files:
             self.database = self.database or (Left(path, told) if told else None)
 
     def listed(self, path: str, run: Reader) -> None:
-        """Notes that a run lists a folder."""
+        """Records that a run lists the names in a folder."""
         full = str(Path(path).absolute())
         if not full.startswith((*_ON_DISK, *_UNDER)):
             self._carry(full, self._difference(full, run))
 
     def handed(self, argument: str, run: Reader) -> None:
-        """Notes that a run starts a process with an argument, which may be the name of a file."""
+        """Records that a run starts a process with this argument, which may be the name of a file."""
         path = "" if argument.startswith("-") else _absolute(argument)
         if path:
             self._carry(path, self._difference(path, run))
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
-        # A new log is ignored, as no code asks whether it exists; so are files in a new folder.
+        # A new file that is only appended to is a log, and code rarely asks whether a log exists, so it
+        # is not recorded. Files in a new folder are not recorded either.
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
+        elif is_new:
+            self.appended = self.appended or path
         self._writers[path] = run
 
     def _read(self, path: str, run: Reader) -> None:
@@ -185,7 +193,8 @@ def _of_uri(database: str) -> str:
 
 
 def _content_of(path: str) -> bytes:
-    """Returns a digest of a folder's names, or of a file's content with a database's write-ahead log."""
+    """Returns a digest: of the names in a folder, or of the content of a file, for a database together
+    with its write-ahead log."""
     digest = blake2b(digest_size=16)
     if Path(path).is_dir():
         names = sorted(each.name for each in Path(path).iterdir())

@@ -78,28 +78,34 @@ class Holdings:
 
     def texts(self) -> Iterator[str]:
         """Yields every plain string that these objects hold, including string constants in code.
-        Strings held by models are left out: how a model is described is up to the model."""
+
+        Strings held by models are left out, because a model's description says nothing about the
+        application's state.
+        """
         for held in self.all:
             if not held.is_of_model:
                 yield from (value for _, value in held.plain if isinstance(value, str))
 
     def of(self, thing: object) -> Held | None:
-        """Returns the holding of an object; None if the object was not reached."""
+        """Returns the ``Held`` of an object; None if the object was not reached."""
         place = self._places.get(id(thing))
         return None if place is None else self.all[place]
 
     def above(self, held: Held) -> Iterator[Held]:
-        """Yields the holder of this holding, the holder's holder, and so on up to the application."""
+        """Yields the object that holds this one, the holder of that object, and so on up to the
+        application."""
         while held.holder is not None:
             held = self.all[held.holder]
             yield held
 
     def is_in_users(self, held: Held) -> bool:
-        """Returns True for an object of the user's, or a collection inside one, outside of models."""
+        """Returns True for an object of the user's, and for a collection that such an object holds; False
+        inside of models."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns True for an object of the user's, or a collection inside one, also inside a model."""
+        """Returns True for an object of the user's, and for a collection that such an object or a model
+        holds."""
         if held.is_users:
             return True
         if not is_collection(held.thing):
@@ -115,7 +121,7 @@ class Holdings:
             yield each.name
 
     def named(self, held: Held, name: str) -> str:
-        """Returns the words by which messages refer to a value of this holding."""
+        """Returns the description by which messages refer to a value that this object holds."""
         names = [name] if name else [held.name]
         if not name or is_collection(held.thing):
             names = [next((each.name for each in (held, *self.above(held)) if each.name), name)]
@@ -155,7 +161,7 @@ class Holdings:
             held.plain.append((name, value))
         elif isinstance(value, ContextVar):
             self.outer.setdefault(name, cast("object", value))
-            # All runs share a collection that is the variable's default.
+            # If the variable's default value is a collection, all runs share it.
             self._waiting.append((cast("ContextVar[Any]", value).get(None), name, place))
         elif (position := position_of(value)) is not None:
             held.plain.append((name, position))
@@ -199,7 +205,8 @@ def _is_looked_into(value: object) -> bool:
     module = (value if isinstance(value, type) else type(value)).__module__
     if isinstance(value, type):
         return is_users(module)
-    if "__wrapped__" in attributes_of(value):  # functools sets it, such as on a cached function
+    # functools sets this attribute, for example on a cached function.
+    if "__wrapped__" in attributes_of(value):
         return True
     return module.startswith(FRAMEWORKS) or is_users(module)
 

@@ -28,15 +28,19 @@ _ASKING = frozenset(
         *("glob", "rglob", "iterdir", "listdir", "scandir"),
     }
 )
-"""The names of functions that check for files without opening them."""
+"""The names of functions that ask about files without opening them."""
+
+_ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
 
 EVERYTHING = "all sources"
-"""The key that stands for a run on all sources."""
+"""The key of a run on all sources."""
 
 
 class Contents(NamedTuple):
-    """A ``Contents`` holds the values of one name: ``plain``: texts and numbers; ``size``: the number of
-    entries in its collections."""
+    """A ``Contents`` holds the values of all objects that have one name.
+
+    ``plain``: their texts and numbers. ``size``: the number of entries in their collections.
+    """
 
     plain: dict[tuple[int, str], tuple[type, Plain]]
     size: int
@@ -44,10 +48,10 @@ class Contents(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Lasting:
-    """This class finds lasting state.
+    """This class finds state that lasts from one run to the next.
 
-    ``before``: the application's holdings before the baseline. ``is_harmless``: returns whether the
-    caller ignores changes at a place.
+    ``before``: the application's state before the baseline. ``is_harmless``: returns whether the caller
+    ignores changes at a place.
     """
 
     before: Holdings
@@ -68,7 +72,8 @@ class Lasting:
     def begin(
         self, after: Holdings, variables: Collection[ContextVar[Any]] = (), *, is_missed: bool = False
     ) -> None:
-        """Takes the holdings after the baseline, before the first replay, and reads the code.
+        """Stores the application's state after the baseline and before the first replay, and reads the
+        code.
 
         ``variables``: context variables that cannot be reset. ``is_missed``: the baseline was run before
         ``before`` was read, so the baseline may have set any of it.
@@ -76,7 +81,8 @@ class Lasting:
         self._sticking = sticking_in(after)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
         for each in self._sticking:
-            # A value that the baseline changed counts at once, as no replay may change it again.
+            # If the baseline changed the value, it counts at once, because the replays may not change it
+            # again.
             was = _contents(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
@@ -98,7 +104,8 @@ class Lasting:
         ]
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:
-        """Takes the holdings after a replay on these sources that ran alone."""
+        """Compares the state after a replay on these sources, during which no other run was active, with
+        that after the baseline."""
         if not self._sticking:
             return
         holdings = now()
@@ -111,10 +118,8 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def look_inside(self) -> None:
-        """Compares the frameworks' objects at the start of a replay with ``before``.
-
-        A difference was left by the baseline, on an object that has no state per run.
-        """
+        """Compares the frameworks' objects at the start of a replay with ``before``. If an object differs
+        that has no separate state for each run, the baseline has changed it."""
         for each in self._sticking or ():
             if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
@@ -131,8 +136,12 @@ class Lasting:
         outside = self.outside.left()
         if outside is not None:
             found.append(outside)
-        left = self.outside.files.left() or self.outside.files.touched
-        if left and self._asks_for_files():
+        files = self.outside.files
+        left = files.left() or files.touched
+        # Code rarely asks whether a log exists, but it may ask for its size.
+        appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""
+        left = left if left and self._names_one_of(_ASKING) else appended
+        if left:
             found.append(
                 Left(left, f"{left!r} is left by a run, and the code asks which files are there")
             )
@@ -144,12 +153,12 @@ class Lasting:
         return found
 
     def _of_others(self, after: Holdings) -> Iterator[Left]:
-        """Yields state of models, and of objects that are not searched, such as clients."""
+        """Yields state that lasts in models, and in objects that are not searched, such as clients."""
         for each in sticking_in(after, of_models=True):
             if not each.keyed:
                 yield Left(each.name, f"{each.written.told}, which is a model and goes by it")
         for each in self._sticking or ():
-            # A client that a first run makes is searched no less than one that was there before it.
+            # A client that the first run creates needs no more attention than one that existed before.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
             if each.changes and any(name in after.outer and keeps(after.outer[name]) for name in names):
@@ -182,15 +191,15 @@ class Lasting:
             return [Left(table, f"the code writes to and reads the table {table!r} of a database")]
         return []
 
-    def _asks_for_files(self) -> bool:
+    def _names_one_of(self, names: frozenset[str]) -> bool:
         return any(
-            not _ASKING.isdisjoint(names_in(function.__code__))
+            not names.isdisjoint(names_in(function.__code__))
             for _, function in users_functions(self.before)
         )
 
 
 def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
-    """Yields the holdings of frameworks' objects that have this name or an attribute of this name."""
+    """Yields those objects of frameworks that have this name or an attribute of this name."""
     for held in holdings.all:
         if held.values and (
             {name, f"_{name}"} & held.values.keys()
@@ -200,7 +209,8 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 
 def _differ(held: Held) -> bool:
-    """Returns whether an attribute has another value by now; attributes that were None do not count."""
+    """Returns whether one of the object's attributes has another value now; attributes that were None
+    before do not count."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()
@@ -220,7 +230,8 @@ def _contents(holdings: Holdings, name: str) -> Contents:
     """Returns the texts, the numbers and the sizes of the values of this name."""
     plain, size = dict[tuple[int, str], tuple[type, Plain]](), 0
     for held in holdings.all:
-        # Attributes of a framework's object have a state per run, or are refused elsewhere.
+        # Attributes of a framework's object are left out: each run has its own copy of them, or other
+        # checks refuse the application.
         is_inside = is_collection(held.thing) and name in holdings.names(held)
         size += held.size if is_inside else 0
         for inner, value in held.plain:

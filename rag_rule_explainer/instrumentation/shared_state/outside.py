@@ -96,7 +96,7 @@ def _arguments(given: object) -> list[str]:
 
 
 def _path(given: object) -> str | None:
-    """Returns the path as text; None for a file descriptor or another kind of object."""
+    """Returns the path as text; None if it is a file descriptor or no path at all."""
     if isinstance(given, (str, bytes)):
         return os.fsdecode(given)
     return str(given) if isinstance(given, PurePath) else None

@@ -16,7 +16,8 @@ _SHOWN = 40
 
 
 class Position(str):
-    """A ``Position`` is a text for the position of an iterator, from which the next run continues."""
+    """A ``Position`` is a text that describes where an iterator stands. The next run continues from
+    there."""
 
     __slots__ = ()
 

@@ -13,17 +13,19 @@ from ...probing.whose import is_named_as_ours, is_users
 from ..registered import frameworks
 
 _MOST = 500
-"""The most objects that are visited from a search."""
+"""The largest number of objects that are visited for one search."""
 _MOST_INSIDE = 50
 """The most entries of a collection that are visited."""
 FRAMEWORKS = tuple(frameworks())
-"""Packages whose objects may hold the user's objects; runs may change the packages' own attributes."""
+"""Packages whose objects can contain objects of the user's. Changes of the packages' own attributes by a
+run are not reported."""
 LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
 _CONTAINERS = (list, dict, set, deque)
 """Collections that a run may add to."""
 
 NamedReference: TypeAlias = tuple[str, Any, bool]
-"""A name by which an object refers to another, the other object, and whether a run may set the name."""
+"""A triple: the name by which an object refers to another one, that other object, and whether a run may
+set the name."""
 
 
 def reached(*starts: object) -> Iterator[object]:
@@ -55,7 +57,7 @@ def latest_in(container: object) -> Iterable[Any]:
 
 def is_opaque(thing: object) -> bool:
     """Returns True for a proxy of another object, such as a weak proxy, and for an object whose class or
-    dict cannot be read. Any access to a proxy may fail."""
+    dict cannot be read. Any access to such an object may fail."""
     kind = type(thing)
     if kind in (ProxyType, CallableProxyType):
         return True
@@ -131,7 +133,8 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
 def is_ours(thing: object) -> bool:
     """Returns True iff a function, a class or an object's class belongs to this package."""
     if isinstance(thing, FunctionType):
-        # A wrapper has the ``__module__`` of the function that it wraps.
+        # A wrapper has the ``__module__`` of the function that it wraps, so its globals are checked
+        # instead.
         module = str(thing.__globals__.get("__name__", ""))
     else:
         module = str((thing if isinstance(thing, type) else type(thing)).__module__)

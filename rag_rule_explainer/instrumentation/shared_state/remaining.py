@@ -22,9 +22,10 @@ def has_changed(before: Holdings, after: Holdings) -> bool:
 
 
 def told_of_what_remains(before: Holdings, after: Holdings, known: str) -> str:
-    """Returns a sentence about what replays changed on the user's objects; empty if there is nothing.
+    """Returns a sentence that names what the replays changed on the user's objects; empty if there is
+    nothing to report.
 
-    ``known``: a text; changes that it names are left out.
+    ``known``: a text of other notes; changes that it names already are left out.
     """
     places = dict.fromkeys(
         after.named(held, name)
@@ -55,6 +56,7 @@ def _changed(
 
 
 def _was_there(before: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns whether the object or its holder existed before; a new list is a value of its holder."""
+    """Returns whether the object, or the object that holds it, existed before. A new list counts as a new
+    value of its holder."""
     holder = None if held.holder is None else after.all[held.holder].thing
     return any(before.of(each) is not None for each in (held.thing, holder))

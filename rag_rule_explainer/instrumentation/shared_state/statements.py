@@ -14,7 +14,8 @@ _READ = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}|\bjoin\s+{_NAME}|\breturning
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """This class holds the names of tables that are written and read; an empty name is an unknown one."""
+    """This class holds the names of the tables that are written and of those that are read; an empty name
+    stands for a table whose name is unknown."""
 
     written: frozenset[str]
     read: frozenset[str]
@@ -37,7 +38,7 @@ class Statements:
 
     @property
     def both(self) -> str:
-        """Returns a table that is both written and read; empty for none."""
+        """Returns the name of a table that is both written and read; empty if there is none."""
         if "" in self.read and self.written:
             return min(self.written)
         return min(self.written & self.read, default="")

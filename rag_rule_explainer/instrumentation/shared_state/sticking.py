@@ -24,7 +24,7 @@ _PASSING = frozenset(
     }
 )
 _KEYED = frozenset({"setdefault", "__setitem__", "add", "discard"})
-"""Methods that change one entry by its key; an entry of a set is its own key."""
+"""Methods that change one entry, found by its key. In a set, the entry is its own key."""
 _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
 
 
@@ -73,8 +73,8 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
 
 
 def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> Iterator[Written]:
-    """Yields the places where code sets one of these context variables, but not in every run before it
-    reads it."""
+    """Yields the places where code sets one of these context variables, unless every run sets the
+    variable before it reads it."""
     for each in writes_in(holdings, variables):
         name = place_of(each)[0]
         if holdings.outer.get(name) in variables and (
@@ -84,7 +84,8 @@ def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> 
 
 
 def _makes_it_of_constants(written: Written) -> bool:
-    """Returns whether the write sets None, or calls something without a local variable but ``self``."""
+    """Returns whether the write sets None, or the result of a call that gets no local variable other than
+    ``self``."""
     node, value = written.node, getattr(written.node, "value", None)
     if not isinstance(node, (ast.Assign, ast.AnnAssign)) or isinstance(written.target, ast.Subscript):
         return False
@@ -103,9 +104,10 @@ def _surely_changes(written: Written) -> bool:
 
 
 def keeps(thing: object) -> bool:
-    """Returns True iff an object that is not searched may keep values from run to run.
+    """Returns True iff an object whose content is not searched may keep values from run to run.
 
-    A queue, a lock or a file does not: after a run, they are empty or only written.
+    A queue, a lock and a file do not count: after a run, a queue and a lock are empty, and a file is
+    checked elsewhere.
     """
     kind = type(thing)
     return (
@@ -129,7 +131,7 @@ def place_of(written: Written) -> ChangedPlace:
     if isinstance(node, ast.Call):
         return _place_of_call(node)
     if isinstance(node, ast.Attribute) and isinstance(target, ast.Attribute):
-        # The target is a method that changes its object.
+        # The changed expression is a method that changes its object, such as ``seen.append``.
         return label_of(target.value), (ANY_KEY if target.attr in _KEYED else "")
     return _place_at(target)
 
@@ -160,7 +162,8 @@ def _place_of_call(call: ast.Call) -> ChangedPlace:
 
 
 def _sets_anew(written: Written) -> bool:
-    """Returns whether every call sets the value, and to one that does not depend on the old value."""
+    """Returns whether every call of the function sets the value, and the new value does not depend on the
+    old one."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
         return node.attr == "clear" and is_certain(written)
@@ -177,7 +180,8 @@ def _sets_anew(written: Written) -> bool:
 
 
 def _is_read_before(written: Written, name: str) -> bool:
-    """Returns whether the function reads the value before it sets it, as an earlier run left it."""
+    """Returns whether the function reads the value before it sets it, so that it reads what an earlier
+    run left."""
     tree, line = tree_of(written.code), getattr(written.node, "lineno", 0)
     return tree is not None and any(
         isinstance(node, (ast.Name, ast.Attribute))
@@ -190,7 +194,8 @@ def _is_read_before(written: Written, name: str) -> bool:
 
 
 def _is_target(tree: ast.AST, read: ast.AST) -> bool:
-    """Returns whether the value is read only to set one of its entries."""
+    """Returns whether this expression is only read in order to set one of its entries, as in ``x[key] =
+    1``."""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node.value is read
         for node in ast.walk(tree)

@@ -19,7 +19,7 @@ from .reaching import LEAVES, places, size_of
 _MOST = 2000
 """The most objects that are visited."""
 _PAUSE = 0.002
-"""The seconds between two checks whether another run has ended."""
+"""The number of seconds between two checks whether other runs have ended."""
 _LONGEST = 30.0
 """The most seconds of waiting for other runs to end."""
 _DATA = (str, bytes, list, tuple, dict, set)
@@ -54,7 +54,7 @@ class _Turns:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Keeps other owners' runs from beginning; returns True once no run is active."""
+        """Prevents runs of other owners from beginning. Returns True once no run is active."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner
@@ -102,10 +102,10 @@ class OneAtATime:
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
-        """Checks what the first replay, inside the block, leaves on shared objects.
+        """Checks what the first replay, which runs inside the block, leaves on shared objects.
 
-        Values that are made once are there by then. Data that the baseline left counts too, because it
-        may be the same after every run.
+        Values that are created only once exist by then. Data that the baseline left counts too, because
+        it may be the same after every run.
         """
         if self._noticed:
             yield
@@ -121,7 +121,8 @@ class OneAtATime:
 
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
-        """Runs a baseline inside the block alone, if needed; the environment variables it sets stay."""
+        """Lets the baseline inside the block run while no other run is active, if that is needed. The
+        environment variables that it sets stay set."""
         with self._turns.lock if self.is_needed else nullcontext():
             yield
 
@@ -133,7 +134,8 @@ class OneAtATime:
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
-        """Runs a replay inside the block alone, if needed; for threads."""
+        """Lets the replay inside the block run while no other replay is active, if that is needed; for
+        threads."""
         while not self._turns.enter(self):
             time.sleep(_PAUSE)
         try:
@@ -147,7 +149,8 @@ class OneAtATime:
 
     @contextmanager
     def exclusive_turn(self) -> Generator[None, None, None]:
-        """Runs a replay inside the block without any other run of the application; for threads.
+        """Lets the replay inside the block run while no other run of the application is active; for
+        threads.
 
         Raises TimeoutError if another run does not end in time.
         """
@@ -195,7 +198,7 @@ class OneAtATime:
 
     @property
     def written(self) -> str:
-        """Returns words for the shared state that runs write; empty for none."""
+        """Returns a description of the shared state that runs write; empty if there is none."""
         return self._written or self._outside.shared
 
 
@@ -231,11 +234,11 @@ class Shared:
         return self._sizes.get(id(container))
 
     def differs_from(self, other: "Shared") -> bool:
-        """Returns True iff a place that both know refers to another object."""
+        """Returns True iff a name that exists in both states refers to different objects in them."""
         return any(other._marks.get(place, held) != held for place, held in self._marks.items())
 
     def has_new_data(self, earlier: "Shared") -> bool:
-        """Returns True iff a place refers to a text or a collection that it did not refer to earlier."""
+        """Returns True iff a name refers to a text or a collection to which it did not refer earlier."""
         return any(
             earlier._marks.get(place) != held
             for place, held in self._marks.items()

@@ -31,7 +31,7 @@ def way_out_of(error: str) -> str:
 
 
 def served_by(thread: str) -> StateShared:
-    """Returns the error for a thread of the baseline that also works for replays."""
+    """Returns the error that says that a thread of the baseline also works for replays."""
     return StateShared(
         f"the thread {thread!r}, which the baseline began, works for later runs as well, and nobody can "
         "tell for which of them it asks a model",

@@ -31,7 +31,8 @@ _HANDING_ON = frozenset(
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "model_post_init", "__init_subclass__"})
 _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
-"""The names of base classes whose results replays are served, or whose results never change."""
+"""The names of base classes whose own state does not matter: replays are served their results, or their
+results never change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class Written:
 
     @property
     def counts_for_a_model(self) -> bool:
-        """Returns whether a model counts its calls here, independently of their content."""
+        """Returns True for a value in which a model counts its own calls: a single number, not an entry
+        for each request."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
@@ -75,7 +77,8 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
     Counters of calls are left out. ``shared``: context variables that are not separate for each run.
     """
     for held, function in users_functions(holdings):
-        # A decorator may have wrapped the method into functions.
+        # A decorator may have wrapped the method into other functions, so the object is searched for
+        # around them.
         around = (each.thing for each in holdings.above(held))
         holder = next((each for each in around if not isinstance(each, FunctionType)), None)
         kind = holder if isinstance(holder, type) else type(holder)
@@ -92,7 +95,7 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
 
 
 def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Collection[object]) -> bool:
-    """Returns whether the changed object is a context variable that is separate for each run."""
+    """Returns True iff the changed object belongs to a context variable that is separate for each run."""
     variable = holdings.outer.get(label_of(changing.value))
     return isinstance(variable, ContextVar) and variable not in shared
 
@@ -142,7 +145,7 @@ def _writes_of(
 
 
 def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
-    """Yields the local variables that are only other names of shared objects."""
+    """Yields the local variables that are only another name for a shared object."""
     made = defaultdict[str, list[ast.expr]](list)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -212,7 +215,7 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def label_of(node: ast.AST) -> str:
-    """Returns the last name in an expression, without entries: x for ``self.x["y"]``."""
+    """Returns the last name in an expression, ignoring entries: x for ``self.x["y"]``."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return getattr(node, "attr", "") or getattr(node, "id", "")

@@ -1,1 +1,2 @@
-"""This room marks the traces of replays, in every tracer that an application may use."""
+"""This package adds an explanation's data to the traces of its replays, for each tracer that an
+application may use: LangSmith, OpenTelemetry and OpenInference."""

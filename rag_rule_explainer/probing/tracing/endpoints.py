@@ -1,7 +1,8 @@
-"""This module checks that the endpoint of traces answers, before an explanation sends thousands of runs
-there.
+"""This module checks whether the endpoint of traces answers, before an explanation sends thousands of
+runs there.
 
-Clients retry what a dead endpoint does not take, mostly in threads that keep the process from ending.
+If an endpoint does not answer, tracing clients retry to deliver their data. They mostly do so in threads
+that keep the process from ending.
 """
 
 import http.client
@@ -18,13 +19,13 @@ from urllib.request import getproxies, proxy_bypass
 ANSWERS_WITHIN = 2.0
 """The seconds within which an endpoint must answer."""
 _KNOWN_FOR = 60.0
-"""The seconds for which the result of a check is reused."""
+"""The seconds for which the result of a check is used before the endpoint is checked once more."""
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-"""The first bytes of a connection of HTTP/2, which a gRPC server answers with its settings."""
+"""The first bytes that a client of HTTP/2 sends. A gRPC server answers them with its settings."""
 _GRPC_PORT = 443
-"""The port of a gRPC endpoint that names none."""
+"""The port that is used if the address of a gRPC endpoint has none."""
 _GRPC_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
-"""The environment variables that gRPC reads the address of a proxy from."""
+"""The environment variables from which gRPC reads the address of a proxy."""
 _LOG = getLogger(__name__)
 
 _asking = threading.Lock()
@@ -32,9 +33,9 @@ _known: dict[str, tuple[float, bool]] = {}
 
 
 def why_not(endpoint: str, *, anew: bool = False) -> str:
-    """Returns a note that the endpoint does not answer; empty if it does, or cannot be checked. Blocks.
-    ``anew``: ignores an earlier result."""
-    # Callers that wait for the lock reuse the result.
+    """Checks an endpoint. Returns a note for the user that it does not answer; empty if it answers or
+    cannot be checked. Blocks. ``anew``: True to check even if there is a recent result."""
+    # Only one caller checks at a time; callers that waited for the lock use its result.
     with _asking:
         at, answers = _known.get(endpoint, (0.0, False))
         if anew or not at or time.monotonic() - at > _KNOWN_FOR:
@@ -58,8 +59,8 @@ def _answers(endpoint: str) -> bool:
 
 
 def _answers_at(endpoint: str) -> bool:
-    """Returns True if an answer came, or if this check cannot go the way of the traces. Raises OSError
-    if none came."""
+    """Returns True if the endpoint answered, or if it cannot be checked, as it is reached through a proxy
+    or needs its own client. Raises OSError if it did not answer."""
     if "://" not in endpoint:
         return _answers_grpc(endpoint)
     url = urlsplit(endpoint)
@@ -69,18 +70,19 @@ def _answers_at(endpoint: str) -> bool:
     made = http.client.HTTPSConnection if is_safe else http.client.HTTPConnection
     connection = made(url.hostname, url.port, timeout=ANSWERS_WITHIN)
     try:
-        # Any reply shows that the endpoint takes requests.
+        # The content of the reply does not matter: any reply shows that the endpoint takes requests.
         connection.request("GET", url.path or "/")
         connection.getresponse()
     except (ssl.SSLError, http.client.HTTPException):
-        return True  # only its client knows the certificates or the protocol
+        return True  # only the tracer's own client knows the certificates or the protocol
     finally:
         connection.close()
     return True
 
 
 def _answers_grpc(endpoint: str) -> bool:
-    """Checks an endpoint as exporters of OTLP by gRPC write it: a host and a port, without a scheme."""
+    """Checks an endpoint of OTLP over gRPC, whose address is a host and a port without a scheme. Returns
+    and raises what ``_answers_at`` does."""
     if any(os.environ.get(each) for each in _GRPC_PROXIES):
         return True
     try:
@@ -91,7 +93,8 @@ def _answers_grpc(endpoint: str) -> bool:
     if not address[0] or place.netloc != endpoint or endpoint.startswith("unix:"):
         return True
     connection = socket.create_connection(address, timeout=ANSWERS_WITHIN)
-    # A server that expects TLS ends a connection that begins without it; that is an answer as well.
+    # A server that expects TLS ends a connection that begins without it. This shows that the server runs,
+    # so it counts as an answer.
     with connection, suppress(ConnectionError):
         connection.sendall(_GREETING)
         connection.recv(1)

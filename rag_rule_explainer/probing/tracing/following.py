@@ -1,6 +1,7 @@
-"""This module marks the work of threads that replays start, while an explanation runs.
+"""This module makes the threads that a replay starts known as parts of this replay, so that their traces
+can be marked.
 
-A new thread has an empty context, so it does not know the replay that started it.
+A new thread has an empty context, so by itself it does not know which replay started it.
 """
 
 import threading
@@ -14,13 +15,13 @@ from ..whose import is_users
 from .replacing import Replacing
 
 HandOn: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""Returns the function to call in a thread in place of the given one: outside replays, the given one
-itself."""
+"""A function that gets the function that a thread is to call, and returns the one to call instead.
+Outside replays, it returns the given one."""
 
 
 class Following:
-    """This class replaces the methods that give work to threads while it is in use, and restores them
-    afterwards. Thread-safe."""
+    """This class replaces the methods by which code starts threads or gives work to thread pools, and
+    restores them when they are no longer needed. ``hand_on``: what wraps the work. Thread-safe."""
 
     def __init__(self, hand_on: HandOn) -> None:
         self._hand_on = hand_on
@@ -32,8 +33,8 @@ class Following:
         )
 
     def on(self) -> AbstractContextManager[None]:
-        """Passes every call for a thread pool, and every new thread for the user's code, through
-        ``hand_on`` inside. May be entered several times at once."""
+        """During the block, wraps by ``hand_on`` every function that is given to a thread pool, and every
+        new thread that runs the user's code. Several blocks may be active at the same time."""
         return self._methods.on()
 
     def _to_a_pool(self, submit: Any) -> Any:
@@ -54,8 +55,8 @@ class Following:
 
 
 def _is_for_users_code(thread: threading.Thread) -> bool:
-    """Returns False for a thread of a library, such as one of a pool: it also serves callers outside the
-    replay."""
+    """Returns True iff a thread runs a function of the user's own code. A library's thread, such as one
+    of a pool, may also serve callers outside the replay, so it must not count as part of the replay."""
     target: Any = getattr(thread, "_target", None) or type(thread)
     while isinstance(target, partial):
         target = cast("partial[Any]", target).func

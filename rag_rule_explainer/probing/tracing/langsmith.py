@@ -1,4 +1,5 @@
-"""This module marks LangSmith's runs and checks LangSmith's endpoint, in processes that use LangSmith."""
+"""This module adds metadata about replays to LangSmith's runs, and checks LangSmith's endpoint. A *run*
+is LangSmith's record of one call. Only used in processes that have loaded LangSmith."""
 
 import sys
 from collections.abc import Generator, Mapping
@@ -9,18 +10,21 @@ from . import endpoints
 from .marks import TraceMarks
 
 _BACKLOG = 500
-"""The number of a client's undelivered operations from which its endpoint is checked again."""
+"""If a client has more undelivered operations than this, its endpoint is checked even if there is a
+recent result."""
 
 
 def in_use() -> bool:
-    """Returns True iff the process has loaded the part of LangSmith that traces runs."""
+    """Returns True iff the process has loaded the part of LangSmith that traces runs. Only then can it
+    send runs."""
     return "langsmith.run_helpers" in sys.modules
 
 
 @contextmanager
 def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
-    """Adds marks and a tag to every run inside, beside those of the user. Does nothing while tracing is
-    off: code inside that turns tracing on sets marks of its own."""
+    """Adds metadata (``marks``) and a tag to every run that begins in the block; those of the user stay.
+    Does nothing if LangSmith's tracing is off. If the application turns it on in the block, ``late_runs``
+    adds them."""
     from langsmith import run_helpers
 
     if not is_on():
@@ -29,31 +33,32 @@ def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
     around: dict[str, Any] = dict(run_helpers.get_tracing_context())
     around["tags"] = [*(each for each in around.get("tags") or () if each != tag), tag]
     around["metadata"] = {**(around.get("metadata") or {}), **marks}
-    with run_helpers.tracing_context(**around):  # pyright: ignore[reportUnknownMemberType] -- a parameter of it has half a type
+    with run_helpers.tracing_context(**around):  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
         yield
 
 
 @contextmanager
 def silenced() -> Generator[None, None, None]:
-    """Keeps LangSmith from sending any run inside."""
+    """Keeps LangSmith from sending any run that begins in the block."""
     from langsmith import run_helpers
 
-    with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- see above
+    with run_helpers.tracing_context(enabled=False):  # pyright: ignore[reportUnknownMemberType] -- its parameters lack types
         yield
 
 
 def is_on() -> bool:
-    """Returns True iff runs without a client of their own are sent."""
+    """Returns True iff LangSmith's tracing is on in this context by default, so that runs are sent even
+    if the application names no client for them."""
     from langsmith import run_helpers, utils
 
     enabled: Any = run_helpers.get_tracing_context().get("enabled")
-    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- as above
+    traces: Any = utils.tracing_is_enabled  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType] -- it lacks types
     return bool(traces() if enabled is None else enabled)
 
 
 def why_nobody() -> str:
-    """Returns a note that no endpoint of the runs without a client of their own answers; empty if one
-    does, or if no run is sent there. Blocks."""
+    """Checks the endpoints to which runs are sent by default. Returns a note for the user that none of
+    them answers; empty if one answers or if no run is sent there. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
     if not is_on():
@@ -67,26 +72,27 @@ def why_nobody() -> str:
     client: Any = context.get("client") or around or getattr(run_trees, "_CLIENT", None)
     if client is not None:
         return why_dead(client)
-    # A new client would call its endpoint at once, and block the process until it answers.
+    # There is no client yet. To make one would call its endpoint at once, and block the process until it
+    # answers, so the address from the environment is checked instead.
     endpoint = utils.get_env_var("ENDPOINT")
     return endpoints.why_not(_asked(endpoint)) if endpoint else why_dead(run_trees.get_cached_client())
 
 
 def _replicas(context: Mapping[str, Any]) -> list[str]:
-    """Returns the endpoints of the services that get each run, if there are several; empty if the
-    client's own is one of them."""
+    """Returns the endpoints to which each run is sent as a copy (LangSmith's replicas). Empty if there
+    are none, or if one of the copies goes to the client's own endpoint."""
     from langsmith import run_trees
 
     of_environment: Any = getattr(run_trees, "_get_write_replicas_from_env", list)
     named: Any = context.get("replicas")
     found: list[Any] = list(of_environment() if named is None else named)
-    urls: list[Any] = [each.get("api_url") if isinstance(each, Mapping) else None for each in found]  # pyright: ignore[reportUnknownMemberType] -- of any mapping
+    urls: list[Any] = [each.get("api_url") if isinstance(each, Mapping) else None for each in found]  # pyright: ignore[reportUnknownMemberType] -- the keys of this mapping may have any type
     return [str(each) for each in urls] if all(urls) else []
 
 
 def why_dead(client: Any) -> str:
-    """Returns a note that no endpoint of a client answers; empty if one does, or cannot be checked.
-    Blocks."""
+    """Checks the endpoints of a client. Returns a note for the user that none of them answers; empty if
+    one answers or cannot be checked. Blocks."""
     queue = getattr(client, "tracing_queue", None)
     is_behind = queue is not None and queue.qsize() > _BACKLOG
     whys = [endpoints.why_not(each, anew=is_behind) for each in asked_at(client)]
@@ -94,8 +100,8 @@ def why_dead(client: Any) -> str:
 
 
 def asked_at(client: Any, endpoint: str | None = None) -> list[str]:
-    """Returns the addresses to ask whether a client's runs are received; empty if that cannot be checked.
-    ``endpoint``: where this client sends a run that does not go to its own endpoints."""
+    """Returns the addresses at which to check whether a client's runs are received; empty if that cannot
+    be checked. ``endpoint``: where a run is sent, if not to the client's own endpoints."""
     if not _is_plain(client):
         return []
     own = getattr(client, "_write_api_urls", None) or [getattr(client, "api_url", "")]
@@ -107,7 +113,8 @@ def _asked(endpoint: str) -> str:
 
 
 def _is_plain(client: Any) -> bool:
-    """Returns False if requests do not go through a plain session, such as one of the user's."""
+    """Returns True iff a client sends its requests through a plain session of ``requests``. A session of
+    the user's own may reach the endpoint in another way than this check."""
     import requests
 
     return type(getattr(client, "session", None)) is requests.Session

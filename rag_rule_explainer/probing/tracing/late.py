@@ -1,7 +1,8 @@
-"""This module makes the spans of an explanation where only the application knows whom to export them to.
+"""This module opens the spans of an explanation late, where only the application knows the exporter.
 
-A provider of OpenTelemetry that is not the process's is met when the application begins its first span
-with it. The spans of the explanation and of the run are begun then, around that span.
+An application may use a provider of OpenTelemetry of its own, which is not set as that of the process. It
+becomes known only when the application begins its first span. The spans of the explanation and of the
+replay are then begun with this provider, around the application's span.
 """
 
 import threading
@@ -26,7 +27,8 @@ from .marks import (
 
 
 class LateSpans:
-    """This class holds the late spans of one explanation. Thread-safe."""
+    """This class holds the late spans of one explanation: those that are begun only when the application
+    begins its first span with a provider of its own. Thread-safe."""
 
     def __init__(self, explanation: TracedExplanation) -> None:
         self._explanation = explanation
@@ -36,7 +38,8 @@ class LateSpans:
         self._replays: dict[TracedReplay, spans.TracingSpan] = {}
 
     def around(self, tracer: Any, replay: TracedReplay | None) -> spans.TracingSpan:
-        """Returns the span of a replay, or of the explained run, for what a tracer begins there."""
+        """Returns the span to put around one that ``tracer`` is about to begin. It is that of the replay,
+        or that of the explained run if ``replay`` is None, and is begun if it does not exist yet."""
         with self._guard:
             if self._root is None:
                 self._root = spans.started(EXPLANATION, self._explanation.marks, tracer)
@@ -53,7 +56,7 @@ class LateSpans:
         self, tracer: Any, replay: TracedReplay, root: spans.TracingSpan
     ) -> spans.TracingSpan:
         if replay.ended:
-            return root  # nobody waited for it any more
+            return root  # the replay was abandoned and has ended, so it gets no span of its own
         if replay not in self._replays:
             name = BASELINE_TAG_NAME if replay.is_baseline else REPLAY
             span = spans.started(name, replay.marks, tracer, tag=replay.tag, inside=root)
@@ -70,14 +73,16 @@ class LateSpans:
             span.ended(outcome)
 
     def end_first(self) -> None:
-        """Ends the span of the explained run, which names it unless the framework has an id for it."""
+        """Ends the span of the explained run, if there is one. Its id becomes that of the explained run
+        unless the framework has given one."""
         with self._guard:
             if self._first is not None:
                 self._first.span.end()
                 self._explanation.explained_run = self._explanation.explained_run or self._first.id
 
     def end(self, error: BaseException | None = None) -> None:
-        """Ends the span of the explanation."""
+        """Ends the span of the explanation, if it was begun. ``error``: what the explanation failed with;
+        None if it did not fail."""
         with self._guard:
             if self._root is not None:
                 if error is not None:
@@ -87,12 +92,13 @@ class LateSpans:
 
 
 _explained: ContextVar[LateSpans | None] = ContextVar("rag_rule_late_spans", default=None)
-"""The late spans of the explained run that this context belongs to."""
+"""The late spans of the explanation that this context belongs to; None outside an explanation."""
 _first_run: ContextVar[bool] = ContextVar("rag_rule_traced_first_run", default=False)
 
 
 def span_around(tracer: Any) -> spans.TracingSpan | None:
-    """Returns the span to put around one that a tracer begins now; None if nothing is needed there."""
+    """Returns the span to put around one that ``tracer`` is about to begin. None if that one has a parent
+    already, or belongs to no replay and not to the explained run."""
     late, replay = _explained.get(), current_replay()
     if late is None or (replay is None and not _first_run.get()) or not spans.is_root():
         return None
@@ -101,7 +107,8 @@ def span_around(tracer: Any) -> spans.TracingSpan | None:
 
 @contextmanager
 def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Lets late spans of this explanation be made inside, and ends that of the explanation."""
+    """Lets ``span_around`` begin late spans of this explanation during the block. At the end of the
+    block, ends the span of the explanation."""
     late = LateSpans(explanation)
     token = _explained.set(late)
     error: BaseException | None = None
@@ -118,12 +125,13 @@ def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
 
 @contextmanager
 def first_run() -> Generator[None, None, None]:
-    """Lets the spans inside be those of the explained run."""
+    """Makes late spans that are begun in the block parts of the explained run, whose span ends with the
+    block."""
     token, late = _first_run.set(True), _explained.get()
     try:
         yield
     finally:
-        with suppress(ValueError):  # as above
+        with suppress(ValueError):  # the garbage collector may end a stream in another context
             _first_run.reset(token)
         if late is not None:
             late.end_first()
@@ -135,5 +143,5 @@ def is_first_run() -> bool:
 
 
 def first_marks(explanation: TracedExplanation) -> TraceMarks:
-    """Returns the marks of the run that is explained."""
+    """Returns the marks, the metadata for traces, of the run that is explained."""
     return {**explanation.marks, "rag_rule_kind": "baseline"}

@@ -1,8 +1,9 @@
-"""This module joins the runs that LangSmith is sent of an explanation while it is off around it.
+"""This module joins the runs of an explanation into one trace if only the application turns LangSmith on.
 
-An application may turn LangSmith on inside its own code. Each call of it would then be a trace of its
-own. The runs of the explanation and of its replays are begun with the first of these traces, and all of
-them are sent as parts of these runs. The application's own objects stay as they are.
+An application may turn LangSmith on in its own code, while it is off in the code that calls ``explain``.
+Each call of the application would then be a separate trace. Instead, a run of the explanation is begun
+when the first of these traces begins, and one for each replay. All traces of the application are sent as
+parts of these runs. Only what is sent is changed, not the application's own objects.
 """
 
 import threading
@@ -26,7 +27,8 @@ from .marks import (
 
 
 class LateRuns:
-    """This class holds the late runs of one explanation. Thread-safe."""
+    """This class holds the late runs of one explanation: those of LangSmith that are begun only when the
+    application begins its first trace. Thread-safe."""
 
     def __init__(self, explanation: TracedExplanation) -> None:
         self.explanation = explanation
@@ -36,7 +38,12 @@ class LateRuns:
         self._parents: dict[str, Any] = {}
 
     def joined(self, client: Any, sent: Mapping[str, Any], replay: TracedReplay | None) -> dict[str, Any]:
-        """Returns what to send of a run: as a part of the explanation, if its trace begins in it."""
+        """Returns the fields to send for a run. If its trace began in this explanation, they make the run
+        a part of the explanation's trace; else they are unchanged.
+
+        ``sent``: the fields that the application's client would send. ``replay``: the current replay;
+        None for the explained run.
+        """
         trace = str(sent.get("trace_id"))
         with self._guard:
             begins = sent.get("trace_id") and trace == str(sent.get("id"))
@@ -53,7 +60,8 @@ class LateRuns:
         }
 
     def _around(self, client: Any, sent: Mapping[str, Any], replay: TracedReplay | None) -> Any:
-        """Returns the run of the replay, or that of the explanation for the explained run."""
+        """Returns the run that becomes the parent of a trace, and begins it if needed: that of the
+        replay, or that of the explanation if the trace belongs to the explained run."""
         if self._root is None:
             from langsmith.run_trees import RunTree
 
@@ -92,7 +100,7 @@ class LateRuns:
         _send(run.patch)
 
     def end(self) -> None:
-        """Ends the run of the explanation."""
+        """Ends the run of the explanation, if it was begun."""
         if self._root is not None:
             self._root.add_metadata(dict(self.explanation.marks))
             self._root.end(outputs={})
@@ -100,7 +108,8 @@ class LateRuns:
 
 
 def _send(sending: Any) -> None:
-    """Sends a run of this module, which is no part of a run of the application."""
+    """Sends a run that this module has made. ``as_sent`` must not change it as it does the application's
+    runs, so the context belongs to no replay and no late runs during the call."""
     token = _explained.set(None)
     try:
         with being_traced(None):
@@ -113,8 +122,9 @@ _explained: ContextVar[LateRuns | None] = ContextVar("rag_rule_late_runs", defau
 
 
 def as_sent(client: Any, sent: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns what to send of a run: with the marks of the replay or of the explained run that it
-    belongs to, and in the trace of the explanation."""
+    """Returns the fields to send for a run of the application, made a part of the explanation's trace.
+    The marks (metadata) and the tag of its replay, or of the explained run, are added. Outside both, the
+    fields are unchanged."""
     late, replay = _explained.get(), current_replay()
     if late is None or "_replica_auths" in sent or sent.get("api_url"):
         return sent
@@ -124,7 +134,7 @@ def as_sent(client: Any, sent: Mapping[str, Any]) -> Mapping[str, Any]:
         marks, tag = first_marks(late.explanation), BASELINE_TAG
     else:
         return sent
-    if "id" in sent or sent.get("extra"):  # else it is an update that leaves both as they are
+    if "id" in sent or sent.get("extra"):  # else it is an update that changes neither tags nor metadata
         extra: Mapping[str, Any] = sent.get("extra") or {}
         tags: list[str] = [each for each in sent.get("tags") or () if each != tag]
         own: Mapping[str, Any] = extra.get("metadata") or {}
@@ -135,7 +145,8 @@ def as_sent(client: Any, sent: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @contextmanager
 def taking_late_runs(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Lets late runs of this explanation be made inside, and ends that of the explanation."""
+    """Lets ``as_sent`` begin late runs of this explanation during the block. At the end of the block,
+    ends the run of the explanation."""
     known = _explained.get()
     if known is not None and known.explanation is explanation:
         yield

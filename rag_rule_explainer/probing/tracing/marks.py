@@ -1,8 +1,8 @@
-"""This module defines the marks that traces carry on an explanation and its replays.
+"""This module defines the *marks*: the metadata about explanations and replays that traces contain.
 
-All runs of one question share one id. A replay's marks name its explanation, the explained run, the
-retained sources and, at its end, the verdict on its answer. That is known only after the judging, so the
-run of a replay ends after it.
+The marks of a replay are the id of its explanation, the id of the explained run, the ids of the retained
+sources and, at its end, the verdict on its answer. The verdict is known only once the answer is judged,
+so a tracer's run for a replay ends after that. All runs of one explanation share one id.
 """
 
 import inspect
@@ -21,16 +21,16 @@ from ...sources import Arrangement
 from ...verdicts import Answer, Judgement, Verdict
 
 EXPLANATION = "rag_rule_explanation"
-"""The name of the run, or span, that holds all others of one explanation."""
+"""The name of the root run, or span, of an explanation; all its other ones are inside it."""
 REPLAY = "rag_rule_replay"
 """The name of the run, or span, of one replay."""
 BASELINE_TAG_NAME = "rag_rule_baseline"
-"""The name of a baseline's span if no framework names it."""
+"""The name of the span of a baseline, if no framework makes a span for it."""
 REPLAY_TAG = "rag-rule-replay"
 BASELINE_TAG = "rag-rule-baseline"
 
 ReplayPurpose: TypeAlias = Literal["baseline", "replay", "retry", "repeat check", "comparison"]
-"""The purpose of a run of the application."""
+"""Why an explanation runs the application."""
 TraceMarks: TypeAlias = Mapping[str, str | int]
 
 _LONGEST = 500
@@ -39,8 +39,9 @@ _LOG = getLogger(__name__)
 
 
 class Outcome(NamedTuple):
-    """An Outcome is the end of a replay as its trace shows it. ``error``: set if the replay has no
-    answer."""
+    """An Outcome is what the trace of a replay shows at its end. ``marks``: metadata, such as the
+    verdict. ``answer``: the text of the answer, if there is one. ``error``: the error of a replay without
+    one."""
 
     marks: TraceMarks
     answer: str | None = None
@@ -48,14 +49,16 @@ class Outcome(NamedTuple):
 
 
 EndTelling: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
-"""Ends the run or span that a tracer has begun for a replay."""
+"""A function that ends the run or span that a tracer has begun for a replay. It gets the outcome."""
 
 
 class TracedReplay:
-    """A TracedReplay is one replay as tracers know it; their runs end once the replay was judged.
+    """A TracedReplay holds what tracers must know about one replay. Their runs for it end once its answer
+    is judged.
 
-    ``marks``: known from the start. ``answered``: its arrangement and answer, until it has ended. A
-    replay that was abandoned may still run; a run that it begins then is ended at once.
+    ``marks``: the metadata that is known from the start. ``answered``: its arrangement and answer; None
+    before the answer and after the end. A replay that was abandoned may still go on; if it begins a
+    tracer's run after its end, that run is ended at once.
     """
 
     def __init__(self, explanation: "TracedExplanation", marks: TraceMarks, *, is_baseline: bool) -> None:
@@ -69,22 +72,23 @@ class TracedReplay:
 
     @property
     def tag(self) -> str:
-        """The tag by which the user filters traces."""
+        """The tag of all traces of this replay, by which a user can filter traces."""
         return BASELINE_TAG if self.is_baseline else REPLAY_TAG
 
     @property
     def is_shown(self) -> bool:
-        """True if tracers receive the replay."""
+        """True if tracers receive the traces of this replay: always for a baseline, and for others unless
+        the user hides replays."""
         return self.is_baseline or self.explanation.replays
 
     @property
     def ended(self) -> bool:
-        """True if the outcome is known."""
+        """True once ``end`` was called, so the outcome is known."""
         return self._outcome is not None
 
     def at_end(self, ending: EndTelling) -> None:
-        """Calls ``ending`` with the outcome once it is known; in another thread, unless it is a coroutine
-        function."""
+        """Has ``end`` call ``ending`` with the outcome: in another thread, unless it is a coroutine
+        function. If the replay has ended already, calls it at once, but never a coroutine function."""
         with self._guard:
             outcome = self._outcome
             if outcome is None:
@@ -96,9 +100,13 @@ class TracedReplay:
     async def end(
         self, judgement: Judgement, condition: str = "", error: BaseException | None = None
     ) -> None:
-        """Calls every ending with the outcome, on the first call only; the error of a tracer is logged,
-        not raised."""
-        from .. import threads  # an explanation that is read from a file needs no event loop
+        """Ends the runs and spans of all tracers for this replay with its outcome. Only the first call
+        has an effect. An error of a tracer is logged, not raised.
+
+        ``judgement``: that of the answer. ``condition``: the condition that was judged; empty for that of
+        the explanation. ``error``: the error of a replay without an answer.
+        """
+        from .. import threads  # imported late: an explanation that is read from a file needs no threads
 
         with self._guard:
             if self._outcome is not None:
@@ -112,10 +120,10 @@ class TracedReplay:
             text = None if self.answered is None else self.answered[1].text
             self._outcome = outcome = Outcome(marks, text, error)
             endings, self._endings = self._endings, []
-            # Kept replies refer to this object, so it drops what takes memory.
+            # Replies that are kept refer to this object, so it drops data that it no longer needs.
             self.answered, self.marks = None, _NONE
         self.explanation.forget(self)
-        # What the endings send is the replay's as well.
+        # What the endings send to tracers belongs to this replay too, so it is the current replay here.
         with being_traced(self):
             for ending in endings:
                 if inspect.iscoroutinefunction(ending):
@@ -136,15 +144,18 @@ def _tell(ending: EndTelling, outcome: Outcome) -> None:
 
 @dataclass(eq=False)
 class TracedExplanation:
-    """A TracedExplanation is one explanation as tracers know it.
+    """A TracedExplanation holds what tracers must know about one explanation.
 
-    ``explained_run``: the tracer's id of the explained run. ``replays``: False hides replays from all
-    tracers. ``opens_spans``: this package makes the OpenTelemetry spans, since no framework does.
-    ``follows_threads``: this package marks the work of threads that replays start, since no integration
-    does. ``is_open``: a run or span that holds all others exists. ``asked``: the endpoints were checked;
-    ``notes`` name those that do not answer. ``endpoints``: those that replays were found to use, each
-    with such a note; empty for one that answers. ``condition``: the condition on every answer, for
-    replays that have none of their own.
+    ``explained_run``: the tracer's id of the explained run; empty if it is not known. ``replays``: False
+    to hide replays from all tracers. ``opens_spans``: True if this package makes the spans of
+    OpenTelemetry, since no framework makes them. ``follows_threads``: True if this package marks the work
+    of threads that replays start, since no integration does so. ``is_open``: True once there is a root
+    run or span of the explanation.
+
+    ``asked``: True once the endpoints of traces were checked. ``notes``: texts for the user about those
+    that do not answer. ``endpoints``: the endpoints that replays send to, each with such a note or, if it
+    answers, an empty text. ``condition``: the condition on every answer, for the marks of replays that
+    have none of their own.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))
@@ -162,7 +173,7 @@ class TracedExplanation:
 
     @property
     def marks(self) -> dict[str, str | int]:
-        """The marks that all runs of this explanation carry."""
+        """The metadata that all runs and spans of this explanation have."""
         marks: dict[str, str | int] = {"rag_rule_explanation": self.id}
         if self.explained_run:
             marks["rag_rule_explained_run"] = self.explained_run
@@ -170,11 +181,12 @@ class TracedExplanation:
 
     @property
     def open(self) -> tuple[TracedReplay, ...]:
-        """The replays that have not ended."""
+        """The replays of this explanation that have not ended yet."""
         return tuple(self._open)
 
     def replay(self, kept: Iterable[str], kind: ReplayPurpose) -> TracedReplay:
-        """Begins a replay on the sources with these ids."""
+        """Returns a new TracedReplay for a run of the application on some sources, and numbers it.
+        ``kept``: the ids of these sources. ``kind``: the purpose of the run."""
         marks = {
             **self.marks,
             "rag_rule_kept": ",".join(kept),
@@ -186,17 +198,17 @@ class TracedExplanation:
         return begun
 
     def take_note(self, note: str) -> None:
-        """Adds a note for the reader, once."""
+        """Adds a note for the user, unless it is there already."""
         if note not in self.notes:
             self.notes.append(note)
 
     def forget(self, replay: TracedReplay) -> None:
-        """Drops a replay that has ended."""
+        """Removes a replay that has ended from the open ones."""
         self._open.discard(replay)
 
     async def close(self) -> None:
-        """Ends the replays that were never judged, even if the caller is cancelled."""
-        import anyio  # imported late, as ``threads`` in ``end``
+        """Ends the replays whose answers were never judged, even if the caller is cancelled."""
+        import anyio  # imported late: an explanation that is read from a file needs no event loop
 
         with anyio.CancelScope(shield=True):
             for each in self.open:
@@ -213,7 +225,7 @@ def current_replay() -> TracedReplay | None:
 
 @contextmanager
 def being_traced(replay: TracedReplay | None) -> Generator[None, None, None]:
-    """Makes this the current replay inside; None makes it belong to no replay."""
+    """Makes ``replay`` the current replay during the block. With None, the block belongs to no replay."""
     token = _current.set(replay)
     try:
         yield

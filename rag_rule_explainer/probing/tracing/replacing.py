@@ -1,4 +1,5 @@
-"""This module replaces methods of classes, and restores them when nobody needs the replacements."""
+"""This module replaces methods of classes, and restores the original methods when no code needs the
+replacements any more."""
 
 import threading
 from collections.abc import Callable, Generator, Iterable
@@ -6,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 MakeReplacement: TypeAlias = Callable[[Any], Any]
-"""Returns the replacement of a method."""
+"""A function that gets a method and returns its replacement."""
 
 
 class _Replaced(NamedTuple):
@@ -15,10 +16,12 @@ class _Replaced(NamedTuple):
 
 
 class Replacing:
-    """This class replaces methods while it is in use, and restores them afterwards. Thread-safe.
+    """This class replaces methods of classes during the blocks of ``on``, and restores them afterwards.
+    Thread-safe.
 
-    ``wanted``: returns the methods to replace, each as its class, its name and what makes the
-    replacement. It is asked at every entry, since a class may have been imported in between.
+    ``wanted``: returns the methods to replace, each as its class, its name and a function that makes the
+    replacement. It is called at the start of every block, since a class may have been imported after an
+    earlier one.
     """
 
     def __init__(self, wanted: Callable[[], Iterable[tuple[type, str, MakeReplacement]]]) -> None:
@@ -29,7 +32,8 @@ class Replacing:
 
     @contextmanager
     def on(self) -> Generator[None, None, None]:
-        """Replaces the methods inside. May be entered several times at once."""
+        """Replaces the methods during the block. Several blocks may be active at the same time; the
+        methods are restored at the end of the last one."""
         with self._guard:
             self._users += 1
             for owner, name, wrapping in self._wanted():
@@ -47,8 +51,8 @@ class Replacing:
 
     def _put_back(self) -> None:
         for (owner, name), each in self._replaced.items():
-            # Another library may have wrapped the replacement, which stays then: it does nothing outside
-            # replays.
+            # Another library may have wrapped the replacement since. Then it cannot be removed and stays;
+            # this does no harm, since the replacements do nothing outside replays.
             if vars(owner)[name] is each.replacement:
                 setattr(owner, name, each.method)
         self._replaced.clear()

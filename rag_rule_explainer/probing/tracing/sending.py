@@ -1,8 +1,9 @@
-"""This module keeps back, during explanations, what replays would send to tracing services in vain, and
-what replays send that are hidden from tracers.
+"""This module stops, during explanations, traces of replays that should not be sent: those to an endpoint
+that does not answer, and those of replays that the user hides from tracers.
 
-A tracer may come from anywhere: from the config of a call, or from inside the application. So it is met
-where all its traces pass: at LangSmith's client, and at OpenTelemetry's tracer.
+An application may get its tracer from anywhere, such as from the config of a call. So this module
+replaces the methods through which all traces pass: those of LangSmith's client and of OpenTelemetry's
+tracer.
 """
 
 import sys
@@ -17,7 +18,8 @@ from .replacing import MakeReplacement, Replacing
 
 
 def checked() -> AbstractContextManager[None]:
-    """Checks inside what replays send, and asks each endpoint once whether it answers."""
+    """Replaces these methods during the block. They then check every trace that a replay sends, and check
+    once for each endpoint whether it answers."""
     return _methods.on()
 
 
@@ -35,8 +37,8 @@ _methods = Replacing(_wanted)
 
 
 def _bound(method: Any, instance: Any) -> Any:
-    """Returns a method of an instance. An instrumentation may have replaced the method by an object that
-    has to be bound."""
+    """Returns a method, taken from its class, bound to an instance. An instrumentation may have replaced
+    the method by an object that is not a function, so it is bound by ``__get__``."""
     return method.__get__(instance, type(instance))
 
 
@@ -50,7 +52,7 @@ def _of_a_client(send: Any) -> Any:
             return None
         replicas: Any = kwargs.get("_replica_auths")
         if replicas:
-            # LangSmith sends one run to several services, of which some may answer.
+            # LangSmith sends this run to several services. It is sent only to those that answer.
             live = [each for each in replicas if not _is_dead_client(replay, client, each.api_url)]
             return call(*args, **{**kwargs, "_replica_auths": live}) if live else None
         is_dead = _is_dead_client(replay, client, kwargs.get("api_url"))
@@ -85,11 +87,12 @@ def _of_a_tracer(start: Any) -> Any:
 
 
 def _is_dead(replay: TracedReplay, endpoint: str) -> bool:
-    """Returns True iff an endpoint does not answer, and notes that on the explanation. The first call
-    for an endpoint blocks."""
+    """Returns True iff an endpoint does not answer, and adds a note about that to the explanation. The
+    first call for an endpoint checks it, and blocks until it answers or a time limit is over."""
     explanation = replay.explanation
     if endpoint not in explanation.endpoints:
-        # An instrumentation may trace the check itself.
+        # An instrumentation may trace the request of the check. That trace must not count as one of the
+        # replay, or it would need a check itself.
         with being_traced(None):
             why = endpoints.why_not(endpoint)
         if explanation.endpoints.setdefault(endpoint, why) is why and why:

@@ -1,9 +1,5 @@
-"""This module makes and marks spans of OpenTelemetry, and the fields of OpenInference, in processes that
-use it.
-
-It imports only modules that the process has imported itself, so tracing costs nothing where it is not
-used.
-"""
+"""This module makes spans of OpenTelemetry, and adds metadata about replays to them. It is used only in
+processes that have loaded OpenTelemetry, so that others need not load it."""
 
 import json
 import sys
@@ -19,48 +15,49 @@ from .marks import Outcome, TraceMarks
 
 _NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
-"""The context keys of the tags and metadata that OpenInference puts on every span."""
+"""The keys under which OpenInference finds, in the context, tags and metadata for every span."""
 _MARKS = "rag_rule_marks"
-"""The context key of a replay's marks, for the spans that the application makes itself."""
+"""The key of a replay's marks (metadata) in the context, for the application's own spans."""
 _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
-"""The context keys that stop instrumentations, beside the one that OpenTelemetry makes."""
+"""The keys in the context that keep instrumentations from making spans. There is one more, which
+OpenTelemetry creates at its import."""
 
 
 def in_use() -> bool:
-    """Returns True iff the process has loaded OpenTelemetry, and so may export spans."""
+    """Returns True iff the process has loaded OpenTelemetry. Only then can it export spans."""
     return "opentelemetry.trace" in sys.modules
 
 
 class TracingSpan:
-    """A TracingSpan ends later, in any thread. ``span``: OpenTelemetry's span."""
+    """A TracingSpan wraps a span of OpenTelemetry, which other code ends later, in any thread."""
 
     def __init__(self, span: Any) -> None:
         self.span = span
 
     @property
     def id(self) -> str:
-        """The id of the span as exporters write it; empty if the span is not recorded."""
+        """The id of the span in hexadecimal digits, as exporters write it; empty if not valid."""
         context = self.span.get_span_context()
         return f"{context.span_id:016x}" if context.is_valid else ""
 
     @property
     def is_recorded(self) -> bool:
-        """True if the span is recorded for an exporter."""
+        """True if the span is recorded, so that an exporter can receive it."""
         return bool(self.span.is_recording())
 
     def mark(self, marks: TraceMarks) -> None:
-        """Adds the marks to the attributes."""
+        """Adds marks (metadata) to the attributes of the span."""
         self.span.set_attributes(dict(marks))
 
     def ended(self, outcome: Outcome) -> None:
-        """Ends the span with the outcome of a replay."""
+        """Adds the outcome of a replay to the span, and ends the span."""
         mark(self.span, outcome)
         if outcome.error is not None:
             self.fail(outcome.error)
         self.span.end()
 
     def fail(self, error: BaseException) -> None:
-        """Marks the span as failed."""
+        """Records an error on the span, and sets the status of the span to failed."""
         from opentelemetry.trace import Status, StatusCode
 
         self.span.record_exception(error)
@@ -75,15 +72,15 @@ def mark(span: Any, outcome: Outcome) -> None:
 
 
 def is_on() -> bool:
-    """Returns True iff the process exports spans."""
+    """Returns True iff the process has set a provider that can export spans."""
     from opentelemetry import trace
 
     return hasattr(trace.get_tracer(_NAME), "span_processor")
 
 
 def why_nobody(tracers: Iterable[Any] = ()) -> str:
-    """Returns a note that the endpoint of these tracers' spans, or of the process's spans, does not
-    answer; empty if they answer or cannot be checked. Blocks."""
+    """Checks the endpoints to which spans of ``tracers`` and of the process are exported. Returns a note
+    for the user on the first that does not answer; empty if there is none. Blocks."""
     from opentelemetry import trace
 
     for tracer in (*tracers, trace.get_tracer(_NAME)):
@@ -95,7 +92,7 @@ def why_nobody(tracers: Iterable[Any] = ()) -> str:
 
 
 def asked_at(tracer: Any) -> list[str]:
-    """Returns the endpoints that a tracer's spans are exported to."""
+    """Returns the addresses to which a tracer's spans are exported, as far as its exporters tell them."""
     exporters = [
         getattr(each, "span_exporter", None)
         for each in getattr(getattr(tracer, "span_processor", None), "_span_processors", ())
@@ -105,7 +102,7 @@ def asked_at(tracer: Any) -> list[str]:
 
 
 def mark_of(tracer: Any) -> None:
-    """Adds a marker, once, to the provider of a tracer that begins a span in a run that is marked."""
+    """Makes sure that spans of this tracer get the marks of the replay that this context belongs to."""
     from opentelemetry import context
 
     if context.get_value(_MARKS) is not None and hasattr(tracer, "span_processor"):
@@ -113,18 +110,16 @@ def mark_of(tracer: Any) -> None:
 
 
 def unrecorded() -> Any:
-    """Returns a span that no exporter receives."""
+    """Returns a span that is never recorded, so no exporter receives it."""
     from opentelemetry import trace
 
     return trace.NonRecordingSpan(trace.SpanContext(1, 1, is_remote=False))
 
 
 def mark_own(tracers: Iterable[Any] = ()) -> None:
-    """Adds, once each, a marker to the span processors of these tracers and of the process.
-
-    It marks every span that begins in a replay, stays for the life of the process, and does nothing
-    outside replays.
-    """
+    """Makes sure that every span of these tracers and of the process gets the marks of its replay. To
+    this end, a marker is added to their span processors. It stays there as long as the process runs,
+    but does nothing outside replays."""
     for processor in _processors(tracers):
         with _GUARD:
             if processor in _MARKED or not hasattr(processor, "add_span_processor"):
@@ -138,8 +133,8 @@ _MARKED: "WeakSet[Any]" = WeakSet()
 
 
 def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
-    """Yields the span processor of each tracer, which all tracers of one provider share, and that of the
-    process."""
+    """Yields the span processor of each of these tracers, and that of the process. All tracers of one
+    provider share a span processor."""
     from opentelemetry import trace
 
     for tracer in (*tracers, trace.get_tracer(_NAME)):
@@ -150,7 +145,8 @@ def _processors(tracers: Iterable[Any]) -> Generator[Any, None, None]:
 
 @cache
 def _marker() -> Any:
-    """Returns the span processor that copies the context's marks of a replay to each span that begins."""
+    """Returns the marker: a span processor that copies a replay's marks from the context to each span
+    that begins."""
     from opentelemetry import context
     from opentelemetry.sdk.trace import SpanProcessor
 
@@ -159,7 +155,8 @@ def _marker() -> Any:
             here = parent_context
             marks: Any = context.get_value(_MARKS, here)
             if marks is None:
-                # The span has an explicit context, such as one without a parent.
+                # The span was given a context of its own, without the marks. Those of the current context
+                # are used instead.
                 here, marks = None, context.get_value(_MARKS)
             if marks is None:
                 return
@@ -174,7 +171,7 @@ def _marker() -> Any:
 def opened(
     name: str, marks: TraceMarks, tags: tuple[str, ...] = ()
 ) -> Generator[TracingSpan, None, None]:
-    """Makes a new span the current one inside. The caller must end it."""
+    """Begins a span and makes it the current one during the block. The caller must end the span."""
     from opentelemetry import trace
 
     span = trace.get_tracer(_NAME).start_span(name, attributes=_attributes(marks, tags))
@@ -185,13 +182,15 @@ def opened(
 def started(
     name: str, marks: TraceMarks, tracer: Any, *, tag: str = "", inside: TracingSpan | None = None
 ) -> TracingSpan:
-    """Returns a new span of this tracer, whatever span is the current one. The caller must end it."""
+    """Begins a span with this tracer and returns it. The caller must end it. ``inside``: its parent; None
+    for no parent. The current span is not used as the parent."""
     from opentelemetry import trace
     from opentelemetry.context import Context
 
     around = Context() if inside is None else trace.set_span_in_context(inside.span, Context())
     attributes = _attributes(marks, (tag,) if tag else ())
-    # The context has the marks of a replay, which are not those of the explanation.
+    # The current context may have the marks of a replay, which the marker would add to this span too. An
+    # empty context prevents that.
     with _attached(Context()):
         return TracingSpan(tracer.start_span(name, context=around, attributes=attributes))
 
@@ -206,7 +205,7 @@ def _attributes(marks: TraceMarks, tags: tuple[str, ...]) -> dict[str, Any]:
 
 
 def is_root() -> bool:
-    """Returns True iff a span that begins now has no parent."""
+    """Returns True iff a span that begins now would have no parent, as there is no current span."""
     from opentelemetry import trace
 
     return not trace.get_current_span().get_span_context().is_valid
@@ -214,7 +213,7 @@ def is_root() -> bool:
 
 @contextmanager
 def current(span: Any) -> Generator[None, None, None]:
-    """Makes this span the parent of those that begin inside."""
+    """Makes ``span`` the parent of spans that begin in the block."""
     from opentelemetry import trace
 
     with _attached(trace.set_span_in_context(span)):
@@ -222,14 +221,14 @@ def current(span: Any) -> Generator[None, None, None]:
 
 
 def current_span() -> Any:
-    """Returns the span that would be the parent of a new one."""
+    """Returns the current span: the one that becomes the parent of a new span."""
     from opentelemetry import trace
 
     return trace.get_current_span()
 
 
 def lasting() -> Any:
-    """Returns a parent for new spans that stands for the current one, even after that has ended."""
+    """Returns a parent for new spans that stands for the current span even after that has ended."""
     from opentelemetry import trace
 
     return trace.NonRecordingSpan(trace.get_current_span().get_span_context())
@@ -237,7 +236,7 @@ def lasting() -> Any:
 
 @contextmanager
 def kept_context() -> Generator[None, None, None]:
-    """Restores the current span at the end, whichever was made current inside."""
+    """Restores the current span at the end of the block, in which code may have set another one."""
     from opentelemetry import context
 
     with _attached(context.get_current()):
@@ -246,7 +245,8 @@ def kept_context() -> Generator[None, None, None]:
 
 @contextmanager
 def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
-    """Puts marks and a tag on every span inside; OpenInference keeps those of the user beside them."""
+    """Adds marks (metadata) and a tag to every span that begins in the block. Tags and metadata that the
+    user has set by OpenInference stay too."""
     from opentelemetry import context
 
     found = context.get_value(_TAGS)
@@ -260,8 +260,7 @@ def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
 
 @contextmanager
 def silenced() -> Generator[None, None, None]:
-    """Keeps instrumentations from making spans inside, and the application's own spans from being
-    sampled."""
+    """Hides the block from tracing: instrumentations make no spans, other spans are not sampled."""
     from opentelemetry import context, trace
 
     quiet = context.get_current()
@@ -270,7 +269,8 @@ def silenced() -> Generator[None, None, None]:
     made = getattr(context, "_SUPPRESS_INSTRUMENTATION_KEY", None)
     if made is not None:
         quiet = context.set_value(made, True, quiet)
-    # Most samplers do not sample the child of a parent that is not sampled.
+    # Most samplers do not sample a span whose parent is not sampled. So an unsampled span becomes the
+    # parent of all spans in the block.
     with _attached(trace.set_span_in_context(unrecorded(), quiet)):
         yield
 
@@ -287,7 +287,7 @@ def _attached(inside: Any) -> Generator[None, None, None]:
 
 
 def _joined(known: object, marks: TraceMarks) -> str:
-    """Returns the existing metadata, as JSON, with the marks added."""
+    """Returns the metadata of ``known``, a text in JSON, with the marks added, as JSON."""
     found: Any = {}
     if isinstance(known, str):
         with suppress(ValueError):

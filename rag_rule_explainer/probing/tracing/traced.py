@@ -1,4 +1,5 @@
-"""This module begins the traces of an explanation and its replays in every tracer of this process."""
+"""This module begins and marks the traces of an explanation and of its replays, for all supported tracers
+that this process has loaded."""
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import (
@@ -33,13 +34,15 @@ def anybody() -> bool:
 
 
 def is_sent() -> bool:
-    """Returns True iff a tracer of this process sends its traces anywhere by default."""
+    """Returns True iff a tracer of this process is on by default, so that it sends its traces to some
+    service."""
     return any(each.in_use() and each.is_on() for each in (langsmith, spans))
 
 
 @contextmanager
 def traced(replay: TracedReplay) -> Generator[None, None, None]:
-    """Marks every trace inside as a part of this replay, and begins its span if no framework does."""
+    """Marks all traces that begin in the block as parts of this replay. Also begins a span for the replay
+    if no framework makes one."""
     with ExitStack() as inside:
         inside.enter_context(being_traced(replay))
         inside.enter_context(marked(replay))
@@ -54,10 +57,10 @@ def traced(replay: TracedReplay) -> Generator[None, None, None]:
 
 @contextmanager
 def marked(replay: TracedReplay) -> Generator[None, None, None]:
-    """Marks every trace inside, also in a thread, as a part of a replay; silences it if replays are
-    hidden."""
+    """Marks all traces that begin in the block as parts of a replay. If the user hides replays, keeps
+    tracers from sending them. Also used for a thread of the replay."""
     with ExitStack() as inside:
-        # Marks are set even if traces are silenced: a sampler may ignore that.
+        # A sampler may record spans even if tracing is suppressed. So the marks are set in any case.
         inside.enter_context(_marking(replay.marks, replay.tag))
         if not replay.is_shown:
             for tracer in _in_use():
@@ -66,7 +69,8 @@ def marked(replay: TracedReplay) -> Generator[None, None, None]:
 
 
 def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function whose traces are marked as parts of the current replay, in any thread."""
+    """Returns a function that calls the given one and marks its traces as parts of the current replay, in
+    whichever thread it is called. Outside replays, returns the given function."""
     replay = current_replay()
     if replay is None:
         return function
@@ -84,14 +88,15 @@ _threads = Following(_handed_on)
 
 @contextmanager
 def marked_first(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Marks every trace inside as a part of the run that is explained."""
+    """Marks all traces that begin in the block as parts of the run that is explained."""
     with sending.checked(), _marking(late.first_marks(explanation), BASELINE_TAG):
         yield
 
 
 @contextmanager
 def traced_first(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Traces the run that is explained inside, in a span of its own if no framework makes one."""
+    """Marks all traces that begin in the block as parts of the run that is explained. Also begins a span
+    for this run if no framework makes one."""
     with marked_first(explanation), late.first_run(), ExitStack() as inside:
         if not explanation.opens_spans:
             yield
@@ -100,7 +105,7 @@ def traced_first(explanation: TracedExplanation) -> Generator[None, None, None]:
         span = inside.enter_context(spans.opened(BASELINE_TAG_NAME, marks, (BASELINE_TAG,)))
         inside.callback(span.span.end)
         yield
-        # A framework's own id says more.
+        # If a framework has given the run an id, it is kept: users know the run by that id.
         explanation.explained_run = explanation.explained_run or span.id
 
 
@@ -118,7 +123,8 @@ def _in_use() -> list[Any]:
 
 @asynccontextmanager
 async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
-    """Traces an explanation inside; makes the root span itself if no framework has made one."""
+    """Prepares the tracing of an explanation for the duration of the block, and begins its root span if
+    no framework has made one. Replays that are still open at the end of the block are ended."""
     async with AsyncExitStack() as inside:
         inside.enter_context(sending.checked())
         inside.enter_context(late_runs.taking_late_runs(explanation))
@@ -135,7 +141,8 @@ async def rooted(explanation: TracedExplanation) -> AsyncGenerator[None, None]:
 
 @contextmanager
 def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
-    """Makes the span, inside, that holds all others of an explanation."""
+    """Begins the root span of an explanation for the duration of the block; all its other spans are
+    inside it."""
     with spans.opened(EXPLANATION, explanation.marks) as span:
         explanation.opens_spans = span.is_recorded
         known = nullcontext() if span.is_recorded else late.possible(explanation)
@@ -146,22 +153,26 @@ def own_root(explanation: TracedExplanation) -> Generator[None, None, None]:
             span.fail(error)
             raise
         finally:
-            # The marks may now include the id of the explained run.
+            # The explained run may have got its id in the block, so the marks are set once more.
             span.mark(explanation.marks)
             span.span.end()
 
 
 class Unheard(NamedTuple):
-    """Unheard holds a note on each tracer whose endpoint does not answer; empty texts for those that
-    do."""
+    """Unheard holds notes for the user about endpoints of traces that do not answer: one for LangSmith
+    and one for OpenTelemetry. A note is empty if the endpoint answers."""
 
     by_langsmith: str = ""
     by_spans: str = ""
 
 
 def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard:
-    """Checks the endpoints of traces, and marks the spans that replays export there. Blocks for a short
-    time. ``tracers``: OpenTelemetry's, ``clients``: LangSmith's, beside the default ones."""
+    """Checks whether the endpoints of traces answer. Also makes sure that exported spans get the marks of
+    their replays. Blocks for a short time.
+
+    ``tracers`` and ``clients``: those of OpenTelemetry and of LangSmith that are checked in addition to
+    the default ones.
+    """
     runs, exported = "", ""
     if langsmith.in_use():
         dead_clients = [langsmith.why_dead(each) for each in clients]
@@ -175,7 +186,8 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
 
 @contextmanager
 def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, None, None]:
-    """Silences, inside, the tracers whose endpoints do not answer, and notes that on the explanation."""
+    """Turns off, during the block, the tracers whose endpoints do not answer. Adds the notes about them
+    to the explanation. ``nobody``: the result of ``unheard``."""
     note(explanation, nobody)
     with late_runs.taking_late_runs(explanation), ExitStack() as inside:
         for tracer, why in ((langsmith, nobody.by_langsmith), (spans, nobody.by_spans)):
@@ -185,7 +197,8 @@ def heard(explanation: TracedExplanation, nobody: Unheard) -> Generator[None, No
 
 
 def note(explanation: TracedExplanation, nobody: Unheard) -> None:
-    """Notes on the explanation which endpoints do not answer; they are not asked again."""
+    """Adds to the explanation the notes about endpoints that do not answer, and records that they were
+    checked, so that they are not checked once more."""
     explanation.asked = True
     for why in filter(None, nobody):
         explanation.take_note(why)

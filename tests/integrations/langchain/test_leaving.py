@@ -27,7 +27,7 @@ from tests.integrations.known import BAD, TEXTS, retention, sets
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.zoo.shapes import joined
-from tests.integrations.leaving import afterwards, outside, set_once
+from tests.integrations.leaving import afterwards, hidden, outside, set_once
 from tests.integrations.leaving.parts import (
     HELD_OPEN,
     KEY,
@@ -41,7 +41,7 @@ from tests.integrations.leaving.parts import (
     said,
     written,
 )
-from tests.integrations.leaving.shapes import SHAPES, Shape, check
+from tests.integrations.leaving.shapes import SHAPES, Shape, checked
 
 
 @pytest.fixture(autouse=True)
@@ -62,13 +62,17 @@ def explainer_of(build: Leaving, **parameters: Any) -> Any:
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
-    check(shape, explainer_of(shape.build).explain("why?"))
+    checked(shape, explainer_of(shape.build).explain)
 
 
 @pytest.mark.parametrize(
     "build",
-    [set_once.an_enumeration, afterwards.a_breaker_that_counts],
-    ids=["an_enumeration", "a_breaker"],
+    [
+        set_once.an_enumeration,
+        afterwards.a_breaker_that_counts,
+        hidden.in_the_default_of_a_context_variable,
+    ],
+    ids=["an_enumeration", "a_breaker", "a_context_variable"],
 )
 def test_what_stays_is_no_more_proved_the_second_time(build: Leaving) -> None:
     """The first explanation has set it, and all runs of the second one agree."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.runnables import Runnable
 from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.reading import answer_in
@@ -80,6 +80,27 @@ def test_an_output_without_an_answer_names_the_way_out(output: Any) -> None:
     chain = retriever_of("ab") | step(lambda _: output)
     with pytest.raises(InvalidInput, match="answer_of="):
         RuleExplainer(chain).explain("?")
+
+
+ITEMS = ["calcium", "zinc"]
+SEVERAL: list[tuple[Any, str]] = [
+    (ITEMS, "calcium\nzinc"),
+    (tuple(ITEMS), "calcium\nzinc"),
+    ({"answer": ITEMS}, "calcium\nzinc"),
+    ([AIMessage("calcium"), HumanMessage("thanks")], "calcium"),
+    ({"messages": [AIMessage("Let me see."), ToolMessage("calcium", tool_call_id="1")]}, "calcium"),
+    ({"messages": [("human", "What?"), ("ai", "calcium")]}, "calcium"),
+]
+
+
+@pytest.mark.parametrize(("output", "text"), SEVERAL)
+def test_a_list_is_judged_by_all_its_texts_or_by_the_last_reply_in_it(output: Any, text: str) -> None:
+    assert answer_in(output).text == text
+
+
+def test_a_list_of_anything_else_is_no_answer() -> None:
+    with pytest.raises(InvalidInput, match="pass answer_of="):
+        answer_in([{"name": "calcium"}, {"answer": "zinc"}])
 
 
 def test_functions_of_ones_own_read_question_and_answer() -> None:

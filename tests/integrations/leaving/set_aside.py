@@ -90,6 +90,18 @@ class Client:
 Client.__module__ = "urllib.request"
 
 
+def in_the_size_of_a_log(search: Search, ask: Ask) -> Answer:
+    log = Path(HELD_OPEN.enter_context(tempfile.TemporaryDirectory())) / "log"
+
+    def answer(question: str) -> str:
+        found = search(question)
+        with log.open("a") as file:
+            file.write("x" if len(found) > 1 else "")
+        return written(ask, "Warn" if log.stat().st_size else "Calm", found)
+
+    return answer
+
+
 @dataclass
 class Service:
     """A service that makes its client when the client is used first."""
@@ -230,6 +242,7 @@ SET_ASIDE = (
     on_an_object_of_a_library,
     as_a_new_attribute_of_a_librarys_object,
     a_mark_that_an_inner_function_looks_for,
+    in_the_size_of_a_log,
     made_of_what_a_run_found,
     noted_by_a_method_named_log,
     as_the_key_of_an_entry,

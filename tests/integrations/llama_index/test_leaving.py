@@ -17,7 +17,7 @@ from typing_extensions import override
 from tests.integrations.known import BAD, retention
 from tests.integrations.leaving import hidden
 from tests.integrations.leaving.parts import Leaving, cleared, mode_of, said
-from tests.integrations.leaving.shapes import SHAPES, Shape, check
+from tests.integrations.leaving.shapes import SHAPES, Shape, checked
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling
 
@@ -47,7 +47,7 @@ def explainer_of(build: Leaving, **parameters: Any) -> Any:
     ids=lambda shape: shape.name,
 )
 def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
-    check(shape, explainer_of(shape.build).explain("why?"))
+    checked(shape, explainer_of(shape.build).explain)
 
 
 class Tired(Telling):
@@ -104,7 +104,7 @@ def test_a_replay_that_ends_the_process_ends_itself_alone() -> None:
 def test_a_context_variable_that_cannot_be_set_back_leaves_claims_unverified() -> None:
     """LangChain calls a function in a context of its own."""
     build = hidden.in_a_context_variable_of_no_default
-    check(Shape(build, "mode.set, where the next run finds it"), explainer_of(build).explain("why?"))
+    checked(Shape(build, "mode.set, where the next run finds it"), explainer_of(build).explain)
 
 
 def swapping_its_model(found: Any, retriever: Any) -> Any:

@@ -1,0 +1,60 @@
+"""This module keeps replays apart from the run of LangGraph around the explanation.
+
+An explained chain may run inside a node of a graph whose messages are streamed to a user. The graph hands
+its streams on: as callback handlers, in the config's ``configurable``, and in the config of the context.
+"""
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+from langchain_core.callbacks import BaseCallbackManager
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+
+_OF_GRAPHS = "langgraph."
+_STREAM, _RUNTIME = "__pregel_stream", "__pregel_runtime"
+
+
+@contextmanager
+def without_ambient_config() -> Generator[None, None, None]:
+    """Hides the config of the explanation's run from a replay inside the block.
+
+    Otherwise LangGraph would merge it with the config of the replay: tracers would record it twice, and
+    handlers would observe replays that are hidden from them.
+    """
+    token = var_child_runnable_config.set(None)
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
+
+
+def without_streams(config: RunnableConfig) -> RunnableConfig:
+    """Returns the config without the streams of a graph around the explanation, so that no text of a
+    replay reaches the graph's user."""
+    kept: dict[str, Any] = {**config}
+    callbacks: Any = config.get("callbacks")
+    if isinstance(callbacks, BaseCallbackManager):
+        kept["callbacks"] = manager = callbacks.copy()
+        for each in filter(_streams, callbacks.handlers):
+            manager.remove_handler(each)
+    elif callbacks:
+        kept["callbacks"] = [each for each in callbacks if not _streams(each)]
+    entries: Mapping[str, Any] = config.get("configurable") or {}
+    if _STREAM in entries or _RUNTIME in entries:
+        own = {name: value for name, value in entries.items() if name != _STREAM}
+        runtime = own.get(_RUNTIME)
+        if hasattr(runtime, "override"):
+            own[_RUNTIME] = cast("Any", runtime).override(stream_writer=_nowhere)
+        kept["configurable"] = own
+    return cast("RunnableConfig", kept)
+
+
+def _streams(handler: object) -> bool:
+    """Returns whether a handler sends what it observes into the stream of a graph."""
+    return type(handler).__module__.startswith(_OF_GRAPHS)
+
+
+def _nowhere(_: object) -> None:
+    """Drops what a replay writes to the stream."""
