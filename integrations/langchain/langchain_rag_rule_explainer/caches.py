@@ -25,8 +25,7 @@ class CacheOverlay(MethodsOverlay):
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        super().__init__(real)
-        self._live = state.live
+        super().__init__(real, state)
         self._before: dict[tuple[str, str], Any] = state.aside.setdefault(key, {})
         self._own: dict[tuple[str, str], Any] = {}
         self._cleared = False

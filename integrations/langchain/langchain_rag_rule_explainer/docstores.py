@@ -21,8 +21,7 @@ class DocstoreOverlay(MethodsOverlay):
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        super().__init__(real)
-        self._live = state.live
+        super().__init__(real, state)
         self._before: dict[str, Any] = state.aside.setdefault(key, {})
         self._own: dict[str, Any] = {}
 

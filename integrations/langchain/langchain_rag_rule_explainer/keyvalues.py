@@ -33,8 +33,7 @@ class KeyValueOverlay(MethodsOverlay):
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        super().__init__(real)
-        self._live = state.live
+        super().__init__(real, state)
         self._before: dict[Any, Any] = state.before.setdefault(key, {})
         self._own: dict[Any, Any] = {}
 

@@ -50,8 +50,7 @@ class _Operations(MethodsOverlay):
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        super().__init__(real)
-        self._live = state.live
+        super().__init__(real, state)
         # The items before the baseline; None for a key that had no item.
         self._before: dict[_ItemKey, Any] = state.before.setdefault(key, {})
         # The items that the user's own run wrote to the real store. Replays see the old items instead.

@@ -36,8 +36,7 @@ class HeldBack(MethodsOverlay):
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
-        super().__init__(real)
-        self._live = state.live
+        super().__init__(real, state)
         self._after_live = state.first is not None and state.first.live
         # Shared by all runs. Not empty once the user's own run has searched the store after a write: then
         # the search saw the write, and a replay that writes is refused.
@@ -50,6 +49,8 @@ class HeldBack(MethodsOverlay):
 
         Raises StateShared if it is a method that reads and its result cannot be known.
         """
+        if name in self._replaced:
+            return self._replaced[name]
         with untouched():
             found = getattr(self._real, name)
         if not callable(found):

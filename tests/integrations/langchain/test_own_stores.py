@@ -623,6 +623,23 @@ def test_a_cache_of_replies_is_read_by_all_and_written_by_none(elsewhere: bool, 
         set_llm_cache(None)
 
 
+def test_a_method_that_the_application_replaces_on_its_store_is_replaced_in_that_run_alone(
+    tmp_path: Path,
+) -> None:
+    store: Any = LocalFileStore(tmp_path)
+
+    def turn(ask: Ask) -> str:
+        store.mget = lambda keys: [f"replaced for {key}" for key in keys]
+        return ask(repr(store.mget(["last"])))
+
+    told = Remembering(turn)
+    assert is_the_truth(run(told.app, "explain", awaiting=False))
+    assert set(told.shown) == {"['replaced for last']"}
+    assert "mget" not in vars(store)
+    run(told.app, "invoke", awaiting=False)
+    assert "mget" in vars(store)
+
+
 @pytest.mark.waits
 def test_other_traffic_on_the_same_stores_goes_to_the_real_ones() -> None:
     store, index, values = LongTermStore(), index_of(""), InMemoryStore()
