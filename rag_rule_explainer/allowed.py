@@ -102,12 +102,28 @@ def check_no_others(given: Iterable[str], function: Callable[..., object]) -> No
 
 _OF_LIMITS = "max_"
 _OF_JUDGES = "judge"
+CALLED_ELSEWHERE = {
+    **dict.fromkeys(("budget", "max_calls", "max_cost", "max_replays", "max_seconds"), "limits"),
+    **dict.fromkeys(("n_samples", "num_samples", "samples", "votes"), "noise"),
+    **dict.fromkeys(("cache", "database", "db"), "store"),
+    **dict.fromkeys(("condition", "criterion", "metric", "scorer"), "predicate"),
+    **dict.fromkeys(
+        ("max_concurrency", "max_workers", "n_jobs", "num_workers", "threads"), "concurrency"
+    ),
+    **dict.fromkeys(("parallel", "parallelism", "threads", "workers"), "concurrency"),
+    **dict.fromkeys(("progress_bar", "show_progress", "verbose"), "progress"),
+    **dict.fromkeys(("attempts", "max_retries"), "retries"),
+    **dict.fromkeys(("random_seed", "random_state"), "seed"),
+}
+"""Names that other libraries give to settings of an explainer; the value is the setting."""
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
     """Returns "did you mean ...?" with the nearest known name, or an empty text if no known name is
     near."""
     names = list(known)
+    if CALLED_ELSEWHERE.get(given) in names:
+        return f"did you mean {CALLED_ELSEWHERE[given]!r}? "
     if given.startswith(_OF_LIMITS) and "limits" in names:
         # The command line has options such as --max-replays, which in Python are fields of ``limits``.
         return "did you mean 'limits'? "

@@ -39,6 +39,7 @@ from rag_rule_explainer import (
     judged,
     same_answer,
 )
+from rag_rule_explainer.allowed import CALLED_ELSEWHERE
 from rag_rule_explainer.errors import (
     AnswerNotRepeatable,
     BaselineFailed,
@@ -81,6 +82,12 @@ WAYS_IN: list[tuple[Callable[..., Any], Any]] = [
     (OfChains, RunnableLambda(by_heart)),
     (OfEngines, by_heart),
 ]
+
+
+@pytest.mark.parametrize(("elsewhere", "setting"), CALLED_ELSEWHERE.items())
+def test_the_name_that_another_library_gives_to_a_setting(elsewhere: str, setting: str) -> None:
+    with pytest.raises(InvalidInput, match=f"'{elsewhere}' is not a setting; did you mean '{setting}'"):
+        Explainer(replay, **{elsewhere: 1})
 
 
 @pytest.mark.parametrize(("explainer", "application"), WAYS_IN)

@@ -19,7 +19,7 @@ from langchain_core.runnables.base import RunnableBindingBase
 from langchain_core.runnables.passthrough import RunnableAssign, RunnablePick
 
 from rag_rule_explainer import InvalidInput
-from rag_rule_explainer.allowed import brief, checked_whole
+from rag_rule_explainer.allowed import CALLED_ELSEWHERE, brief, checked_whole
 
 from .graphs import graph_in
 
@@ -61,13 +61,16 @@ def check_keywords(
 ) -> None:
     """Raises InvalidInput for a keyword that is probably meant for the explainer.
 
-    The name of such a keyword is similar to a keyword of ``explain`` or to a setting, and the application
+    The name of such a keyword is similar to a keyword of ``explain`` or to a setting, or it is the name
+    that other libraries give to a setting, and the application
     does not take it. Any other keyword is passed to the application, which may refuse it itself.
     ``of_questions``: the keywords of ``explain``. ``of_explainers``: the settings.
     """
     taken, settings = None, set(of_explainers)
+    known = {*of_questions, *settings}
     for name in given:
-        near = get_close_matches(_ALSO.get(name, name), {*of_questions, *settings}, n=1, cutoff=_NEAR)
+        called = _ALSO.get(name) or CALLED_ELSEWHERE.get(name) or name
+        near = get_close_matches(called, known, n=1, cutoff=_NEAR)
         if not near:
             continue
         taken = taken or _taken_by(application)

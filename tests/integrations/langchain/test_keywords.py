@@ -157,6 +157,8 @@ SETTING = "RuleExplainer\\(application, {}=\\.\\.\\.\\)"
         ("sources", "'sources'; did you mean 'documents'\\?"),
         ("docs", "'docs'; did you mean 'documents'\\?"),
         ("pined", "'pined'; did you mean 'pinned'\\? pinned is a keyword of explain"),
+        ("max_replays", f"did you mean 'limits'\\? .*{SETTING.format('limits')}"),
+        ("samples", f"did you mean 'noise'\\? .*{SETTING.format('noise')}"),
     ],
 )
 def test_a_misspelt_setting_is_not_taken_for_a_keyword_of_the_application(given: str, told: str) -> None:
