@@ -11,7 +11,7 @@ import itertools
 import pickle
 import pydoc
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from langchain_core.documents import Document
@@ -87,7 +87,7 @@ WAYS_IN: list[tuple[Callable[..., Any], Any]] = [
 @pytest.mark.parametrize(("elsewhere", "setting"), CALLED_ELSEWHERE.items())
 def test_the_name_that_another_library_gives_to_a_setting(elsewhere: str, setting: str) -> None:
     with pytest.raises(InvalidInput, match=f"'{elsewhere}' is not a setting; did you mean '{setting}'"):
-        Explainer(replay, **{elsewhere: 1})
+        cast("Any", Explainer)(replay, **{elsewhere: 1})
 
 
 @pytest.mark.parametrize(("explainer", "application"), WAYS_IN)

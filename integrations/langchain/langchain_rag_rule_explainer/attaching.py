@@ -18,7 +18,7 @@ from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.instrumentation.showing import showing_settings
 from rag_rule_explainer.predicates import PredicateLike
 
-from .graphs import chunk_of_nothing
+from .graphs import chunk_of_nothing, has_typed_chunks
 from .outputs import AnswerChunk, attached, last_chunk
 from .runnable import LangChainOptions, RuleExplainer
 
@@ -107,14 +107,15 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     ) -> Iterator[Output]:
         """Yields the chunks of the chain, then a chunk that adds the rules."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
+        typed = has_typed_chunks(self.explainer.application, kwargs)
         if participation() is not None:
             for piece in self.explainer.application.stream(input, config, **kwargs):
                 yield piece
                 before = piece
-            yield last_chunk(before, _inside(before))
+            yield last_chunk(before, _inside(before), typed=typed)
             return
         for chunk in self.explainer.answer_streamed(input, config, kwargs):
-            yield _chunk(chunk, before)
+            yield _chunk(chunk, before, typed)
             before = chunk.output
 
     @override
@@ -123,14 +124,15 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     ) -> AsyncIterator[Output]:
         """Yields the chunks of the chain and then the rules, in the caller's event loop."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
+        typed = has_typed_chunks(self.explainer.application, kwargs)
         if participation() is not None:
             async for piece in self.explainer.application.astream(input, config, **kwargs):
                 yield piece
                 before = piece
-            yield last_chunk(before, _inside(before))
+            yield last_chunk(before, _inside(before), typed=typed)
             return
         async for chunk in self.explainer.aanswer_streamed(input, config, kwargs):
-            yield _chunk(chunk, before)
+            yield _chunk(chunk, before, typed)
             before = chunk.output
 
     @property
@@ -173,10 +175,10 @@ _INSIDE = (
 )
 
 
-def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any) -> Any:
+def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any, typed: bool) -> Any:
     if isinstance(chunk, AnswerChunk):
         return chunk.output
-    return last_chunk(before, chunk)
+    return last_chunk(before, chunk, typed=typed)
 
 
 def _inside(output: Any) -> Unexplained[Any]:

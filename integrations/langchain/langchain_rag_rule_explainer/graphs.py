@@ -63,6 +63,11 @@ def chunk_of_nothing(application: Runnable[Any, Any], keywords: Mapping[str, Any
     return None if graph is None else GraphStream(graph, keywords).nothing
 
 
+def has_typed_chunks(application: Runnable[Any, Any], keywords: Mapping[str, Any]) -> bool:
+    """Returns whether a graph streams each chunk as a dict of type, namespace and data."""
+    return keywords.get("version") == "v2" and graph_in(application) is not None
+
+
 @dataclass(slots=True)
 class GraphStream:
     """This class streams a graph in the stream modes that the caller asked for.
@@ -116,7 +121,7 @@ class GraphStream:
         if isinstance(part, Mapping):  # version="v2"
             typed = cast("Mapping[str, Any]", part)
             if typed.get("type") == _VALUES and not typed.get("ns"):
-                self._last = typed.get("data")
+                self._last = _graph_output(typed)
             if typed.get("type") in self._modes:
                 yield typed
             return
@@ -131,3 +136,10 @@ class GraphStream:
         parts = (chunk,) if self._is_single else (mode, chunk)
         parts = (namespace, *parts) if self.keywords.get("subgraphs") else parts
         return parts[0] if len(parts) == 1 else parts
+
+
+def _graph_output(values: Mapping[str, Any]) -> Any:
+    """Returns the output that ``invoke`` with ``version="v2"`` has at this chunk of the mode "values"."""
+    from langgraph.types import GraphOutput  # imported here, because not every application has LangGraph
+
+    return GraphOutput(value=values["data"], interrupts=tuple(values.get("interrupts", ())))

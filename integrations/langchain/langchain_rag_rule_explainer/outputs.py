@@ -11,11 +11,18 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.instrumentation.outputs import KEY, Explained, Unexplained, rules_in
 
+from .reading import is_graph_output
+
+
+class _NotKnownYet(InvalidInput, AttributeError):
+    """Raised for the explanation of a chunk; ``hasattr`` then says that the chunk has none."""
+
 
 class AnswerChunk(Explained[Output]):
     """An ``AnswerChunk`` is one chunk of an output that is being streamed; ``+`` adds two chunks.
 
-    Reading its ``explanation`` raises InvalidInput: the last item of the stream has the explanation.
+    It has no ``explanation``: the last item of the stream has it. Reading it raises an error that is both
+    an InvalidInput and an AttributeError.
     """
 
     __slots__ = ()
@@ -26,8 +33,22 @@ class AnswerChunk(Explained[Output]):
     @override
     def __getattribute__(self, name: str) -> Any:
         if name == "explanation":
-            raise InvalidInput("the explanation is not known yet; it comes with the stream's last chunk")
+            raise _NotKnownYet("the explanation is not known yet; it comes with the stream's last chunk")
         return super().__getattribute__(name)
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AnswerChunk):
+            return NotImplemented
+        return bool(self.output == cast("AnswerChunk[Any]", other).output)
+
+    @override
+    def __hash__(self) -> int:
+        return hash((AnswerChunk, self.output))
+
+    @override
+    def __reduce__(self) -> tuple[type, tuple[Output]]:
+        return AnswerChunk, (self.output,)
 
     @override
     def __repr__(self) -> str:
@@ -82,8 +103,8 @@ def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
     """Returns a copy of an output with its rules attached, as JSON-like data with the name ``rag_rules``.
 
     An AIMessage has the rules in its ``response_metadata``; a dict or a graph's state has them under the
-    key ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``. If the output has
-    another type, ``done`` itself is returned.
+    key ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``. LangGraph's
+    ``GraphOutput`` has them in its value. If the output has another type, ``done`` itself is returned.
     """
     output, rules = done.output, rules_in(done)
     if isinstance(output, AIMessage):
@@ -95,16 +116,22 @@ def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
         if isinstance(state.get("messages"), list):
             state["messages"] = _on_last(cast("list[Any]", state["messages"]), rules)
         return {**state, KEY: rules}
+    if is_graph_output(output):
+        value = attached(replace(done, output=output.value))
+        return done if isinstance(value, (Explained, Unexplained)) else replace(output, value=value)
     return done
 
 
-def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any]) -> Any:
+def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any], *, typed: bool = False) -> Any:
     """Returns a chunk with only the rules, to be streamed after the last chunk of the output.
 
     ``output``: the last chunk of the output, or the output itself. The sum of all chunks, with this one,
-    is ``attached(done)``.
+    is ``attached(done)``. ``typed``: whether each chunk is a dict of type, namespace and data, as
+    LangGraph streams with ``version="v2"``.
     """
     rules = rules_in(done)
+    if typed:
+        return {"type": "custom", "ns": (), "data": {KEY: rules}}
     if isinstance(output, AIMessageChunk):
         return AIMessageChunk(content="", id=output.id, response_metadata={KEY: rules})
     if isinstance(output, str):

@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, TypedDict
 
 import pytest
@@ -10,6 +11,7 @@ from langchain_core.documents import Document
 from langchain_core.runnables import ConfigurableField, RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer, explained
 from langgraph.graph import END, START, StateGraph
+from langgraph.pregel import Pregel
 from langgraph.runtime import Runtime
 
 from rag_rule_explainer import InvalidInput
@@ -89,6 +91,39 @@ def test_a_graph_is_streamed_as_it_is_without_rules(mode: Any) -> None:
     assert [shape(each) for each in chunks] == [shape(each) for each in plain]
     assert rules_in(last) == [["b", "d"]]
     assert type(last) is type(plain[-1]) or isinstance(last, dict)
+
+
+IS_TYPED = "version" in signature(Pregel.invoke).parameters
+READING_TYPED: Any = {"predicate": BAD, "answer_of": lambda output: output.value["answer"]}
+TYPED = pytest.mark.skipif(not IS_TYPED, reason="a newer LangGraph")
+
+
+@TYPED
+@pytest.mark.parametrize("mode", [None, "messages", ["messages", "values"]])
+@pytest.mark.parametrize("awaiting", [False, True])
+def test_every_chunk_of_a_typed_stream_has_type_namespace_and_data(mode: Any, awaiting: bool) -> None:
+    application, _ = graph()
+    asked: dict[str, Any] = {"stream_mode": mode, "version": "v2"}
+    plain = list(application.stream(ASKED, context=Context("en"), **asked))
+    chain = explained(application, **READING_TYPED)
+
+    async def collected() -> list[Any]:
+        return [each async for each in chain.astream(ASKED, context=Context("en"), **asked)]
+
+    told = asyncio.run(collected()) if awaiting else chain.stream(ASKED, context=Context("en"), **asked)
+    *chunks, last = told
+    assert [each["type"] for each in chunks] == [each["type"] for each in plain]
+    assert (last["type"], last["ns"]) == ("custom", ())
+    assert rules_in(last["data"]) == [["b", "d"]]
+
+
+@TYPED
+def test_an_output_with_its_interrupts_keeps_its_type() -> None:
+    application, _ = graph()
+    chain = explained(application, **READING_TYPED)
+    output: Any = chain.invoke(ASKED, context=Context("en"), version="v2")
+    assert (output.value["answer"], output.interrupts) == ("bad news", ())
+    assert rules_in(output.value) == [["b", "d"]]
 
 
 @pytest.mark.parametrize("mode", ["messages", ["messages"], "custom"])

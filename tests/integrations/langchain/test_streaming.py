@@ -1,9 +1,11 @@
 """The answer's chunks first, then the explanation; and events on the way."""
 
 import asyncio
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from contextvars import ContextVar
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -60,6 +62,34 @@ def test_chunks_come_as_the_chain_streams_them_and_the_explanation_last(
     for chunk in (*chunks[1:], last):
         total = total + chunk
     assert total == last
+
+
+def test_a_chunk_is_copied_compared_and_asked_for_an_explanation_that_it_has_not(
+    retriever: Counting,
+) -> None:
+    explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD)
+    first, second, *_, last = explainer.stream("?")
+    assert not hasattr(first, "explanation")
+    assert hasattr(last, "explanation")
+    for same in (deepcopy(first), pickle.loads(pickle.dumps(first))):  # noqa: S301 -- its own
+        assert same == first
+        assert hash(same) == hash(first)
+    assert first != second
+    assert first != first.output
+
+
+@pytest.mark.filterwarnings("ignore:astream:langchain_core._api.deprecation.LangChainDeprecationWarning")
+def test_the_log_of_a_stream_ends_with_the_explanation(retriever: Counting) -> None:
+    explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD)
+
+    async def logged() -> Any:
+        total: Any = None
+        async for patch in explainer.astream_log("?"):
+            total = patch if total is None else total + patch
+        return total
+
+    state = asyncio.run(logged()).state
+    assert retention(state["final_output"].explanation) == sets("bd")
 
 
 @pytest.mark.parametrize("awaiting", [False, True])
