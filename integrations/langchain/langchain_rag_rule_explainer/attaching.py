@@ -1,7 +1,7 @@
 """This module defines ``explained``, which returns a chain that attaches rules to its output."""
 
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from typing import Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from langchain_core.runnables import Runnable, RunnableConfig, RunnableSerializable
 from langchain_core.runnables.base import RunnableLike
@@ -18,7 +18,7 @@ from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.instrumentation.showing import showing_settings
 from rag_rule_explainer.predicates import PredicateLike
 
-from .graphs import chunk_of_nothing, has_typed_chunks
+from .graphs import chunk_of_nothing, graph_in, has_typed_chunks
 from .outputs import AnswerChunk, attached, last_chunk
 from .runnable import LangChainOptions, RuleExplainer
 
@@ -167,6 +167,14 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     def get_graph(self, config: RunnableConfig | None = None) -> Graph:
         """Returns the graph of the chain."""
         return self.explainer.application.get_graph(config)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Returns an attribute of the graph that is explained, such as ``get_state``."""
+            explainer = None if name.startswith("_") else self.__dict__.get("explainer")
+            graph = None if explainer is None else graph_in(explainer.application)
+            return super().__getattr__(name) if graph is None else getattr(graph, name)
 
 
 _INSIDE = (

@@ -9,6 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.runnables import ConfigurableField, RunnableParallel, RunnablePassthrough
 from langchain_rag_rule_explainer import Explained, RuleExplainer, Unexplained, explained, gate
+from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
 
@@ -92,6 +93,29 @@ def test_a_graphs_state_gets_a_key_and_its_last_answer_the_rules() -> None:
     assert said(replied.response_metadata["rag_rules"]) == RULES
     assert asked.response_metadata == {}
     assert retriever.live == ["?"]
+
+
+def test_an_explained_graph_has_what_the_graph_has_beside_its_runs() -> None:
+    retriever, model = Counting(documents=facts("abcd")), Telling()
+
+    def reply(state: Talk) -> dict[str, Any]:
+        found = "\n".join(each.page_content for each in retriever.invoke(state["messages"][-1].text))
+        return {"messages": [model.invoke([HumanMessage(found)])]}
+
+    graph: Any = StateGraph(Talk)
+    graph.add_node("reply", reply)
+    graph.add_edge(START, "reply")
+    chain: Any = explained(graph.compile(checkpointer=InMemorySaver()), predicate=BAD)
+    config: Any = {"configurable": {"thread_id": "1"}}
+    chain.invoke({"messages": [HumanMessage("?")]}, config)
+    assert [each.type for each in chain.get_state(config).values["messages"]] == ["human", "ai"]
+    assert len(list(chain.get_state_history(config))) == 3
+    chain.update_state(config, {"messages": [HumanMessage("again?")]})
+    assert asyncio.run(chain.aget_state(config)).values["messages"][-1].text == "again?"
+    with pytest.raises(AttributeError, match="get_states"):
+        _ = chain.get_states
+    with pytest.raises(AttributeError, match="get_state"):
+        _ = explained(Telling(), predicate=BAD).get_state
 
 
 def test_an_explainer_may_be_given_itself_and_the_chain_goes_on_in_others() -> None:
