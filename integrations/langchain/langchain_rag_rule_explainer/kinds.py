@@ -4,10 +4,16 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, cast
 
+from langchain_core.output_parsers import BaseCumulativeTransformOutputParser, BaseLLMOutputParser
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.runnables import Runnable, RunnableLambda
-from langchain_core.runnables.base import coerce_to_runnable
+from langchain_core.runnables import (
+    Runnable,
+    RunnableLambda,
+    RunnableSequence,
+    RunnableWithFallbacks,
+)
+from langchain_core.runnables.base import RunnableBindingBase, coerce_to_runnable
 from langchain_core.vectorstores import VectorStore
 
 from rag_rule_explainer import InvalidInput
@@ -94,3 +100,27 @@ def in_place_of_an_answer(output: Any) -> str:
             "chain.invoke(question)"
         )
     return ""
+
+
+def ends_in_parser(application: Runnable[Any, Any]) -> bool:
+    """Returns whether the last step of an application is an output parser."""
+    return isinstance(_last_step(application), BaseLLMOutputParser)
+
+
+def streams_ever_more(application: Runnable[Any, Any]) -> bool:
+    """Returns whether each chunk of a streamed output contains the chunks before it, as with a
+    ``JsonOutputParser``."""
+    last = _last_step(application)
+    return isinstance(last, BaseCumulativeTransformOutputParser) and not last.diff
+
+
+def _last_step(application: Any) -> Any:
+    while True:
+        if isinstance(application, RunnableBindingBase):
+            application = cast("RunnableBindingBase[Any, Any]", application).bound
+        elif isinstance(application, RunnableSequence):
+            application = cast("RunnableSequence[Any, Any]", application).last
+        elif isinstance(application, RunnableWithFallbacks):
+            application = cast("RunnableWithFallbacks[Any, Any]", application).runnable
+        else:
+            return application

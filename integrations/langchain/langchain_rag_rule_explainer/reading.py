@@ -1,5 +1,6 @@
 """This module reads the question from an application's input and the answer from its output."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
@@ -11,10 +12,12 @@ from pydantic import BaseModel
 
 from rag_rule_explainer import Answer, InvalidInput
 from rag_rule_explainer.instrumentation import reading
+from rag_rule_explainer.predicates.structured import json_of, parsed_json, said_in_json
 
 _QUESTION_KEYS = ("question", "input", "query", "messages", "content")
 _ANSWER_KEYS = ("answer", "output", "result", "messages", "content", "raw")
-_STRUCTURED_KEYS = ("structured_response", "parsed")
+_PARSED, _PARSING_ERROR = "parsed", "parsing_error"
+_STRUCTURED_KEYS = ("structured_response", _PARSED)
 
 
 def question_in(given: Any) -> str:
@@ -38,8 +41,8 @@ def answer_in(output: Any) -> Answer:
 
     The output may also be a dict that has the answer under a usual key, such as "answer". Structured
     output becomes the answer's ``value``: a pydantic object, alone or next to the message from which it
-    was parsed, or an agent's ``structured_response``. Raises InvalidInput for any other output; the
-    message advises to pass ``answer_of``.
+    was parsed, or an agent's ``structured_response``; the latter two may also be dicts. Raises
+    InvalidInput for any other output; the message advises to pass ``answer_of``.
     """
     if is_graph_output(output):
         output = output.value
@@ -49,13 +52,12 @@ def answer_in(output: Any) -> Answer:
         answer = Answer("") if found is None else answer_in(found)
         # If the structured output was a tool call, the reply has no text; then the JSON is the text.
         text = answer.text.strip() and answer.text
-        return replace(
-            answer, text=text or structured.model_dump_json(), value=structured.model_dump(mode="json")
-        )
+        said, value = structured
+        return replace(answer, text=text or said, value=value)
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {type(output).__name__}; "
-            "pass answer_of=, a function from the output to a str or an Answer"
+            f"pass answer_of=, a function from the output to a str or an Answer{_of_json(output)}"
         )
     if isinstance(found, str):
         return Answer(found)
@@ -65,6 +67,34 @@ def answer_in(output: Any) -> Answer:
         usage=tokens([usage]) if usage else None,
         finish_reason=found.response_metadata.get("finish_reason"),
     )
+
+
+def parsed_answer_in(output: Any) -> Answer:
+    """Returns the answer in the output of an output parser; a dict or a list is also its ``value``.
+
+    A parser's output is only what the model said. So all of it is the answer, whatever its keys are; the
+    text is the entry under a usual key, or else the JSON.
+    """
+    data = _as_json(output)
+    if data is None:
+        return answer_in(output)
+    found = reading.look_up(data, _ANSWER_KEYS, _said, _of_list)
+    return Answer(found if isinstance(found, str) else json_of(data), value=data)
+
+
+def _as_json(output: Any) -> Any:
+    """Returns a dict or a list as JSON data; None for anything else, and if JSON cannot represent it."""
+    said = said_in_json(output) if isinstance(output, (Mapping, list)) else None
+    return None if said is None else parsed_json(said)
+
+
+def _of_json(output: Any) -> str:
+    """Returns advice if the output is a dict or a list that JSON can represent; else ""."""
+    try:
+        json.dumps(output if isinstance(output, (Mapping, list)) and output else json)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+    return ": one entry of the output, or, to judge entries with json_path, answer_of=json.dumps"
 
 
 def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
@@ -130,15 +160,30 @@ def _fields(given: Any) -> Any:
     return given
 
 
-def _structured(output: Any) -> BaseModel | None:
-    """Returns the output if it is a pydantic object, or else the pydantic object among its entries.
+def _structured(output: Any) -> tuple[str, Any] | None:
+    """Returns the JSON text and the JSON data of an output that is a pydantic object, or of the
+    structured entry of an output that is a dict.
 
-    Returns None if there is none.
+    Returns None if there is no such object or entry.
     """
-    if isinstance(output, Mapping):
-        entries = cast("Mapping[str, Any]", output)
-        return next((_structured(entries[key]) for key in _STRUCTURED_KEYS if key in entries), None)
-    return output if isinstance(output, BaseModel) and not isinstance(output, Serializable) else None
+    if isinstance(output, BaseModel) and not isinstance(output, Serializable):
+        return output.model_dump_json(), output.model_dump(mode="json")
+    if not isinstance(output, Mapping):
+        return None
+    entries = cast("Mapping[str, Any]", output)
+    return next(filter(None, (_entry(entries, key) for key in _STRUCTURED_KEYS)), None)
+
+
+def _entry(entries: Mapping[str, Any], key: str) -> tuple[str, Any] | None:
+    entry = entries.get(key)
+    if isinstance(entry, BaseModel):
+        return _structured(entry)
+    # Applications also call entries of their own "parsed". A model that gives structured output together
+    # with its reply returns the entry "parsing_error" as well.
+    if not isinstance(entry, Mapping) or (key == _PARSED and _PARSING_ERROR not in entries):
+        return None
+    data = _as_json(entry)
+    return None if data is None else (json_of(data), data)
 
 
 def _said(given: Any) -> str | BaseMessage | None:

@@ -1,7 +1,7 @@
 """This module defines the ``RuleExplainer`` of LangChain applications."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
@@ -24,8 +24,8 @@ from .brought import DocumentLike
 from .calls import Calls, QuestionOptions
 from .explained_runs import ExplainedRuns
 from .finding import Found
-from .kinds import as_application
-from .reading import answer_in, question_in
+from .kinds import as_application, ends_in_parser
+from .reading import answer_in, parsed_answer_in, question_in
 from .tracing import as_one_async_run, as_one_run
 
 
@@ -48,7 +48,8 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     and all others retrieve as usual.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
-    default they understand str, messages, and dicts with the usual keys.
+    default they understand str, messages, dicts with the usual keys, and the output of an output parser
+    that is the last step of a chain, such as ``JsonOutputParser``: ``json_path`` judges its entries.
 
     Raises InvalidInput for an object that answers no questions, such as a retriever, or a graph that is
     not compiled.
@@ -113,6 +114,8 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     ) -> None:
         options, settings = LangChainOptions.of(fields, type(self).__init__)
         runnable = as_application(application, reads_answers=options.answer_of is not answer_in)
+        if options.answer_of is answer_in and ends_in_parser(runnable):
+            options = replace(options, answer_of=parsed_answer_in)
         super().__init__(application=runnable, question_of=options.question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         retrievers = tuple(map(_instance_of, Manner.instances(options.retrievers)))
         self._manner = options.manner(settings, retrievers)

@@ -9,6 +9,7 @@ from rag_rule_explainer.instrumentation.call import Call
 
 from .finding import Found
 from .graphs import Whole, graph_in
+from .kinds import streams_ever_more
 from .outputs import AnswerChunk, added
 
 
@@ -20,14 +21,14 @@ def output_then_rules(
     At the end, yields ``finish(output)``, the whole output with its explanation.
     """
     with call.run.application.interception.intercepting():
-        output, begun = None, False
+        output, adds, sums = None, False, not streams_ever_more(runnable)
         with call.explainer.limiter.slot():
             chunks = call.run.stream() if _is_streamed(runnable) else _whole(call)
             for chunk in chunks:
                 if isinstance(chunk, Whole):
                     output = chunk.output
                     continue
-                output, begun = added(output, chunk) if begun else chunk, True
+                output, adds = added(output, chunk) if adds else chunk, sums
                 yield AnswerChunk(chunk)
         yield finish(output)
 
@@ -37,14 +38,14 @@ async def aoutput_then_rules(
 ) -> AsyncIterator[Any]:
     """Yields the same as ``output_then_rules``, but calls async methods in the caller's event loop."""
     with call.run.application.interception.intercepting():
-        output, begun = None, False
+        output, adds, sums = None, False, not streams_ever_more(runnable)
         async with call.explainer.limiter.aslot():
             chunks = call.run.astream() if _is_streamed(runnable) else _awhole(call)
             async for chunk in chunks:
                 if isinstance(chunk, Whole):
                     output = chunk.output
                     continue
-                output, begun = added(output, chunk) if begun else chunk, True
+                output, adds = added(output, chunk) if adds else chunk, sums
                 yield AnswerChunk(chunk)
         yield await finish(output)
 

@@ -1,14 +1,17 @@
 """The question out of an input, the answer out of an output."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
-from langchain_core.runnables import Runnable
+from langchain_core.output_parsers import JsonOutputParser
+from langchain_core.runnables import Runnable, RunnableGenerator
 from langchain_rag_rule_explainer import RuleExplainer
 from langchain_rag_rule_explainer.reading import answer_in
 from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from rag_rule_explainer import Answer, InvalidInput, json_path
 from tests.integrations.known import BAD, retention, sets
@@ -165,3 +168,65 @@ def test_a_structured_output_keeps_what_the_message_says_and_spent() -> None:
 def test_what_could_not_be_parsed_is_judged_by_its_text() -> None:
     answer = answer_in({"raw": AIMessage("five?"), "parsed": None, "parsing_error": ValueError("no")})
     assert (answer.text, answer.value) == ("five?", None)
+
+
+class Parts(TypedDict):
+    unit: str
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"raw": AIMessage(""), "parsed": {"unit": "mg"}, "parsing_error": None},
+        {"messages": [HumanMessage("?"), AIMessage("")], "structured_response": Parts(unit="mg")},
+    ],
+    ids=["with the raw message", "an agent's"],
+)
+def test_structured_output_may_be_a_dict(output: Any) -> None:
+    answer = answer_in(output)
+    assert (answer.text, answer.value) == ('{"unit": "mg"}', {"unit": "mg"})
+
+
+def test_an_entry_of_the_applications_own_is_no_structured_output() -> None:
+    answer = answer_in({"answer": "five", "parsed": {"topic": "doses"}})
+    assert (answer.text, answer.value) == ("five", None)
+
+
+REPLY = '{{"answer": "{}", "doses": [5]}}'
+
+
+@pytest.mark.parametrize("path", ["$.answer", "$.doses"])
+def test_json_path_judges_the_entries_of_what_an_output_parser_returns(path: str) -> None:
+    parsing = step(REPLY.format) | JsonOutputParser()
+    chain = retriever_of("ab") | bad_with("b") | parsing.with_config(tags=["parsing"])
+    explainer = RuleExplainer(chain, predicate=json_path("$.answer", equals="bad") & json_path(path))
+    explanation = explainer.explain("?")
+    assert retention(explanation) == sets("b")
+    assert explanation.baseline.value == {"answer": "bad", "doses": [5]}
+    assert explanation.baseline.text == "bad"
+
+
+def test_the_json_of_what_an_output_parser_returns_is_the_text_of_the_answer() -> None:
+    chain = retriever_of("ab") | bad_with("b") | step('["{}", 5]'.format) | JsonOutputParser()
+    explanation = RuleExplainer(chain, predicate=BAD).explain("?")
+    assert explanation.baseline.text == '["bad", 5]'
+    assert retention(explanation) == sets("b")
+
+
+def test_a_streamed_answer_is_the_last_of_the_chunks_that_a_parser_repeats() -> None:
+    def piecewise(given: Iterator[str]) -> Iterator[str]:
+        yield from REPLY.format("".join(given))
+
+    chain = retriever_of("ab") | bad_with("b") | RunnableGenerator(piecewise) | JsonOutputParser()
+    explainer = RuleExplainer(chain, predicate=json_path("$.answer", equals="bad"))
+    *chunks, last = explainer.stream("?")
+    assert len(chunks) > 2
+    assert last.output == {"answer": "bad", "doses": [5]}
+    assert retention(last.explanation) == sets("b")
+
+
+@pytest.mark.parametrize("output", [{"context": "...", "said": "bad"}, [{"said": "bad"}]])
+def test_a_dict_that_a_function_makes_may_hold_more_than_the_answer(output: Any) -> None:
+    chain = retriever_of("ab") | step(lambda _: output)
+    with pytest.raises(InvalidInput, match="to judge entries with json_path, answer_of="):
+        RuleExplainer(chain).explain("?")
