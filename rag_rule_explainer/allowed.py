@@ -104,6 +104,7 @@ _OF_LIMITS = "max_"
 _OF_JUDGES = "judge"
 CALLED_ELSEWHERE = {
     **dict.fromkeys(("budget", "max_calls", "max_cost", "max_replays", "max_seconds"), "limits"),
+    **dict.fromkeys(("replays", "tokens", "cost", "seconds"), "limits"),  # the fields of Limits
     **dict.fromkeys(("n_samples", "num_samples", "samples", "votes"), "noise"),
     **dict.fromkeys(("cache", "database", "db"), "store"),
     **dict.fromkeys(("condition", "criterion", "metric", "scorer"), "predicate"),

@@ -35,6 +35,10 @@ class Limiter:
         # which then gives its slot back and takes the lock once more in the same thread.
         self._lock = threading.RLock()
 
+    def __deepcopy__(self, _memo: object) -> "Limiter":
+        """Returns this Limiter itself, so that the copy of an explainer shares its bound."""
+        return self
+
     @contextmanager
     def slot(self) -> Generator[None, None, None]:
         """Waits for a slot and holds it during the block. The wait blocks the thread, so the caller must

@@ -62,6 +62,10 @@ class ProgressBar:
         self._under_way: set[int] = set()
         self._ignored: set[int] = set()
 
+    def __deepcopy__(self, _memo: object) -> Self:
+        """Returns this bar itself, because the copy of an explainer shows its reports in the same place."""
+        return self
+
     def __call__(self, report: ProgressReport, /) -> None:
         """Shows one report. Raises the error of a drawing that failed, after closing the bar."""
         with self._guard:

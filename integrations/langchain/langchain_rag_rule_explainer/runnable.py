@@ -8,9 +8,16 @@ from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
 from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.utils import Input, Output
 from pydantic import PrivateAttr
-from typing_extensions import Unpack, override
+from typing_extensions import Self, Unpack, override
 
-from rag_rule_explainer import Assumptions, Estimate, Explanation, Settings, Verification
+from rag_rule_explainer import (
+    Assumptions,
+    Estimate,
+    Explanation,
+    InvalidInput,
+    Settings,
+    Verification,
+)
 from rag_rule_explainer.allowed import keywords_of, showing
 from rag_rule_explainer.instrumentation.call import Call, RuleKindLike
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
@@ -122,6 +129,20 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         sets_concurrency = "concurrency" in fields or options.settings not in (None, Settings())
         own_bound = settings.concurrency if sets_concurrency else None
         self._explainers = BoundedExplainers(predicate, options, settings, own_bound)
+
+    @override
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        """Returns a copy with a copied application; both share the bound on concurrent replays.
+
+        Raises InvalidInput if the application or a setting, such as a client, cannot be copied.
+        """
+        try:
+            return super().__deepcopy__(memo)
+        except TypeError as error:
+            raise InvalidInput(
+                f"the application or a setting of this RuleExplainer cannot be copied: {error}; make a "
+                "new one of the same objects: RuleExplainer(application, ...)"
+            ) from error
 
     def explain(
         self,

@@ -193,6 +193,7 @@ SETTING = "RuleExplainer\\(application, {}=\\.\\.\\.\\)"
         ("docs", "'docs'; did you mean 'documents'\\?"),
         ("pined", "'pined'; did you mean 'pinned'\\? pinned is a keyword of explain"),
         ("max_replays", f"did you mean 'limits'\\? .*{SETTING.format('limits')}"),
+        ("replays", f"did you mean 'limits'\\? .*{SETTING.format('limits')}"),
         ("samples", f"did you mean 'noise'\\? .*{SETTING.format('noise')}"),
     ],
 )
