@@ -63,7 +63,7 @@ class ProgressBar:
         self._ignored: set[int] = set()
 
     def __deepcopy__(self, _memo: object) -> Self:
-        """Returns this bar itself, because the copy of an explainer shows its reports in the same place."""
+        """Returns this bar itself, so that the copy of an explainer reports in the same place."""
         return self
 
     def __call__(self, report: ProgressReport, /) -> None:

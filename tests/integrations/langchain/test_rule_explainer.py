@@ -2,21 +2,17 @@
 
 import asyncio
 from collections.abc import Iterator
-from copy import deepcopy
 from itertools import combinations
-from threading import Lock
 
 import pytest
 from langchain_core.documents import Document
 from langchain_core.runnables import RunnableParallel, RunnablePassthrough
-from langchain_rag_rule_explainer import Explained, RuleExplainer, explained, lexical_chain
+from langchain_rag_rule_explainer import Explained, RuleExplainer, lexical_chain
 
 from rag_rule_explainer import (
     BaselineFailed,
-    Explainer,
     InvalidInput,
     NoSourcesCaptured,
-    ProgressBar,
     ReplayMissedGate,
     RuleKind,
     Settings,
@@ -94,26 +90,6 @@ def test_the_stories_are_told_through_a_lexical_chain(story: Story) -> None:
     assert retention(explanation) == {frozenset(each) for each in expected}
     assert omission(explanation) == {frozenset({each}) for each in expected[0]}
     assert set(ids(explanation)) == {each.id for each in story.documents}
-
-
-def test_a_deep_copy_explains_a_copy_of_the_application_with_the_same_bound() -> None:
-    retriever = retriever_of("ab")
-    chain = retriever | bad_with("b")
-    explainer = RuleExplainer(chain, predicate=BAD, retrievers=[retriever], progress=ProgressBar())
-    copied = deepcopy(explainer)
-    assert copied.application is not chain
-    assert retention(copied.explain("?")) == sets("b")
-    assert retriever.live == []
-    assert deepcopy(explained(chain, predicate=BAD)).invoke("?").rag_rules["retention_rules"]
-    plain = Explainer(lambda _, shown: "bad" if shown else "good")
-    assert deepcopy(plain).limiter is plain.limiter
-
-
-def test_an_application_that_cannot_be_copied_is_said_to_be_the_reason() -> None:
-    chain = retriever_of("ab") | bad_with("b").bind(client=Lock())
-    for given in (RuleExplainer(chain), explained(chain)):
-        with pytest.raises(InvalidInput, match=r"cannot be copied: .*lock.*; make a new one of the same"):
-            deepcopy(given)
 
 
 def test_settings_and_their_fields_are_taken_as_the_explainer_takes_them() -> None:
