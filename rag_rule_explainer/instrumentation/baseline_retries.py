@@ -1,4 +1,5 @@
-"""This module makes a baseline again if it fails for a reason that may pass, as replays are."""
+"""This module repeats a failed baseline if the reason may pass, such as a rate limit. Failed replays are
+repeated under the same rules."""
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -76,7 +77,8 @@ def without_loop(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def block(seconds: float) -> None:
-    """Waits in this thread, as ``without_loop`` needs. Raises KeyboardInterrupt after Ctrl-C."""
+    """Sleeps in this thread, because a coroutine that ``without_loop`` runs cannot wait for an event
+    loop. Raises KeyboardInterrupt after Ctrl-C."""
     with kept() as interrupts:
         interrupts.sleep(seconds)
 

@@ -76,9 +76,11 @@ class ExplainerOptions:
 
     @classmethod
     def of(cls, given: ExplainerFields, beside: Callable[..., object]) -> tuple[Self, Settings]:
-        """Returns the options and the settings in the keywords of a call of ``beside``.
+        """Splits the keywords of a call into the options of this class and the ``Settings``, and returns
+        both.
 
-        Raises InvalidInput for a name that is no setting.
+        ``beside``: the function that was called; messages name its parameters. Raises InvalidInput for a
+        name that is no setting.
         """
         rest: Any = dict(given)
         options = cls(**{each.name: rest.pop(each.name) for each in fields(cls) if each.name in rest})
@@ -86,7 +88,8 @@ class ExplainerOptions:
         return options, settings.accepting(length=options.allow_length)
 
     def manner(self, settings: Settings, retrievers: tuple[object, ...] = ()) -> Manner:
-        """Returns the options for recording and replaying; ``retrievers``: the only ones recorded."""
+        """Returns those of the options that are about recording and replaying. ``retrievers``: the only
+        retrievers that are recorded; empty for all."""
         return Manner(
             self.answer_of,
             retrievers,
