@@ -20,15 +20,16 @@ from .users_documents import as_items
 
 Search = TypeVar("Search", bound=Callable[..., Any])
 ItemOf = Callable[[Source], Any]
-"""The user's function from a document that the caller passes to an item as the search returns it."""
+"""The user's function from a document in ``documents=`` to an item of the kind that the search
+returns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A ``Found`` is an item of a search result.
+    """A ``Found`` is an item of a search result, with its text.
 
-    ``given``: the item as the search returned it, or as the caller passed it in ``documents=``
-    (``is_from_caller``).
+    ``given``: the item as the search returned it, or the document as the caller passed it in
+    ``documents=``. ``is_from_caller``: True for such a document.
     """
 
     text: RetrievedText
@@ -37,7 +38,7 @@ class Found:
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """Returns the source of each item of each retrieval."""
+    """Returns, for each retrieval, the sources of its items."""
     checked_items(batches, Found)
     return sources_of([[found.text for found in batch] for batch in batches])
 
@@ -61,18 +62,19 @@ def _lifted(given: object) -> Found | None:
 
 @dataclass(frozen=True, slots=True)
 class FunctionShape:
-    """This class is the shape of the results of a user's function.
+    """A ``FunctionShape`` splits and builds the results of a user's function.
 
     The function may return texts, dicts, objects with a text, or a client's response. ``reading``: reads
-    the results. ``item_of``: makes an item of a document that the caller passes.
+    the results. ``item_of``: makes an item from a document that the caller passes; None if such documents
+    can be served as they are.
     """
 
     reading: ItemReading = field(default_factory=ItemReading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the items of a result. Raises InvalidInput, saying what to pass, where they cannot be
-        read."""
+        """Returns the items of a result. Raises InvalidInput if they cannot be read; the message says
+        which argument of ``gate`` helps."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(text, part) for text, part in parts]
@@ -80,22 +82,25 @@ class FunctionShape:
         return [Found(self.reading.read(each, whole=whole), copied(each)) for each in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: how its items are packed, whatever they are."""
+        """Returns the form of a result, without its items: for example list, single text, or a client's
+        response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given another request's form."""
+        """Returns the form of the result for a request that the baseline never made. ``form``: the form
+        of the result of another request."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
-        """Returns the items in this form: a client's response, a list, or one string for all."""
+        """Builds a result of this form from the items: a client's response, a list, or one string of all
+        texts."""
         as_text = form == "" or any(
             isinstance(each.given, str) for each in found if not each.is_from_caller
         )
         return self.reading.result([self._given(each, as_text=as_text) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False: items that came with a score keep it."""
+        """Returns False, because items that had a score still have it."""
         return False
 
     def _given(self, found: Found, *, as_text: bool) -> Any:
@@ -113,7 +118,8 @@ class FunctionShape:
         if isinstance(found.given, Source):
             source = found.given
             return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
-        # The caller's documents have to be of the kind that the search returns.
+        # The document is served as the caller passed it; the caller has to pass objects of the kind that
+        # the search returns.
         return copied(found.given)
 
 
@@ -174,8 +180,8 @@ def gate(
 
 
 class _GatedMethod:
-    """This class is a gated method in the body of a class. It gates the bound method of each object, so
-    that the object is not taken for a part of the query."""
+    """A ``_GatedMethod`` stands in a class for a method that searches. It gates the bound method of each
+    object; otherwise the object (``self``) would be read as the query."""
 
     def __init__(self, search: Callable[..., Any], shape: FunctionShape) -> None:
         update_wrapper(self, search)
