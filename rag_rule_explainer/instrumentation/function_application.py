@@ -1,6 +1,6 @@
-"""This module describes an application that is a function of one input, in any framework or none.
+"""This module supports applications that are a function of one input, written with any framework or none.
 
-The integration of a model client derives its application from ``FunctionApplication``; it adds the
+The integration of a model client derives its application class from ``FunctionApplication``. It adds the
 patches of the client, and reads the client's responses.
 """
 
@@ -35,8 +35,9 @@ class AsyncOnlyError(TypeError):
 class FunctionApplication(Application[Found]):
     """A ``FunctionApplication`` wraps a function of one input; see ``Application`` for its methods.
 
-    ``function``: a sync or async function of one input, which may stream its answer; or a function
-    without parameters that makes such a function anew for every run. Raises InvalidInput for others.
+    ``function``: a sync or async function of one input, which may stream its answer. It may also be a
+    function without parameters that returns such a function; it is then called for every run. Raises
+    InvalidInput for other objects.
     """
 
     function: Callable[..., Any]
@@ -139,7 +140,8 @@ class FunctionApplication(Application[Found]):
     @override
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
         if run.watch.failed and not first.watch.failed:
-            # An application may catch the error of a model and answer with an apology.
+            # An application may catch the error of a model and answer with an apology. Such an answer
+            # must not count.
             raise unusable(FAILED, run.watch, passing=True)
         if first.watch.requests and not run.watch.requests:
             yield CONSTANT

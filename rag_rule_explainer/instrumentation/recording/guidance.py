@@ -1,4 +1,4 @@
-"""This module words the errors that advise which function to put into a gate."""
+"""This module makes the errors whose messages advise the user which function to put into a gate."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -8,22 +8,24 @@ from ...printable import plain_id, shortened
 from .retrievals import Retrieval
 
 ThatFound: TypeAlias = Callable[[Collection[str]], Sequence[Retrieval[Any]]]
-"""A function from ids to the baseline's retrievals that found any of these sources."""
+"""A function from ids of sources to the retrievals of the baseline that found any of these sources."""
 
 ANOTHER_WAY = "the application goes another way even if all that was shown is kept"
 
 
 def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
-    """Returns no retrieval, for baselines without a record of them."""
+    """Returns no retrieval. For baselines whose retrievals were not recorded."""
     return ()
 
 
 def unseen_needed(
     held_out: Collection[str], shown: Collection[str], that_found: ThatFound, answers: str = ""
 ) -> UnseenSourcesNeeded:
-    """Returns the error for a replay that differs without the sources that no model saw.
+    """Returns the error for a replay that differs from the baseline although only sources that no model
+    saw are missing.
 
-    ``answers``: how the answer differs, if nothing else does.
+    ``held_out``: the ids of these sources; ``shown``: the ids of the sources that a model saw.
+    ``answers``: how the answer differs, if only the answer does; otherwise empty.
     """
     one, named = len(held_out) == 1, shortened(", ".join(map(plain_id, held_out)), 200)
     were, it = ("was", "it") if one else ("were", "them")
@@ -67,7 +69,8 @@ def _by(retrievals: Iterable[Retrieval[Any]]) -> str:
 
 
 def _names(retrievals: Iterable[Retrieval[Any]]) -> str:
-    """Returns the names of the retrievers, classes or functions, each once."""
+    """Returns the names of the retrievers (of their functions or classes), each once, separated by
+    commas."""
     known = (each.retriever for each in retrievals if each.retriever is not None)
     names = (str(getattr(each, "__qualname__", type(each).__qualname__)) for each in known)
     return ", ".join(dict.fromkeys(name.rsplit("<locals>.", 1)[-1] for name in names))
