@@ -88,7 +88,7 @@ class Fidelity:
         constants: Iterable[str],
     ) -> None:
         """Stores what later replays are compared with: the baseline's requests, replies and answer.
-        Called once, before the first replay.
+        Called before the first replay.
 
         ``sources``: the retrieved sources. ``given``: the texts of the input, which any request may hold.
         ``constants``: the application's own texts, which any answer and any request may hold.
@@ -270,8 +270,9 @@ class Fidelity:
     def recognise(self, fingerprint: str) -> str:
         """Compares the baseline with the baseline of an earlier explanation, whose replays were checked.
 
-        ``fingerprint``: the ``fingerprint`` of that baseline. Returns how they differ. Returns an empty
-        text if they are equal, and the replays then count as checked; also if they cannot be compared.
+        ``fingerprint``: the ``fingerprint`` of that baseline. Returns how the two differ. If they are
+        equal, returns an empty text and counts the replays as checked. If they cannot be compared, only
+        returns an empty text.
         """
         if self.first is None or not self.first.steps:
             return ""

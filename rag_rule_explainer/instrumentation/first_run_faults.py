@@ -33,8 +33,8 @@ def application_failed(error: Exception, case: CallInput, retrievals: int) -> Ba
 def no_answer(fault: str) -> BaselineFailed:
     """Returns the error for an answer that a model's fault makes unusable."""
     failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
-    # A baseline is repeated only if its error has a passing cause; replays with such a reply are repeated
-    # too.
+    # The cause marks the error as one that may pass, so the baseline is repeated, as a replay with such a
+    # reply is.
     failed.__cause__ = UnusableReply(fault, passing=True)
     return failed
 

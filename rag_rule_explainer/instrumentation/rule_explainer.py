@@ -35,7 +35,7 @@ class ApplicationExplainer(Generic[Item, Document]):
 
     @abstractmethod
     def _call(self, case: CallInput) -> Call[Item]:
-        """Returns the call that explains this case."""
+        """Returns the ``Call`` that explains or checks the answer to this input."""
 
     @called_as("explain")
     def explain(
@@ -72,7 +72,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the same on the caller's loop, through the application's async entry."""
+        """Returns the same as ``explain``, but runs on the caller's event loop and calls the async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
 
@@ -108,7 +108,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns the same on the caller's loop, through the application's async entry."""
+        """Returns the same as ``verify``, but runs on the caller's event loop and calls the async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 

@@ -128,8 +128,7 @@ class Serving(Gate, Generic[Item]):
         return [kept.get(id(item)) for item in items]
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
-        """Returns the items of a real search whose sources are retained, and the added documents among
-        them that are retained."""
+        """Returns those items of a real search, and those added documents, whose sources are retained."""
         with self._lock:
             found = self._captured.recognised([*items, *self._captured.added])
             return self._deliver(tuple({id(item): (source, item) for source, item in found}.values()))
