@@ -77,7 +77,8 @@ class Application(Protocol[Item]):
         return _as_one_span(trace)
 
     def is_traced(self) -> bool:
-        """Returns True iff traces may be sent somewhere, so that ``ask_tracers`` has to be called."""
+        """Returns True iff traces may be sent to a tracing service. ``ask_tracers`` then has to be called
+        before ``explaining``."""
         return is_sent()
 
     def ask_tracers(self) -> object:
@@ -91,11 +92,12 @@ class Application(Protocol[Item]):
         ...
 
     def watch(self, *, accepts: Collection[str]) -> ModelWatch:
-        """Returns a watch for the models of one run; ``accepts``: see ``wholeness.fault_of``."""
+        """Returns a new watch for the models of one run. ``accepts``: finish reasons that count as
+        complete in addition to the usual ones."""
         ...
 
     def watching(self, watch: ModelWatch) -> AbstractContextManager[object]:
-        """Lets the watch see the models that this context calls inside the block."""
+        """Lets ``watch`` record the requests and replies of the models that are called in the block."""
         ...
 
     def identify(self, batches: Sequence[Sequence[Item]]) -> Sequence[Sequence[Source]]:
@@ -118,7 +120,7 @@ class Application(Protocol[Item]):
         ...
 
     def plain(self, given: Any) -> Any:
-        """Returns an input as JSON-like data, for the explanation."""
+        """Returns an input as JSON-like data, which the explanation stores."""
         ...
 
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it

@@ -26,8 +26,8 @@ class MadeBaseline(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A ``Failed`` holds the error of a failed baseline, and the error that a replay that failed in the
-    same way would have raised."""
+    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply`` is the error that a replay
+    would have raised if it had failed in the same way; retries are decided by it."""
 
     error: BaselineFailed
     reply: UnusableReply
@@ -39,7 +39,11 @@ Attempt = Callable[[], Awaitable[MadeBaseline | Failed]]
 async def made(
     attempt: Attempt, retries: Retries, limits: Limits, pause: Callable[[float], Awaitable[None]]
 ) -> MadeBaseline:
-    """Returns the first attempt that succeeds. Raises the last BaselineFailed if none does."""
+    """Calls ``attempt`` until it succeeds or may not be repeated, and returns what it made. Raises the
+    BaselineFailed of the last attempt if none succeeds.
+
+    ``pause``: waits the given number of seconds between attempts.
+    """
     started, failed = time.monotonic(), list[Failed]()
 
     async def one() -> MadeBaseline | Failed:
@@ -55,7 +59,8 @@ async def made(
 
     tried = await one()
     if isinstance(tried, Failed):
-        from ..probing.retrying import again  # slow to import, and rarely needed
+        # slow to import and rarely needed, so imported only for a retry
+        from ..probing.retrying import again
 
         tried = await again(_within(limits, retries), tried, one, _cause, wait)
     if isinstance(tried, Failed):
@@ -67,7 +72,8 @@ async def made(
 
 
 def without_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Returns the result of a coroutine that never waits for an event loop."""
+    """Runs a coroutine that never waits for an event loop, and returns its result. Raises RuntimeError if
+    it does wait."""
     try:
         coroutine.send(None)
     except StopIteration as end:

@@ -24,8 +24,8 @@ _SECONDS = 4.0
 """The limit on seconds is this many times looser than the other limits, because seconds vary more than
 counts."""
 _PATIENCE = 20
-"""The number of ``BeyondBaseline`` errors that an application may swallow before ``ReplayEnded`` is
-raised."""
+"""An application may catch this many ``BeyondBaseline`` errors and go on. ``ReplayEnded`` is raised after
+that."""
 
 
 class BeyondBaseline(Exception):
@@ -33,8 +33,8 @@ class BeyondBaseline(Exception):
 
 
 class ReplayEnded(BaseException):
-    """This error ends a replay that continues although every request fails; ``except Exception`` does
-    not catch it."""
+    """This error ends a replay that goes on although its calls are refused. It derives from
+    BaseException, so ``except Exception`` in the application does not catch it."""
 
 
 class Extent(NamedTuple):
@@ -62,8 +62,9 @@ def checked_factor(factor: float | None) -> float | None:
 class Bound:
     """A ``Bound`` counts what one replay does, and raises when the replay exceeds ``most``. Thread-safe.
 
+    ``most``: the largest allowed counts; ``baseline``: the counts of the baseline, for messages.
     ``kept``: the number of sources of the replay. ``passed``: the message that says which limit was
-    exceeded; empty before that.
+    exceeded; empty as long as none was.
     """
 
     most: Extent
@@ -134,5 +135,6 @@ class Bound:
 
 
 def seconds_for(baseline: float, factor: float) -> float:
-    """Returns the seconds that a replay may take if the baseline took ``baseline`` seconds."""
+    """Returns the seconds that a replay may take. ``baseline``: the seconds that the baseline took;
+    ``factor``: the option ``replay_bound``."""
     return max(FEWEST_SECONDS, _SECONDS * factor * baseline)

@@ -43,12 +43,13 @@ class Events(Protocol):
 
     @property
     def sync(self) -> Progress | None:
-        """Returns the receiver of progress for a blocking explanation; None if there is none."""
+        """Returns the object that is told the progress of a blocking explanation; None if there is
+        none."""
         ...
 
     def told(self) -> AbstractAsyncContextManager[Progress | None]:
-        """Yields the receiver of progress for an explanation on the running loop; None if there is
-        none."""
+        """Yields the object that is told the progress of an explanation on the running event loop; None
+        if there is none."""
         ...
 
 
@@ -77,9 +78,10 @@ class Call(Generic[Item]):
             return Explained(first.output, self.mined(first.recorded, first.replay))
 
     def answered(self) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``explained``, or the output with the error if it cannot be explained.
+        """Returns the same as ``explained``, but an ``Unexplained`` with the output and the error if the
+        answer cannot be explained.
 
-        Raises the application's error if there is no output.
+        Raises the application's error if the application gave no output.
         """
         try:
             return self.explained()
@@ -113,7 +115,8 @@ class Call(Generic[Item]):
         return Explained(output, await self.amined(self.run.recorded(output)))
 
     def answer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``streamed``, or the output with the error if it cannot be explained."""
+        """Returns the same as ``streamed``, but an ``Unexplained`` with the output and the error if it
+        cannot be explained."""
         try:
             return self.streamed(output)
         except Exception as error:
@@ -127,7 +130,7 @@ class Call(Generic[Item]):
             return unexplained(output, error)
 
     def verified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
-        """Returns whether one rule of the answer holds. Blocks."""
+        """Runs the baseline, and returns whether one rule of its answer holds. Blocks."""
         # Arguments are checked before the first request is paid for.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
         with kept(), self._as_one(), self.run.application.interception.intercepting():
@@ -170,7 +173,8 @@ class Call(Generic[Item]):
         )
 
     async def aexplained(self) -> Explained[Any]:
-        """Returns the output and its rules, on the caller's loop, through the async entry."""
+        """Returns the same as ``explained``, but runs on the caller's event loop, with the async
+        entry."""
         await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
@@ -217,7 +221,8 @@ class Call(Generic[Item]):
         return MadeBaseline(output, self.run.recorded(output), self.run.areplay)
 
     def mined(self, recorded: Recorded, replay: Replay) -> Explanation:
-        """Returns the rules of a recorded baseline. Blocks."""
+        """Searches for the rules of a recorded baseline, and returns them. Blocks. ``replay``: makes one
+        replay."""
         return self._asked(self.explainer.explain, recorded, replay)
 
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:

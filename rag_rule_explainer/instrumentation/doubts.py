@@ -56,8 +56,9 @@ IGNORE = (
 def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
     """Returns the note that replays were not compared with the baseline, and why.
 
-    ``sampled``: a reply differed, so later requests could not be compared. ``no_requests``: no model
-    reported the baseline's requests. ``failed``: why a replay on all sources failed, or empty.
+    ``sampled``: True if a model's reply differed, so that later requests could not be compared.
+    ``no_requests``: True if no model reported the baseline's requests. ``failed``: why a replay on all
+    sources failed; empty if none failed.
     """
     if sampled:
         return NOTHING_COMPARED + SAMPLED

@@ -238,8 +238,8 @@ class Fidelity:
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
-        """Compares a replay with an earlier one on the same sources. Raises StateShared if requests
-        differ."""
+        """Compares a replay with an earlier replay on the same sources, if there was one. Raises
+        StateShared if their requests differ."""
         found = self._repeated.take(kept, list(run.watch.exchanges), run.made)
         if found is not None:
             raise self._refusals.repeats_otherwise(found, kept)
@@ -251,13 +251,14 @@ class Fidelity:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Returns notes for the reader on the limits of the checks."""
+        """Returns notes, for the reader of the explanation, on what these checks cannot find out."""
         short = any(is_too_short(text) for text in self._memory.made)
         return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
 
     @property
     def fingerprint(self) -> str:
-        """Returns digests of the baseline's requests and replies; empty if no model reported any."""
+        """Returns digests of the baseline's requests and replies, for ``recognise``; empty if no model
+        reported any."""
         if self.first is None or not self.first.steps:
             return ""
         return self.first.fingerprint(self.steady.ignored)

@@ -31,7 +31,8 @@ def application_failed(error: Exception, case: CallInput, retrievals: int) -> Ba
 
 
 def no_answer(fault: str) -> BaselineFailed:
-    """Returns the error for an answer that a model's fault makes unusable."""
+    """Returns the error for an answer that cannot be used. ``fault``: what is wrong, such as that a
+    model's reply was cut off."""
     failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
     # The cause marks the error as one that may pass, so the baseline is repeated, as a replay with such a
     # reply is.
@@ -40,7 +41,8 @@ def no_answer(fault: str) -> BaselineFailed:
 
 
 def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> NoSourcesCaptured:
-    """Returns the error for a first run without sources. ``called``: the tools that it called."""
+    """Returns the error for a first run that retrieved no source. ``reason``: why it did not; ``called``:
+    the names of the tools that it called."""
     if manner.retrievers:
         reason += ". Only those named in retrievers= count, and none of them was asked"
     stubbed = sorted(set(manner.stub_tools).intersection(called))

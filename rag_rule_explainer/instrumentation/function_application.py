@@ -96,7 +96,8 @@ class FunctionApplication(Application[Found]):
         if _is_async(function):
             output = function(case.given)
         else:
-            # A sync function, or the stream that it returns, would block the loop.
+            # A sync function, or the stream that it returns, would block the event loop, so it runs in a
+            # thread.
             output = await anyio.to_thread.run_sync(lambda: self._drained(function(case.given)))
         output = await output if inspect.isawaitable(output) else output
         if isinstance(output, AsyncIterator):
@@ -104,7 +105,8 @@ class FunctionApplication(Application[Found]):
         return self._drained(output)
 
     def whole(self, pieces: Sequence[Any]) -> Any:
-        """Returns the output of a stream: its pieces joined if all are text, else the last piece."""
+        """Returns the output that a stream stands for: its pieces joined if all are texts, else the last
+        piece."""
         if all(isinstance(each, str) for each in pieces):
             return "".join(pieces)
         return pieces[-1]
@@ -188,7 +190,7 @@ class FunctionApplication(Application[Found]):
 def _takes(function: Callable[..., Any], *arguments: object) -> bool:
     try:
         inspect.signature(function).bind(*arguments)
-    except (TypeError, ValueError):  # ValueError: a built-in function without a signature
+    except (TypeError, ValueError):  # a ValueError comes from a built-in function without a signature
         return False
     return True
 

@@ -15,9 +15,9 @@ from .recording.exposure_checks import OnNoRetrieval
 from .requests.volatile import Steady
 
 QuestionOf: TypeAlias = Callable[[Any], str]
-"""Reads the question out of an application's input."""
+"""The user's function that reads the question out of an application's input."""
 AnswerOf: TypeAlias = Callable[[Any], Answer | str]
-"""Reads the answer out of an application's output."""
+"""The user's function that reads the answer out of an application's output."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,8 +122,8 @@ class RecordedBaseline(Generic[Item]):
             yield from run.manner.idle_stubs(run.first.tools)
 
     def _acting(self) -> set[str]:
-        """Returns the names of the tools that the first run called without a stub, and that retrieved
-        nothing."""
+        """Returns the names of the tools that the first run called and that retrieved nothing, except
+        tools with a stub. They run again in every replay."""
         first = self.replays.first
         return first.tools - first.retrieving_tools - set(self.replays.manner.stub_tools)
 

@@ -41,7 +41,7 @@ class Refusals:
         )
 
     def repeats_otherwise(self, found: Difference, kept: Sequence[Source]) -> StateShared:
-        """Returns the error for a repeated replay with a different request."""
+        """Returns the error for two replays on the same sources that differ in a request."""
         change = shortened(found.told_of("the first one", "the second one"), 600)
         return StateShared(
             f"{named(kept)} was made twice, and request {found.number} to a model differs: {change}",
@@ -50,9 +50,11 @@ class Refusals:
         )
 
     def depends(self, places: str, seen: str) -> str:
-        """Returns the doubt for a replay that differs once the application's earlier state is restored.
+        """Returns the doubt for a replay that differs after the application's state was set back to the
+        state before the baseline.
 
-        ``places``: the attributes whose state changed since the baseline; ``seen``: the difference.
+        ``places``: the attributes whose state changed since the baseline; ``seen``: how the replay
+        differs.
         """
         return (
             f"{NOTHING_COMPARED}runs go by what earlier ones left: with {places} as before {BASELINE}, "
@@ -142,7 +144,8 @@ class Refusals:
         )
 
     def answers_otherwise(self, changed: Changed, kept: Sequence[Source] | None) -> str:
-        """Returns the doubt for an answer that changed although the models' replies did not.
+        """Returns the doubt for an answer that differs from an earlier answer on the same sources,
+        although the models' replies are equal.
 
         ``kept``: the sources of the replay; None for all sources.
         """

@@ -21,11 +21,11 @@ _GROUP = "rag_rule_explainer"
 
 @cache
 def integrations() -> Mapping[str, str]:
-    """Returns the package of each integration, by the name of the integration."""
+    """Returns a mapping from the name of each integration to its package."""
     return {each.name: each.value for each in entry_points(group=f"{_GROUP}.integrations")}
 
 
 @cache
 def frameworks() -> Mapping[str, str]:
-    """Returns the package of the integration for each framework, by the framework's package."""
+    """Returns a mapping from each framework's package to the package of the integration for it."""
     return {each.name: each.value for each in entry_points(group=f"{_GROUP}.frameworks")}

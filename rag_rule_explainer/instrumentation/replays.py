@@ -59,7 +59,8 @@ class Replays(Generic[Item]):
     starts: Starts = field(default_factory=Starts)
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Returns the answer of one replay, through the application's sync entry."""
+        """Makes one replay on the sources ``kept`` through the application's sync entry, and returns its
+        answer."""
         with self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._failing(run):
                 output = self.application.run(self.case.copied(self.application.copied), kept)
@@ -68,7 +69,8 @@ class Replays(Generic[Item]):
             return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Returns the answer of one replay, through the application's async entry."""
+        """Makes one replay on the sources ``kept`` through the application's async entry, and returns its
+        answer."""
         async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
             replaying = self._replaying(kept)
             with self.state.alone.noticing(), replaying as run, self._failing(run), exits_contained():

@@ -27,7 +27,8 @@ from .shared_state.temporaries import Shared
 class ModelWatch(Protocol):
     """A ``ModelWatch`` records the requests and replies of a run's models.
 
-    ``before_step``: called with the number of each step of a graph before the step; may raise.
+    ``before_step``: functions that are called before each step of a graph, with the step's number. They
+    may raise to end the run.
     """
 
     @property
@@ -145,7 +146,7 @@ def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> 
 def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
     """Returns the answer with the tokens of all models of the run, not only of the model that wrote it.
 
-    Adds the finish reason of the reply behind the answer if the answer has none.
+    If the answer has no finish reason, adds the finish reason of the reply that the answer comes from.
     """
     reply = reply_behind(answer, watch.said) if answer.finish_reason is None else None
     if reply is not None and reply.reason is not None:

@@ -107,14 +107,16 @@ class ApplicationRun(Generic[Item]):
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
     def baseline(self) -> Any:
-        """Returns the baseline's output, through the sync entry. Raises BaselineFailed if it raises."""
+        """Runs the baseline through the sync entry, and returns its output. Raises BaselineFailed if the
+        application raises, or the application's own error if the case has ``own_errors``."""
         kept = interrupts_kept()
         turn, running = self._state.alone.first_turn(), self._running_first()
         with turn, running, kept as interrupts, interrupts.passed_on():
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
-        """Returns the baseline's output, through the async entry."""
+        """Runs the baseline through the async entry, and returns its output. Raises the same errors as
+        ``baseline``."""
         async with self._state.alone.first_aturn():
             with self._running_first():
                 return await self.application.arun(self._first_case(), None)
@@ -215,7 +217,8 @@ class ApplicationRun(Generic[Item]):
             with suppress(InvalidInput):
                 whole_answer(self._manner, output, self._first.watch)
                 raise
-            # The application may have stopped before it retrieved anything.
+            # The application may have stopped before it retrieved anything, for example to wait for a
+            # human. The error then has to say so.
             self._check_not_stopped(output, unreadable=True)
             raise
 

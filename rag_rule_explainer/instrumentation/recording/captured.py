@@ -57,7 +57,7 @@ class Captured(Generic[Item]):
         for retrieval, batch in zip(self.retrievals, named, strict=True):
             for key in retrieval.keys:
                 self._by_key.setdefault(key, []).append((retrieval, batch))
-        # A dict keeps the first position and the last value of a key.
+        # If a source was found several times, the dict keeps its first position and its last item.
         last = {source.id: (source, item) for batch in named for source, item in batch}
         self.everything = tuple(last.values())
         self.sources = tuple(source for source, _ in self.everything)
@@ -79,7 +79,8 @@ class Captured(Generic[Item]):
         return () if recorded == list(kept) else tuple(kept)
 
     def form(self, keys: Keys) -> object:
-        """Returns the form of a retrieval's result in the baseline; None if the retrieval is new."""
+        """Returns the form of the result that the baseline got for a retrieval with these keys; None if
+        it made no such retrieval."""
         forms = {key: each.form for each in self.retrievals for key in each.keys}
         return next((forms[key] for key in keys if key in forms), None)
 
@@ -99,12 +100,14 @@ class Captured(Generic[Item]):
         ]
 
     def failure(self, keys: Keys) -> Exception | None:
-        """Returns the error that a retrieval raised in the baseline, or None."""
+        """Returns the error that a retrieval with these keys raised in the baseline; None if none was
+        raised."""
         errors = {key: each.error for each in self.failures for key in each.keys}
         return next((errors[key] for key in keys if key in errors), None)
 
     def recorded(self, keys: Keys) -> "Results[Item] | None":
-        """Returns the results of a retrieval in the baseline; None if the retrieval is new."""
+        """Returns the results that the baseline got for a retrieval with these keys; None if it made no
+        such retrieval."""
         key = next((key for key in keys if key in self._by_key), None)
         if key is None:
             return None

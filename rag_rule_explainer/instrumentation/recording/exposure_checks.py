@@ -188,7 +188,8 @@ class ExposureChecks:
         return unseen_needed(held_out, shown, that_found, answers)
 
     def _anew(self) -> str:
-        """Returns the advice for an application that keeps the results of an earlier run."""
+        """Returns a part of messages: the advice to the user whose application keeps the results of an
+        earlier run."""
         return (
             ". If the application keeps what another run found, pass a function that makes it anew for "
             f"every run{self.making and f': {self.making}'}"
@@ -196,7 +197,8 @@ class ExposureChecks:
 
 
 def _check_shown(orders: Iterable[Sequence[str]], wanted: Sequence[str]) -> None:
-    """Raises SourcesReordered if ``orders`` show sources in another order than ``wanted``."""
+    """Raises SourcesReordered if one of ``orders`` (the ids in the order in which a request shows them)
+    contradicts the order ``wanted``."""
     for shown in orders:
         came = tuple(identity for identity in shown if identity in wanted)
         meant = tuple(identity for identity in wanted if identity in came)

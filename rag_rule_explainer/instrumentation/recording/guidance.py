@@ -45,10 +45,11 @@ def unseen_needed(
 
 
 def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: str = "") -> SourceLeak:
-    """Returns the error for omitted sources that reached the model of a replay.
+    """Returns the error for omitted sources that a model of a replay was sent.
 
-    ``named``: their ids; ``delivered``: the number of sources that the gate served; ``anew``: the advice
-    for an application that keeps the results of an earlier run.
+    ``named``: the ids of these sources. ``delivered``: the number of sources that the replay was served.
+    ``that_found``: a function from ids to the retrievals that found these sources. ``anew``: advice for
+    an application that keeps the results of an earlier run.
     """
     shown, finding = shortened(", ".join(map(plain_id, named)), 200), that_found(named)
     caller = _function_of_all(finding)
@@ -77,7 +78,8 @@ def _names(retrievals: Iterable[Retrieval[Any]]) -> str:
 
 
 def _function_of_all(retrievals: Sequence[Retrieval[Any]]) -> str:
-    """Returns the innermost function that made all of these retrievals; empty if none is known."""
+    """Returns the innermost of the user's functions that led to each of these retrievals; empty if there
+    is none."""
     if not retrievals:
         return ""
     first, *others = (each.callers for each in retrievals)

@@ -62,7 +62,8 @@ class Recording(Gate, Generic[Item]):
             )
 
     def failed(self, keys: Keys, error: Exception, retriever: object) -> None:
-        """Records that a retrieval raised; the application may have caught the error."""
+        """Records that a retrieval raised an error, also if the application catches it. Replays then
+        raise it too."""
         with self._lock:
             self._failures.append(Retrieval(keys, (), retriever, error=error))
 

@@ -94,7 +94,8 @@ class Serving(Gate, Generic[Item]):
         return tuple(each_once.values())
 
     def form(self, keys: Keys) -> object:
-        """Returns the form of a retrieval's result in the baseline; None if the retrieval is new."""
+        """Returns the form of the result that the baseline got for a retrieval with these keys; None if
+        it made no such retrieval."""
         return self._captured.form(keys)
 
     def form_of_another(self, retriever: object) -> object:
@@ -110,7 +111,7 @@ class Serving(Gate, Generic[Item]):
         return [source.text for source in self._captured.identify([items])[0]]
 
     def delivered_texts(self) -> list[str]:
-        """Returns the texts of the sources that were delivered so far."""
+        """Returns the texts of the sources that this replay was served so far."""
         return [source.text for source in self._captured.sources if source.id in self.delivered]
 
     def are_kept(self, items: Sequence[Item]) -> list[bool | None]:

@@ -25,7 +25,8 @@ def callers() -> tuple[str, ...]:
         if module.endswith(_OWN) or code.co_filename.startswith(("<", *_OTHERS)):
             continue
         name = getattr(code, "co_qualname", code.co_name).rsplit("<locals>.", 1)[-1]
-        if name.startswith("<") and name != "<lambda>":  # a module, a comprehension
+        # the name of a module's code or of a comprehension, which is no function of the user
+        if name.startswith("<") and name != "<lambda>":
             continue
         function = "a lambda" if name == "<lambda>" else f"{name}()"
         named.append(f"{function} ({Path(code.co_filename).name}, line {code.co_firstlineno})")

@@ -44,7 +44,8 @@ _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 
 
 class _Awaiting:
-    """This class remembers whether the calls of a function return awaitables."""
+    """An ``_Awaiting`` remembers whether a function returned an awaitable, because a served result has to
+    be awaitable then too."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._code = getattr(function, "__code__", None)
@@ -52,7 +53,7 @@ class _Awaiting:
         self._seen: bool | None = None
 
     def note(self, result: Any) -> Any:
-        """Returns the result of a call, and notes whether it is awaitable."""
+        """Stores whether this result of a call is awaitable, and returns the result."""
         self._seen = inspect.isawaitable(result)
         if self._code is not None:
             _awaited[self._code] = self._seen

@@ -23,8 +23,8 @@ _VOLATILE = re.compile(
 class RetrievedText:
     """A ``RetrievedText`` holds a text with the id and the metadata that its framework gives it.
 
-    ``id``: None where the framework gives none. ``part_of``: the id of the whole document that the text
-    was cut from, or None.
+    ``id``: None if the framework gives none. ``part_of``: the id of the document that the text was cut
+    from; None if it is unknown or the text is a whole document.
     """
 
     text: str

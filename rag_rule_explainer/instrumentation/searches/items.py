@@ -37,7 +37,7 @@ class ResponsePart(NamedTuple):
 
 
 class MadeItem(NamedTuple):
-    """A ``MadeItem`` is an item that the user's ``item_of`` made of a document."""
+    """A ``MadeItem`` is an item that the user's ``item_of`` returned for a document in ``documents=``."""
 
     item: Any
 
@@ -193,9 +193,10 @@ class ItemReading:
 
 
 def why_empty(form: object) -> str:
-    """Returns the reason that an empty client's response gives; empty if it gives none.
+    """Returns why a client's response is empty, if the response says so, such as by an error message in
+    it; otherwise an empty text.
 
-    ``form``: what ``ItemReading.form`` returned.
+    ``form``: the form of the response, as ``ItemReading.form`` returned it.
     """
     fault: Any = getattr(form.client, "fault", None) if isinstance(form, Response) else None
     return "" if fault is None else fault(cast("Response", form).like)
@@ -235,7 +236,8 @@ def _plain_id(given: object) -> str | None:
 
 
 def items_in(result: Any) -> Iterable[Any]:
-    """Returns the items of a result: a sequence of items, a single item, or None for no items."""
+    """Returns the items of a result: those of a list or tuple, none for None, and any other result as a
+    single item."""
     if result is None:
         return ()
     single: tuple[Any, ...] = (result,)

@@ -44,10 +44,10 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 
 
 def as_found(documents: Iterable[Any]) -> list[Found]:
-    """Returns the caller's documents as items.
+    """Returns the caller's documents as items of a search result.
 
-    Raises InvalidInput for anything but texts, ``Source``s and JSON objects, for an empty list, and for
-    a document that is given twice.
+    Documents may be texts, ``Source``s and JSON objects. Raises InvalidInput for other objects, for an
+    empty list, and for a document that is given twice.
     """
     given: Any = documents if hasattr(documents, "__getitem__") else list(documents)
     items = as_items(given, _lifted, identify, "dict with a text")
