@@ -1,6 +1,7 @@
 """This module limits a replay to a multiple of the requests, steps and tool calls of the baseline.
 
-An application that loops until it finds a good document may never end without documents.
+The limit is needed because some applications loop until they find a good document. Without documents,
+they would never end.
 """
 
 import threading
@@ -29,7 +30,7 @@ that."""
 
 
 class BeyondBaseline(Exception):
-    """This error is raised inside a replay that exceeds its bound."""
+    """This error is raised in a replay when it exceeds its bound."""
 
 
 class ReplayEnded(BaseException):

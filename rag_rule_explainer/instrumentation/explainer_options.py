@@ -21,7 +21,8 @@ from .recording.exposure_checks import OnNoRetrieval
 
 
 class ExplainerFields(SettingsFields, total=False):
-    """The settings of an integration's explainer as keywords, with the fields of ``Settings``."""
+    """An ``ExplainerFields`` lists the keywords that an integration's explainer takes: its own options
+    and the fields of ``Settings``."""
 
     omission_predicate: PredicateLike | None
     question_of: QuestionOf
@@ -41,7 +42,8 @@ class ExplainerFields(SettingsFields, total=False):
 
 
 class FrameworkFields(ExplainerFields, total=False):
-    """The settings of a framework's explainer, which may also restrict the retrievers."""
+    """A ``FrameworkFields`` also has ``retrievers``, which restricts recording to some of the framework's
+    retrievers."""
 
     retrievers: Sequence[object]
 

@@ -80,7 +80,8 @@ class Manner:
 
     @classmethod
     def stubs(cls, stub_tools: Any) -> dict[str, Any]:
-        """Returns the stubs in ``stub_tools=``. Raises InvalidInput unless it is a mapping or None."""
+        """Returns the stubs in ``stub_tools=``: the result that replaces each tool's own result in
+        replays, by the tool's name. Raises InvalidInput unless it is a mapping or None."""
         if not isinstance(stub_tools, (Mapping, type(None))):
             raise InvalidInput(
                 f"stub_tools is a {type(stub_tools).__name__}; pass a dict from tool names to results"
@@ -127,10 +128,10 @@ class CallInput:
     def of_the_users_run(
         cls, given: Any, question_of: QuestionOf, *, forgiving: bool, **more: Any
     ) -> "CallInput":
-        """Returns the case of the user's own run.
+        """Returns the ``CallInput`` of the user's own run.
 
         ``forgiving``: if True, the run is made even if the question cannot be read, and the application's
-        own errors are raised unchanged.
+        own errors are raised unchanged. ``more``: other fields of the ``CallInput``.
         """
         try:
             return cls(given, question_of(given), live=True, own_errors=forgiving, **more)
@@ -140,8 +141,8 @@ class CallInput:
             return cls(given, "", live=True, own_errors=True, unreadable=error, **more)
 
     def copied(self, copy: Callable[[Any], Any]) -> "CallInput":
-        """Returns the case with copies of its input and keywords; a run may change the copies. ``copy``:
-        copies one value."""
+        """Returns this ``CallInput`` with copies of its input and keywords; a run may change the copies.
+        ``copy``: a function that copies one value."""
         keywords = {name: copy(value) for name, value in self.keywords.items()}
         return replace(self, given=copy(self.given), keywords=keywords)
 

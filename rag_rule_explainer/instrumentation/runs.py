@@ -71,7 +71,7 @@ class ApplicationRun(Generic[Item]):
         )
 
     def anew(self) -> "ApplicationRun[Item]":
-        """Returns a new ``ApplicationRun`` for the same input, without a baseline yet."""
+        """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet."""
         return ApplicationRun(self.application, self.case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:

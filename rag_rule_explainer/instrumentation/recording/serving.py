@@ -115,8 +115,8 @@ class Serving(Gate, Generic[Item]):
         return [source.text for source in self._captured.sources if source.id in self.delivered]
 
     def are_kept(self, items: Sequence[Item]) -> list[bool | None]:
-        """For each item of a real search, returns True if its source is retained, False if it is omitted,
-        and None if the item has no known source.
+        """Returns one value for each item of a real search: True if its source is retained, False if it
+        is omitted, None if it has no known source.
 
         Counts the retained sources as delivered, and the search as a retrieval if any item has a known
         source.

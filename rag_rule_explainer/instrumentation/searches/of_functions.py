@@ -151,16 +151,17 @@ def gate(
     """Returns the search, a function or a method, sync or async, in a form that explanations can see.
 
     ``gate`` is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class.
-    Outside of an explanation, a gated search does the same as before. A gate that is made inside a run
-    belongs to that run, wherever it is called.
+    Outside of an explanation, a gated search does the same as before. If ``gate`` is called while a run
+    of the application is being explained, the gated search belongs to that run, also in other threads.
 
-    The search may return strings, dicts, or objects with a text; ``text_of`` reads the text of an item of
-    any other kind, and ``item_of`` makes such an item of a ``Source`` (for ``documents=``). A string that
-    a function returns is one source. An item is named after its ``id``, else after its metadata.
+    The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
+    reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).
+    If a function returns one string, this string is one source. An item is named after its ``id``, or
+    else after its metadata.
 
     The search may also be a method of a raw client, such as ``collection.query``: see
     ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits its responses into items and
-    builds responses of items; Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP do not need it.
+    builds responses from items. Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP do not need it.
 
     Raises InvalidInput if ``search`` is not a function or a method.
     """
