@@ -3,11 +3,11 @@ its answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import anyio
 
@@ -25,32 +25,16 @@ from ..probing.loop import run_blocking
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..probing.wholeness import ANY
-from ..progress.report import Progress
 from ..rules import as_kind
 from ..session.session import INTERRUPTED
 from .baseline_retries import Failed, MadeBaseline, Recorded, block, made, without_loop
+from .events import Events
 from .outputs import Explained, Unexplained, unexplained
 from .run_context import ModelWatch
 from .runs import ApplicationRun
 
 Item = TypeVar("Item")
 Said = TypeVar("Said")
-
-
-class Events(Protocol):
-    """An ``Events`` object reports the progress of a call in the form that the framework uses for its
-    events."""
-
-    @property
-    def sync(self) -> Progress | None:
-        """Returns the object that is told the progress of a blocking explanation; None if there is
-        none."""
-        ...
-
-    def told(self) -> AbstractAsyncContextManager[Progress | None]:
-        """Yields the object that is told the progress of an explanation on the running event loop; None
-        if there is none."""
-        ...
 
 
 @dataclass(slots=True)

@@ -1,8 +1,7 @@
 """This module checks the fidelity of replays: they may differ from the baseline only in their sources.
 
 A replay on all sources is compared with the baseline, request by request. In addition, no request of a
-replay may hold a text that another run made. An application that keeps state from run to run fails at
-least one of these checks.
+replay may hold a text that another run made. State that lasts from run to run fails one of these checks.
 """
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
@@ -127,12 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first answer on the same sources for which the models
-        replied the same.
-
-        ``sources``: the key of the replay's sources. A different answer is a reason for doubt if answers
-        were equal before: what earlier replays left has then changed the answer.
-        """
+        """Compares a replay's answer with the first answer on the same ``sources`` (their key) for which
+        the models replied the same. A different answer is a reason for doubt if answers were equal
+        before: what earlier replays left has then changed the answer."""
         is_all = sources == EVERYTHING
         served = [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
@@ -155,10 +151,8 @@ class Fidelity:
 
     @contextmanager
     def rewound(self) -> Generator[None, None, None]:
-        """Restores the state before the baseline for the replays that are made during the block.
-
-        If a replay then differs from an earlier replay on the same sources, sets ``doubt``.
-        """
+        """Restores the state before the baseline for each replay of the block. If a replay then differs
+        from an earlier one on the same sources, sets ``doubt``."""
         # A doubt that names the attribute with the changed state helps the user more than a doubt from a
         # comparison. It is therefore looked up first and preferred.
         known, seen = self._told_of_what_lasts(), ""
@@ -182,8 +176,7 @@ class Fidelity:
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay went another way than the baseline, for example because of state that
-        a run left."""
+        """Returns True iff a replay took another course than the baseline, perhaps by state of a run."""
         return self._answers.departs
 
     def _course(self, run: Participation) -> Course:
@@ -217,36 +210,30 @@ class Fidelity:
             self.doubt = self.doubt or self._refusals.goes_by(left)
 
     def take(self, leftover: Leftover, kept: Sequence[Source]) -> None:
-        """Handles a text of omitted sources that was found in a replay's request.
-
-        Raises StateShared if it is known where the application keeps the text; otherwise sets ``doubt``.
-        """
+        """Handles a text of omitted sources that was found in a replay's request: raises StateShared if
+        it is known where the application keeps the text, and sets ``doubt`` otherwise."""
         refusal = self._refusals.keeps(leftover, kept)
         if isinstance(refusal, StateShared):
             raise refusal
         self.doubt = self.doubt or refusal
 
     def count(self, counted: Counted | None) -> None:
-        """Sets ``doubt`` if every run changes a number or flag that the application's code reads.
-        ``counted``: this number or flag, or None."""
+        """Sets ``doubt`` if every run changes a number or flag (``counted``) that the code reads."""
         if counted is not None and not self.doubt:
             self.doubt = self._refusals.counts(counted)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Stores which attributes or variables the baseline changed. They are a reason for doubt, unless
-        every run sets the same value."""
+        """Stores the variables that the baseline changed: a doubt unless every run sets them equal."""
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
-        """Compares a replay with an earlier replay on the same sources, if there was one. Raises
-        StateShared if their requests differ."""
+        """Raises StateShared if an earlier replay on the same sources sent different requests."""
         found = self._repeated.take(kept, list(run.watch.exchanges), run.made)
         if found is not None:
             raise self._refusals.repeats_otherwise(found, kept)
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
-        """Returns True iff an earlier replay on the sources with these ids was stored, so that a
-        repetition would be compared with it."""
+        """Returns True iff an earlier replay on these sources is known, so that another is compared."""
         return self._repeated.knows(ids)
 
     @property

@@ -38,8 +38,7 @@ Item = TypeVar("Item")
 
 
 class ApplicationRun(Generic[Item]):
-    """This class runs an application on one input: first the baseline, which is recorded, then replays on
-    subsets of its sources."""
+    """This class runs an application on one input: first the recorded baseline, then the replays."""
 
     def __init__(
         self,
@@ -51,8 +50,7 @@ class ApplicationRun(Generic[Item]):
         self.application = application
         self.trace = trace or TracedExplanation()
         self.trace.replays = manner.trace_replays
-        # A run may change its input. Every run therefore gets a copy, so that other runs and the
-        # explanation do not see the change.
+        # A run may change its input. Other runs must not see the change, so every run gets a copy.
         before = data_copy(case.config) if case.before is None else case.before
         self.case = replace(case.copied(application.copied), before=before)
         self._live_keywords = case.keywords if case.live else None
@@ -150,8 +148,7 @@ class ApplicationRun(Generic[Item]):
         return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, watch)
 
     def stream(self) -> Iterator[Any]:
-        """Yields the baseline's output in chunks. The run is not the current run in the code that
-        consumes them."""
+        """Yields the baseline's output in chunks. The code that consumes them is not part of the run."""
         return forwarded(self._running_first(), lambda: self.application.stream(self._first_case()))
 
     def astream(self) -> AsyncIterator[Any]:
@@ -240,8 +237,7 @@ class ApplicationRun(Generic[Item]):
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
-        """Returns the error that a replay would have raised if it had failed in the same way as this
-        baseline."""
+        """Returns the error that a replay raises which fails in the same way as this baseline."""
         return failed_reply(str(failed), self._first.watch, failed.__cause__)
 
     def of_another_run(
@@ -253,12 +249,9 @@ class ApplicationRun(Generic[Item]):
         tools: set[str],
         identity: str,
     ) -> tuple[Sequence[Source], Baseline]:
-        """Returns the same as ``recorded``, but for a run that the user made and that has ended.
-        ``recording``: its searches; ``watch``: its model requests.
-
-        ``state``: the application's memory when the run began; ``tools``: the names of the tools that
-        ran; ``identity``: the id of the run in traces.
-        """
+        """Returns the same as ``recorded``, but for a run that the user made and that has ended. For this
+        run, ``recording`` has the searches, ``watch`` the model requests, ``state`` the application's
+        memory at its start, ``tools`` the names of the tools that ran, ``identity`` its id in traces."""
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)
         self._state.miss_the_baseline()
@@ -295,8 +288,7 @@ class ApplicationRun(Generic[Item]):
         return self._recorded
 
     def muting(self) -> AbstractContextManager[None]:
-        """Mutes prints and warnings during the block, unless the user wants to see them
-        (``print_replays``)."""
+        """Mutes prints and warnings during the block, unless the user set ``print_replays``."""
         return replays_muted(self._manner)
 
 
