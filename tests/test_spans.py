@@ -125,8 +125,17 @@ def test_an_explanation_is_one_trace_of_a_provider_that_only_the_application_kno
 
 def test_nothing_is_exported_where_nobody_would_receive_it() -> None:
     dead = traced("dead")
-    assert dead["spans"] == []
+    assert dead["sent"] == []
     assert dead["notes"][-1].startswith(f"{dead['endpoint']} gave no answer within 2 seconds")
+
+
+def test_an_exporter_that_answers_receives_everything_beside_one_that_does_not() -> None:
+    beside = traced("beside")
+    assert beside["sent"] == []
+    assert [each for each in beside["notes"] if each.startswith(beside["endpoint"])]
+    names = [each["name"] for each in beside["spans"]]
+    assert names.count("rag_rule_explanation") == 1
+    assert names.count("rag_rule_replay") + names.count("rag_rule_baseline") == beside["replays"]
 
 
 def test_an_explanation_has_an_id_that_its_json_keeps() -> None:

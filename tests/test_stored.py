@@ -17,7 +17,9 @@ from rag_rule_explainer import (
     Case,
     Explainer,
     Explanation,
+    InvalidInput,
     Limits,
+    Settings,
     Source,
     Store,
     condition,
@@ -49,6 +51,15 @@ def pair(ids: frozenset[str]) -> str:
 
 def rules(explanation: Explanation) -> list[tuple[str, ...]]:
     return [rule.sources for rule in explanation.rules]
+
+
+def test_a_path_is_a_store_as_its_text_is(tmp_path: Path) -> None:
+    path: Any = tmp_path / "answers.db"
+    assert Store(path, "tests") == Store(str(path), "tests")
+    text: Any = str(path)
+    assert Settings(store=path) == Settings(store=text)
+    with pytest.raises(InvalidInput, match=r"namespace='support-bot-7'"):
+        Explainer(ScriptedReplay(pair), store=path).explain("?", sources(3))
 
 
 def test_a_second_run_costs_nothing_and_finds_the_same(store: Store) -> None:

@@ -1,8 +1,8 @@
 """Explains with spans exported into memory, and prints them. Run as a program: a process has one provider
 of spans for all its life.
 
-Its argument: ``explained``; ``threads``, for replays that give work to threads; or ``dead``, for an
-exporter at whose endpoint nobody listens.
+Its argument: ``explained``; ``threads``, for replays that give work to threads; ``dead``, for an
+exporter at whose endpoint nobody listens; or ``beside``, for such a one beside one that works.
 """
 
 import json
@@ -11,13 +11,14 @@ import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, ClassVar
 
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from typing_extensions import override
 
 from rag_rule_explainer import Explainer, Noise, Source
 
@@ -77,17 +78,31 @@ def printed(exporter: InMemorySpanExporter) -> list[dict[str, Any]]:
     ]
 
 
+class Sending(OTLPSpanExporter):
+    """An exporter that notes what it is given to send."""
+
+    sent: ClassVar[list[str]] = []
+
+    @override
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        self.sent.extend(each.name for each in spans)
+        return super().export(spans)
+
+
 def main(way: str) -> dict[str, Any]:
     exporter, provider = InMemorySpanExporter(), TracerProvider()
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    if way != "dead":
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
-    if way == "dead":
+    if way in {"dead", "beside"}:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             endpoint = f"http://127.0.0.1:{free.getsockname()[1]}/v1/traces"
-        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+        provider.add_span_processor(BatchSpanProcessor(Sending(endpoint=endpoint, timeout=1)))
         explanation = Explainer(replay, retries=0).explain("when?", SOURCES)
-        return {"endpoint": endpoint, "notes": explanation.notes, "spans": printed(exporter)}
+        provider.force_flush()
+        told = {"endpoint": endpoint, "notes": explanation.notes, "sent": Sending.sent}
+        return {**told, "spans": printed(exporter), "replays": explanation.counts.replays}
     if way == "threads":
         return of_threads(exporter)
     told: dict[str, Any] = {}

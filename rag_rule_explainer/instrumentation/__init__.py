@@ -1,6 +1,6 @@
-"""This package is the kit of every integration: it records an application and replays it on subsets of
-its sources.
+"""This package is what all integrations are built on: it records a run of an application, and replays the
+application on subsets of its sources.
 
-An integration implements ``Application`` for its framework, applies ``Patches`` to the framework's
-classes, and makes an ``ApplicationRun`` and a ``Call`` for each input to explain.
+An integration implements ``Application`` for its framework, and applies ``Patches`` to the framework's
+classes. For each input to explain, it makes an ``ApplicationRun`` and a ``Call``.
 """

@@ -26,11 +26,12 @@ Item = TypeVar("Item")
 
 
 class Application(Protocol[Item]):
-    """An ``Application`` describes a user's application to the kit; each integration implements it.
+    """An ``Application`` tells this package how to run a user's application; each integration implements
+    it.
 
-    ``run``, ``arun``, ``stream`` and ``astream`` are called inside the participation of their run.
-    ``kept``: the retained sources of a replay; None for the baseline. The methods with a body here suit
-    an application without a framework.
+    ``run``, ``arun``, ``stream`` and ``astream`` are called while the ``Participation`` of their run is
+    the current one. ``kept``: the retained sources of a replay; None for the baseline. The methods that
+    have a body in this class suit an application without a framework.
     """
 
     @property
@@ -45,7 +46,8 @@ class Application(Protocol[Item]):
 
     @property
     def making(self) -> str:
-        """Returns, in words, how to pass a function that makes the application anew for every run."""
+        """Returns the advice, for messages, on how to pass a function that makes a new application for
+        every run."""
         ...
 
     @property
@@ -70,31 +72,37 @@ class Application(Protocol[Item]):
         yield await self.arun(case, None)
 
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
-        """Puts all that the framework traces inside the block under one run, or one span."""
+        """Groups all that the framework traces during the block: it appears under one run, or one span,
+        of the tracing service."""
         return _as_one_span(trace)
 
     def is_traced(self) -> bool:
-        """Returns True iff traces may be sent somewhere, so that ``ask_tracers`` has to be called."""
+        """Returns True iff traces may be sent to a tracing service. ``ask_tracers`` then has to be called
+        before ``explaining``."""
         return is_sent()
 
     def ask_tracers(self) -> object:
-        """Finds out whether a tracing service receives traces; ``explaining`` relies on it. Blocks."""
+        """Asks whether a tracing service receives traces, and returns the finding, which ``explaining``
+        uses. Blocks."""
         return unheard()
 
     def tells_of_async(self, error: str) -> bool:
-        """Returns True iff this text of an error says that a component has no sync entry."""
+        """Returns True iff this error message says that a component can only be called through its async
+        entry."""
         ...
 
     def watch(self, *, accepts: Collection[str]) -> ModelWatch:
-        """Returns a watch for the models of one run; ``accepts``: see ``wholeness.fault_of``."""
+        """Returns a new watch for the models of one run. ``accepts``: finish reasons that count as
+        complete in addition to the usual ones."""
         ...
 
     def watching(self, watch: ModelWatch) -> AbstractContextManager[object]:
-        """Lets the watch see the models that this context calls inside the block."""
+        """Lets ``watch`` record the requests and replies of the models that are called in the block."""
         ...
 
     def identify(self, batches: Sequence[Sequence[Item]]) -> Sequence[Sequence[Source]]:
-        """Returns the source of each item, for each retrieval."""
+        """Returns, for each retrieval, the sources of its items, in the same order. ``batches``: the
+        items of each retrieval."""
         ...
 
     def brought(self, documents: Sequence[Any]) -> list[Item]:
@@ -102,40 +110,46 @@ class Application(Protocol[Item]):
         ...
 
     def copied(self, given: Any) -> Any:
-        """Returns a copy of an input, which a run may change without changing other runs' input."""
+        """Returns a copy of an input. A run may change its copy, and the other runs' copies stay as they
+        are."""
         return copied(given)
 
     def texts_in(self, given: Any) -> Iterable[str]:
-        """Returns all texts of an input; a model may be sent these in every replay."""
+        """Returns all texts in an input. A model may be sent these texts in every replay, whatever is
+        omitted."""
         ...
 
     def plain(self, given: Any) -> Any:
-        """Returns an input as JSON-like data, for the explanation."""
+        """Returns an input as JSON-like data, which the explanation stores."""
         ...
 
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """Returns remarks for the reader on how a replay's answer differs in kind from the baseline's.
+        """Returns remarks, for the reader of the explanation, on a replay's answer that is of another
+        kind than the baseline's. An example is an answer that no model wrote.
 
-        Raises UnusableReply if the replay's output cannot count as an answer.
+        ``run``: the replay; ``first``: the baseline. Raises UnusableReply if the replay's output cannot
+        count as an answer.
         """
         return ()
 
     def shown(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """Returns the ids of sources that the model is known to be shown, even if they are not recognised
-        in its requests."""
+        """Returns the ids of sources that the model certainly receives, even where their text is not
+        recognised in its requests."""
         return ()
 
     def notes(self, captured: Captured[Item]) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """Returns notes for the reader on the origin of the sources."""
+        """Returns notes, for the reader of the explanation, on where the sources came from."""
         return ()
 
     def why_nothing(self, retrievals: int) -> str:
-        """Returns the message for a run in which ``retrievals`` retrievals were seen, but no source."""
+        """Returns the message for a run that retrieved no source. ``retrievals``: the number of its
+        retrievals that were seen, each without a result."""
         ...
 
     def stopped(self, output: Any, *, unreadable: bool = False) -> str:  # noqa: ARG002 -- an integration uses it
-        """Returns why an output holds no answer, such as a run that waits for a human, and what to do;
-        empty if it holds one. ``unreadable``: no answer could be read out of the output."""
+        """Returns why an output holds no answer, and what to do; empty if it holds an answer. An example
+        is the output of a run that waits for a human. ``unreadable``: True if ``answer_of`` found no
+        answer in the output."""
         return ""
 
     def versions(self) -> Mapping[str, str]:

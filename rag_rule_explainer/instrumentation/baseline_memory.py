@@ -1,4 +1,5 @@
-"""This module finds signs that an application remembers its baseline in a replay on all sources."""
+"""This module detects an application that still remembers its baseline when it is replayed on all
+sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,9 +16,10 @@ from .run_context import Participation
 
 @dataclass(slots=True, eq=False)
 class BaselineMemory:
-    """This class knows the baseline's texts, and finds them in queries, dates and requests of replays.
+    """A ``BaselineMemory`` keeps the texts of the baseline, and looks for them in a replay's queries,
+    dates and requests.
 
-    ``made``: the texts that the baseline made; ``sources``: the texts of its sources.
+    ``made``: the texts that the baseline's models and tools made; ``sources``: the texts of its sources.
     """
 
     steady: Steady
@@ -28,23 +30,26 @@ class BaselineMemory:
     _requests: tuple[str, ...] = ()
 
     def begin(self, run: Participation, made: Sequence[str], sources: Sequence[str]) -> None:
-        """Takes the baseline."""
+        """Stores the baseline's queries and requests, the texts that it made, and the texts of its
+        sources."""
         self.made, self.sources = tuple(made), tuple(sources)
         self._queries = self._queries_of(run)
         self._requests = tuple(each.request.text for each in run.watch.exchanges)
 
     def check_queries(self, run: Participation) -> None:
-        """Raises StateShared if a new query of the replay holds a text that the baseline made."""
+        """Raises StateShared if the replay makes a query that the baseline did not make, and the query
+        holds a text that the baseline made."""
         new = (query for query in self._queries_of(run) if query not in self._queries)
         remembered = next((query for query in new if self._holds(query)), None)
         if remembered is not None:
             raise self.refusals.asks(remembered, self._queries)
 
     def check_times(self, run: Participation) -> None:
-        """Raises StateShared if the replay's requests hold a remembered date or id.
+        """Raises StateShared if a request of the replay holds a date or an id that was kept from the
+        baseline.
 
-        That is a date or id that the baseline's models made, or a date with another year than in the
-        baseline's request.
+        This is a date or id that one of the baseline's models made. It is also a date whose year differs
+        from the year in the baseline's request with otherwise equal text.
         """
         frames = {self.steady(text): years_in(self.steady.volatile_in(text)) for text in self._requests}
         for exchange in run.watch.exchanges:
@@ -59,15 +64,17 @@ class BaselineMemory:
                 raise self.refusals.is_of_another_year(years_in(times), years)
 
     def origin_of(self, found: Difference) -> str:
-        """Returns words on the text of the baseline in an added part of a request, or an empty text."""
+        """Returns a part of a message: which text of the baseline stands in the words that the replay's
+        request has in addition. Empty if there is no such text."""
         added = " ".join(found.added)
         texts = (text.strip() for text in self.made)
         first = next((text for text in texts if text and text in added), None)
         return "" if first is None else f"; it holds what {BASELINE} made: {shortened(first, 100)!r}"
 
     def is_in(self, found: Difference) -> bool:
-        """Returns True iff an added part of a request holds a text of the baseline of two words or more;
-        a single word may be equal by chance."""
+        """Returns True iff the words that the replay's request has in addition hold a text that the
+        baseline made. The text must have two words or more, because a single word may be equal by chance.
+        """
         added = reading_of(" ".join(found.added)).line
         sources = [reading_of(text).line for text in self.sources]
         lines = (reading_of(text).line for text in self.made)

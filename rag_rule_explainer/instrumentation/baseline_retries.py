@@ -1,4 +1,5 @@
-"""This module makes a baseline again if it fails for a reason that may pass, as replays are."""
+"""This module repeats a failed baseline if the reason may pass, such as a rate limit. Failed replays are
+repeated under the same rules."""
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -25,8 +26,8 @@ class MadeBaseline(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A ``Failed`` holds the error of a failed baseline, and the error that a replay that failed in the
-    same way would have raised."""
+    """A ``Failed`` holds the error of a failed baseline (``error``). ``reply`` is the error that a replay
+    would have raised if it had failed in the same way; retries are decided by it."""
 
     error: BaselineFailed
     reply: UnusableReply
@@ -38,7 +39,11 @@ Attempt = Callable[[], Awaitable[MadeBaseline | Failed]]
 async def made(
     attempt: Attempt, retries: Retries, limits: Limits, pause: Callable[[float], Awaitable[None]]
 ) -> MadeBaseline:
-    """Returns the first attempt that succeeds. Raises the last BaselineFailed if none does."""
+    """Calls ``attempt`` until it succeeds or may not be repeated, and returns what it made. Raises the
+    BaselineFailed of the last attempt if none succeeds.
+
+    ``pause``: waits the given number of seconds between attempts.
+    """
     started, failed = time.monotonic(), list[Failed]()
 
     async def one() -> MadeBaseline | Failed:
@@ -54,7 +59,8 @@ async def made(
 
     tried = await one()
     if isinstance(tried, Failed):
-        from ..probing.retrying import again  # slow to import, and rarely needed
+        # slow to import and rarely needed, so imported only for a retry
+        from ..probing.retrying import again
 
         tried = await again(_within(limits, retries), tried, one, _cause, wait)
     if isinstance(tried, Failed):
@@ -66,7 +72,8 @@ async def made(
 
 
 def without_loop(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Returns the result of a coroutine that never waits for an event loop."""
+    """Runs a coroutine that never waits for an event loop, and returns its result. Raises RuntimeError if
+    it does wait."""
     try:
         coroutine.send(None)
     except StopIteration as end:
@@ -76,7 +83,8 @@ def without_loop(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 async def block(seconds: float) -> None:
-    """Waits in this thread, as ``without_loop`` needs. Raises KeyboardInterrupt after Ctrl-C."""
+    """Sleeps in this thread, because a coroutine that ``without_loop`` runs cannot wait for an event
+    loop. Raises KeyboardInterrupt after Ctrl-C."""
     with kept() as interrupts:
         interrupts.sleep(seconds)
 

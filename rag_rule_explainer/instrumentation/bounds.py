@@ -1,6 +1,7 @@
 """This module limits a replay to a multiple of the requests, steps and tool calls of the baseline.
 
-An application that loops until it finds a good document may never end without documents.
+The limit is needed because some applications loop until they find a good document. Without documents,
+they would never end.
 """
 
 import threading
@@ -15,28 +16,31 @@ from ..sources import Source
 FACTOR = 5.0
 """The default limit of a replay, as a multiple of the baseline's requests, steps and tool calls."""
 FEWEST_STEPS = 24
-"""The number of steps that a graph may always take; the frameworks' own default limits are higher."""
+"""The number of steps that the graph of a replay may always take, even if the baseline took fewer. The
+default limits of the frameworks are higher."""
 FEWEST_TOOL_CALLS = 10
 FEWEST_RETRIEVALS = 25
 FEWEST_SECONDS = 60.0
 _SECONDS = 4.0
-"""The factor by which the limit on seconds is looser, because seconds vary more than counts."""
+"""The limit on seconds is this many times looser than the other limits, because seconds vary more than
+counts."""
 _PATIENCE = 20
-"""The number of ``BeyondBaseline`` errors that an application may swallow before ``ReplayEnded`` is
-raised."""
+"""An application may catch this many ``BeyondBaseline`` errors and go on. ``ReplayEnded`` is raised after
+that."""
 
 
 class BeyondBaseline(Exception):
-    """This error is raised inside a replay that exceeds its bound."""
+    """This error is raised in a replay when it exceeds its bound."""
 
 
 class ReplayEnded(BaseException):
-    """This error ends a replay that continues although every request fails; ``except Exception`` does
-    not catch it."""
+    """This error ends a replay that goes on although its calls are refused. It derives from
+    BaseException, so ``except Exception`` in the application does not catch it."""
 
 
 class Extent(NamedTuple):
-    """An ``Extent`` counts what a run did. ``steps``: the steps of the graph that took the most."""
+    """An ``Extent`` counts what a run did. ``steps``: the largest number of steps that one graph of the
+    run took."""
 
     requests: int = 0
     tool_calls: int = 0
@@ -59,8 +63,9 @@ def checked_factor(factor: float | None) -> float | None:
 class Bound:
     """A ``Bound`` counts what one replay does, and raises when the replay exceeds ``most``. Thread-safe.
 
+    ``most``: the largest allowed counts; ``baseline``: the counts of the baseline, for messages.
     ``kept``: the number of sources of the replay. ``passed``: the message that says which limit was
-    exceeded; empty before that.
+    exceeded; empty as long as none was.
     """
 
     most: Extent
@@ -73,7 +78,8 @@ class Bound:
 
     @classmethod
     def of(cls, baseline: Extent, factor: float, kept: Sequence[Source]) -> "Bound":
-        """Returns the bound of a replay. Requests are unlimited if the baseline sent none."""
+        """Returns the bound of a replay on the sources ``kept``. The number of requests is unlimited if
+        the baseline sent none."""
         most = Extent(
             ceil(factor * baseline.requests),
             max(FEWEST_TOOL_CALLS, ceil(factor * baseline.tool_calls)),
@@ -83,7 +89,8 @@ class Bound:
         return cls(most, baseline, len(kept))
 
     def check_requests(self, made: int) -> None:
-        """Raises if ``made`` exceeds the limit on requests. Called before each request is sent."""
+        """Raises if ``made``, the number of requests with the next one, exceeds the limit. Called before
+        each request is sent."""
         if self.most.requests and made > self.most.requests:
             self._refuse("model requests", self.most.requests, self.baseline.requests)
 
@@ -96,12 +103,13 @@ class Bound:
             self._refuse("tool calls", self.most.tool_calls, self.baseline.tool_calls)
 
     def check_retrievals(self, made: int) -> None:
-        """Raises if ``made`` exceeds the limit on retrievals. Called before each retrieval is served."""
+        """Raises if ``made``, the number of retrievals with the next one, exceeds the limit. Called
+        before each retrieval is served."""
         if made > self.most.retrievals:
             self._refuse("retrievals", self.most.retrievals, self.baseline.retrievals)
 
     def check_steps(self, taken: int) -> None:
-        """Raises if ``taken``, the steps of one graph, exceeds the limit."""
+        """Raises if ``taken``, the number of steps of one graph, exceeds the limit."""
         if taken > self.most.steps:
             self._refuse("steps", self.most.steps, self.baseline.steps)
 
@@ -128,5 +136,6 @@ class Bound:
 
 
 def seconds_for(baseline: float, factor: float) -> float:
-    """Returns the seconds that a replay may take if the baseline took ``baseline`` seconds."""
+    """Returns the seconds that a replay may take. ``baseline``: the seconds that the baseline took;
+    ``factor``: the option ``replay_bound``."""
     return max(FEWEST_SECONDS, _SECONDS * factor * baseline)

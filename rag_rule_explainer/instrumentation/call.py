@@ -1,12 +1,13 @@
-"""This module carries out one call of an explainer: it makes the baseline and mines its rules."""
+"""This module carries out one call of an explainer: it runs the baseline, and searches for the rules of
+its answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import anyio
 
@@ -24,10 +25,10 @@ from ..probing.loop import run_blocking
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..probing.wholeness import ANY
-from ..progress.report import Progress
 from ..rules import as_kind
 from ..session.session import INTERRUPTED
 from .baseline_retries import Failed, MadeBaseline, Recorded, block, made, without_loop
+from .events import Events
 from .outputs import Explained, Unexplained, unexplained
 from .run_context import ModelWatch
 from .runs import ApplicationRun
@@ -36,26 +37,12 @@ Item = TypeVar("Item")
 Said = TypeVar("Said")
 
 
-class Events(Protocol):
-    """An ``Events`` object reports the progress of a call in the way of the framework."""
-
-    @property
-    def sync(self) -> Progress | None:
-        """Returns the receiver of progress for a blocking explanation; None if there is none."""
-        ...
-
-    def told(self) -> AbstractAsyncContextManager[Progress | None]:
-        """Yields the receiver of progress for an explanation on the running loop; None if there is
-        none."""
-        ...
-
-
 @dataclass(slots=True)
 class Call(Generic[Item]):
     """A ``Call`` explains one answer of an application, or checks one rule of it.
 
-    ``events``: the receiver of its progress. ``outputs``: the application's outputs so far; there are
-    several if the baseline was made again.
+    ``events``: says who receives the progress. ``outputs``: the application's outputs so far; there are
+    several if the baseline was repeated.
     """
 
     run: ApplicationRun[Item]
@@ -64,19 +51,21 @@ class Call(Generic[Item]):
     outputs: list[Any] = field(default_factory=list[Any])
 
     def explained(self) -> Explained[Any]:
-        """Returns the output and its rules. Blocks; uses the async entry only if there is no sync one.
+        """Returns the output and its rules. Blocks. The application's async entry is used only if it has
+        no sync entry.
 
-        Raises KeyboardInterrupt after Ctrl-C while the baseline is made. Later, Ctrl-C ends the search,
-        and the explanation holds the rules that were proved by then.
+        Raises KeyboardInterrupt after Ctrl-C while the baseline runs. After the baseline, Ctrl-C ends the
+        search, and the explanation holds the rules that were proved by then.
         """
         with kept(), self._as_one(), self.run.application.interception.intercepting():
             first = without_loop(self._made(self._blocking_baseline, block))
             return Explained(first.output, self.mined(first.recorded, first.replay))
 
     def answered(self) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``explained``, or the output with the error if it cannot be explained.
+        """Returns the same as ``explained``, but an ``Unexplained`` with the output and the error if the
+        answer cannot be explained.
 
-        Raises the application's error if there is no output.
+        Raises the application's error if the application gave no output.
         """
         try:
             return self.explained()
@@ -86,7 +75,7 @@ class Call(Generic[Item]):
             return self._unexplained(error)
 
     async def aanswered(self) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same on the caller's loop."""
+        """Returns the same as ``answered``, but runs on the caller's event loop."""
         try:
             return await self.aexplained()
         except Reentered as error:
@@ -100,30 +89,32 @@ class Call(Generic[Item]):
         return unexplained(self.outputs[-1], error)
 
     def streamed(self, output: Any) -> Explained[Any]:
-        """Returns an output that was streamed to its end, and its rules. Blocks."""
+        """Returns the output of a baseline that was streamed to its end, and the rules of this output.
+        Blocks."""
         with kept():
             return Explained(output, self.mined(self.run.recorded(output), self.run.replay))
 
     async def astreamed(self, output: Any) -> Explained[Any]:
-        """Returns the same on the caller's loop."""
+        """Returns the same as ``streamed``, but runs on the caller's event loop."""
         return Explained(output, await self.amined(self.run.recorded(output)))
 
     def answer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``streamed``, or the output with the error if it cannot be explained."""
+        """Returns the same as ``streamed``, but an ``Unexplained`` with the output and the error if it
+        cannot be explained."""
         try:
             return self.streamed(output)
         except Exception as error:
             return unexplained(output, error)
 
     async def aanswer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same on the caller's loop."""
+        """Returns the same as ``answer_streamed``, but runs on the caller's event loop."""
         try:
             return await self.astreamed(output)
         except Exception as error:
             return unexplained(output, error)
 
     def verified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
-        """Returns whether one rule of the answer holds. Blocks."""
+        """Runs the baseline, and returns whether one rule of its answer holds. Blocks."""
         # Arguments are checked before the first request is paid for.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
         with kept(), self._as_one(), self.run.application.interception.intercepting():
@@ -131,7 +122,7 @@ class Call(Generic[Item]):
             return self._asked(verify, first.recorded, first.replay)
 
     async def averified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
-        """Returns the same on the caller's loop."""
+        """Returns the same as ``verified``, but runs on the caller's event loop."""
         verify = partial(self.explainer.averify, named_ids(antecedent), as_kind(kind))
         await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
@@ -139,8 +130,8 @@ class Call(Generic[Item]):
             return await self._aasked(verify, first.recorded)
 
     def estimate(self, assuming: Assumptions | None) -> Estimate:
-        """Returns the estimated cost of explaining: the run retrieves, and stops before a model is shown
-        the sources."""
+        """Returns the estimated cost of explaining. The application runs until it has retrieved; the run
+        is stopped before a model is shown the sources."""
         application = self.run.application
         with application.interception.intercepting():
             try:
@@ -166,7 +157,8 @@ class Call(Generic[Item]):
         )
 
     async def aexplained(self) -> Explained[Any]:
-        """Returns the output and its rules, on the caller's loop, through the async entry."""
+        """Returns the same as ``explained``, but runs on the caller's event loop, with the async
+        entry."""
         await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
@@ -186,7 +178,8 @@ class Call(Generic[Item]):
             except BaselineFailed as failed:
                 return Failed(failed, self.run.failure(failed))
 
-        # The user's own run may have written to its real memory, so it is never repeated.
+        # In the user's own run, a failed attempt may have written to the user's real memory. Such a run
+        # is therefore never repeated.
         retries = Retries.of(0 if self.run.case.live else settings.retries)
         return await made(attempt, retries, settings.limits, pause)
 
@@ -199,7 +192,8 @@ class Call(Generic[Item]):
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
                 self.outputs.append(output)
-        except Exception as failed:  # of any kind, where the application's own errors are raised
+        # with ``own_errors``, the application's own errors arrive as they are
+        except Exception as failed:
             if application.async_only or not self.is_async_only(failed):
                 raise
             self.run = self.run.anew()
@@ -211,11 +205,13 @@ class Call(Generic[Item]):
         return MadeBaseline(output, self.run.recorded(output), self.run.areplay)
 
     def mined(self, recorded: Recorded, replay: Replay) -> Explanation:
-        """Returns the rules of a recorded baseline. Blocks."""
+        """Searches for the rules of a recorded baseline, and returns them. Blocks. ``replay``: makes one
+        replay."""
         return self._asked(self.explainer.explain, recorded, replay)
 
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
-        """Returns the result of ``ask``, a method of the explainer, for a recorded baseline."""
+        """Returns the result of ``ask`` for a recorded baseline. ``ask``: ``explain`` or ``verify`` of
+        the explainer."""
         sources, baseline = recorded
         with kept(), self._as_one(), self.run.muting(), self._judge_watched() as judge:
             return ask(
@@ -228,7 +224,7 @@ class Call(Generic[Item]):
             )
 
     async def amined(self, recorded: Recorded) -> Explanation:
-        """Returns the same on the caller's loop."""
+        """Returns the same as ``mined``, but runs on the caller's event loop."""
         return await self._aasked(self.explainer.aexplain, recorded)
 
     async def _aasked(self, ask: Callable[..., Awaitable[Said]], recorded: Recorded) -> Said:
@@ -246,7 +242,8 @@ class Call(Generic[Item]):
                 )
 
     def mined_blocking(self, recorded: Recorded) -> Explanation:
-        """Returns the same as ``mined``; uses the async entry if replays find no sync entry."""
+        """Returns the same as ``mined``, but searches once more with replays through the async entry if
+        every replay failed for lack of a sync entry."""
         if self.run.application.async_only:
             return self.mined(recorded, self.run.areplay)
         with kept():
@@ -257,9 +254,10 @@ class Call(Generic[Item]):
             return self.mined(recorded, self.run.areplay)
 
     async def abaseline(self) -> Any:
-        """Returns the output of the baseline, within a slot of the limiter.
+        """Runs the baseline on the caller's loop, as one of the calls that the limiter allows at a time,
+        and returns its output.
 
-        Raises BaselineFailed after the timeout, which the user's own run does not have.
+        Raises BaselineFailed after the timeout. The user's own run has no timeout.
         """
         timeout = None if self.run.case.live else self.explainer.settings.timeout
         async with self.explainer.limiter.aslot():
@@ -271,13 +269,14 @@ class Call(Generic[Item]):
         raise BaselineFailed(late) from TimeoutError()
 
     def _as_one(self) -> AbstractContextManager[object]:
-        """Puts all that is traced inside the block under one run, unless the caller already does so."""
+        """Groups all that is traced during the block under one run, unless the caller has already opened
+        such a run."""
         if self.run.trace.is_open:
             return nullcontext()
         return self.run.application.explaining(self.run.trace, self.run.case.question)
 
     async def _ask_tracers(self) -> None:
-        """Asks the tracers in a thread, because asking blocks."""
+        """Asks in a thread whether a tracing service receives traces, because asking blocks."""
         if not self.run.trace.is_open and self.run.application.is_traced():
             await threads.shared().run(self.run.application.ask_tracers)
 
@@ -290,8 +289,8 @@ class Call(Generic[Item]):
 
     @contextmanager
     def _judge_watched(self) -> Generator[ModelWatch, None, None]:
-        """Counts the tokens that models spend inside the block: outside of replays, only the judge of a
-        predicate calls models."""
+        """Counts the tokens that the judge of a predicate spends during the block. Replays count their
+        own models, and only the judge calls a model outside of replays."""
         application = self.run.application
         watch = application.watch(accepts=(ANY,))
         with application.watching(watch):

@@ -1,5 +1,5 @@
-"""This module words the doubts about replays that may differ from the baseline in more than their
-sources."""
+"""This module holds the texts for doubts about the fidelity of replays: a replay may differ from the
+baseline in more than its sources."""
 
 import re
 from collections.abc import Sequence
@@ -41,7 +41,8 @@ SAMPLED = (
     "others as well, so they could not be compared; a lower temperature makes them comparable"
 )
 FEWEST_WORDS = 3
-"""The number of unknown words in an answer from which on an unwatched model may have written it."""
+"""If an answer has at least this many words that no known text explains, a model that was not watched may
+have written it."""
 CACHED = (
     "Where the application keeps replies in a cache of its own, switch that off, or empty it for each "
     "run: what it answers from there is seen by nobody"
@@ -55,8 +56,9 @@ IGNORE = (
 def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
     """Returns the note that replays were not compared with the baseline, and why.
 
-    ``sampled``: a reply differed, so later requests could not be compared. ``no_requests``: no model
-    reported the baseline's requests. ``failed``: why a replay on all sources failed, or empty.
+    ``sampled``: True if a model's reply differed, so that later requests could not be compared.
+    ``no_requests``: True if no model reported the baseline's requests. ``failed``: why a replay on all
+    sources failed; empty if none failed.
     """
     if sampled:
         return NOTHING_COMPARED + SAMPLED
@@ -70,15 +72,16 @@ def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
 
 
 def named(kept: Sequence[Source]) -> str:
-    """Returns the name of a replay in messages."""
+    """Returns how messages name the replay on the sources ``kept``."""
     return f"the replay on {listed(kept)}"
 
 
 def listed(kept: Sequence[Source]) -> str:
-    """Returns the ids of sources as a list in words, shortened."""
+    """Returns the ids of sources, separated by commas and shortened; "no sources" if there are none."""
     return shortened(", ".join(plain_id(source.id) for source in kept), 100) or "no sources"
 
 
 def pattern_of(text: str) -> str:
-    """Returns the pattern that matches a text, for the option ``ignore=``."""
+    """Returns a regular expression that matches exactly this text, as a suggestion for the option
+    ``ignore=``."""
     return re.escape(text).replace("\\ ", " ")

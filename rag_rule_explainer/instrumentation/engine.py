@@ -1,4 +1,5 @@
-"""This module re-exports what integrations need of the engine: checks of replies, and tracing."""
+"""This module re-exports the parts of ``probing`` that integrations need: checks of replies, and
+tracing."""
 
 from ..given import Given
 from ..probing import threads

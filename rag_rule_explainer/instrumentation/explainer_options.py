@@ -21,7 +21,8 @@ from .recording.exposure_checks import OnNoRetrieval
 
 
 class ExplainerFields(SettingsFields, total=False):
-    """The settings of an integration's explainer as keywords, with the fields of ``Settings``."""
+    """An ``ExplainerFields`` lists the keywords that an integration's explainer takes: its own options
+    and the fields of ``Settings``."""
 
     omission_predicate: PredicateLike | None
     question_of: QuestionOf
@@ -41,7 +42,8 @@ class ExplainerFields(SettingsFields, total=False):
 
 
 class FrameworkFields(ExplainerFields, total=False):
-    """The settings of a framework's explainer, which may also restrict the retrievers."""
+    """A ``FrameworkFields`` also has ``retrievers``, which restricts recording to some of the framework's
+    retrievers."""
 
     retrievers: Sequence[object]
 
@@ -76,9 +78,11 @@ class ExplainerOptions:
 
     @classmethod
     def of(cls, given: ExplainerFields, beside: Callable[..., object]) -> tuple[Self, Settings]:
-        """Returns the options and the settings in the keywords of a call of ``beside``.
+        """Splits the keywords of a call into the options of this class and the ``Settings``, and returns
+        both.
 
-        Raises InvalidInput for a name that is no setting.
+        ``beside``: the function that was called; messages name its parameters. Raises InvalidInput for a
+        name that is no setting.
         """
         rest: Any = dict(given)
         options = cls(**{each.name: rest.pop(each.name) for each in fields(cls) if each.name in rest})
@@ -86,7 +90,8 @@ class ExplainerOptions:
         return options, settings.accepting(length=options.allow_length)
 
     def manner(self, settings: Settings, retrievers: tuple[object, ...] = ()) -> Manner:
-        """Returns the options for recording and replaying; ``retrievers``: the only ones recorded."""
+        """Returns those of the options that are about recording and replaying. ``retrievers``: the only
+        retrievers that are recorded; empty for all."""
         return Manner(
             self.answer_of,
             retrievers,

@@ -1,7 +1,7 @@
-"""This module checks that replays differ from the baseline in their sources alone.
+"""This module checks the fidelity of replays: they may differ from the baseline only in their sources.
 
-A replay on all sources is compared with the baseline, request by request. No request of any replay may
-hold a text that another run made. An application with state of its own fails one of the two checks.
+A replay on all sources is compared with the baseline, request by request. In addition, no request of a
+replay may hold a text that another run made. State that lasts from run to run fails one of these checks.
 """
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
@@ -33,18 +33,19 @@ from .shared_state.lasting import EVERYTHING
 
 @dataclass(slots=True, eq=False)
 class Fidelity:
-    """This class checks the replays of one baseline. Thread-safe.
+    """A ``Fidelity`` checks the replays of one baseline. Thread-safe.
 
-    ``steady``: removes parts of a request that may differ. ``making``: in words, how to pass a function
-    that makes the application anew. ``lasting``: returns state of a run that may decide later runs, or
-    None. ``has_changed``: returns True if the application's state has changed since before the replays.
-    ``rewinding``: restores the state before the baseline. ``texts``: the texts that each run made.
+    ``steady``: removes the parts of a request that may differ. ``making``: advice, for messages, on how
+    to pass a function that makes a new application. ``lasting``: returns state that one run left and that
+    may decide later runs, or None. ``has_changed``: returns True if the application's state has changed
+    since the first replay began. ``rewinding``: restores the state before the baseline. ``texts``: the
+    texts that each run made.
 
-    On replays on all sources: ``compared``: one equalled the baseline; ``reordered``: one did except for
-    the order of documents; ``sampled``: a reply differed, so later requests could not be compared;
-    ``failed``: why one failed, or empty; ``remembered``: one sent its model a text that the baseline
-    made; ``missed``: one lacked a request of the baseline. ``doubt``: the reason to doubt all claims, or
-    empty.
+    Findings from replays on all sources: ``compared``: one of them equalled the baseline. ``reordered``:
+    one of them differed only in the order of documents. ``sampled``: a model's reply differed, so later
+    requests could not be compared. ``failed``: why such a replay failed, or empty. ``remembered``: a
+    model was sent a text that the baseline made. ``missed``: a request of the baseline was not sent.
+    ``doubt``: the reason to doubt all rules of the explanation, or empty.
     """
 
     steady: Steady
@@ -85,9 +86,10 @@ class Fidelity:
         given: Iterable[str],
         constants: Iterable[str],
     ) -> None:
-        """Takes the baseline, before its first replay.
+        """Stores what later replays are compared with: the baseline's requests, replies and answer.
+        Called before the first replay.
 
-        ``sources``: the retrieved sources; ``given``: the texts of the input, which any request may hold;
+        ``sources``: the retrieved sources. ``given``: the texts of the input, which any request may hold.
         ``constants``: the application's own texts, which any answer and any request may hold.
         """
         exchanges, given = list(run.watch.exchanges), list(given)
@@ -102,8 +104,9 @@ class Fidelity:
     def compare(self, run: Participation) -> None:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
-        If all replies are equal, no query may hold a text that the baseline made, even a short one: an
-        application may use its memory for its searches alone.
+        If all replies of models are equal, the queries are compared as well: a new query must not hold a
+        text that the baseline made, not even a short one. An application may use its memory only for its
+        searches.
         """
         if self.first is None:
             return
@@ -123,10 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first answer on the same ``sources`` and equal replies.
-
-        A different answer leaves a doubt if answers have repeated before: earlier replays changed it.
-        """
+        """Compares a replay's answer with the first answer on the same ``sources`` (their key) for which
+        the models replied the same. A different answer is a reason for doubt if answers were equal
+        before: what earlier replays left has then changed the answer."""
         is_all = sources == EVERYTHING
         served = [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
@@ -140,7 +142,7 @@ class Fidelity:
 
     def can_rewind(self) -> bool:
         """Returns True iff state that runs may depend on has changed since the baseline, and can be
-        restored. Changed state that cannot be restored leaves a doubt."""
+        restored. If it cannot be restored, sets ``doubt``."""
         left = self.rewinding.left()
         if left is not None:
             self.doubt = self._told_of_what_lasts() or self._refusals.goes_by(left)
@@ -149,11 +151,10 @@ class Fidelity:
 
     @contextmanager
     def rewound(self) -> Generator[None, None, None]:
-        """Restores the state before the baseline for the replays inside the block.
-
-        A replay that differs from an earlier one on the same sources leaves a doubt.
-        """
-        # A doubt that names a place in the code says more than one from a comparison.
+        """Restores the state before the baseline for each replay of the block. If a replay then differs
+        from an earlier one on the same sources, sets ``doubt``."""
+        # A doubt that names the attribute with the changed state helps the user more than a doubt from a
+        # comparison. It is therefore looked up first and preferred.
         known, seen = self._told_of_what_lasts(), ""
         try:
             with self.rewinding.wanted():
@@ -166,8 +167,8 @@ class Fidelity:
             self.doubt = known or self._refusals.depends(self.rewinding.told, seen)
 
     def remember(self) -> None:
-        """Notes that runs depend on the state of earlier runs, if that was seen, so that later
-        explanations of the same application know it."""
+        """Stores that runs depend on the state of earlier runs, if that was observed. Later explanations
+        of the same application then know it from the start."""
         if self._has_answered_otherwise:
             self.rewinding.remember()
         elif self._found:
@@ -175,7 +176,7 @@ class Fidelity:
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay took another course than the baseline, perhaps because of state."""
+        """Returns True iff a replay took another course than the baseline, perhaps by state of a run."""
         return self._answers.departs
 
     def _course(self, run: Participation) -> Course:
@@ -184,8 +185,8 @@ class Fidelity:
     def check(self, run: Participation, answer: Answer, kept: Sequence[Source]) -> None:
         """Raises StateShared if a request of the replay holds a text that another run made.
 
-        Raises UnusableReply if the text has only two words and the replay made them as well, because they
-        may be equal by chance.
+        Raises UnusableReply if this text has only two words and the replay made the same words, because
+        such texts may be equal by chance.
         """
         exchanges = list(run.watch.exchanges)
         served = [*(source.text for source in kept), *run.made]
@@ -209,44 +210,42 @@ class Fidelity:
             self.doubt = self.doubt or self._refusals.goes_by(left)
 
     def take(self, leftover: Leftover, kept: Sequence[Source]) -> None:
-        """Takes a text of omitted sources that a replay's request holds.
-
-        Raises StateShared if the place where the application keeps it is known; else notes a doubt.
-        """
+        """Handles a text of omitted sources that was found in a replay's request: raises StateShared if
+        it is known where the application keeps the text, and sets ``doubt`` otherwise."""
         refusal = self._refusals.keeps(leftover, kept)
         if isinstance(refusal, StateShared):
             raise refusal
         self.doubt = self.doubt or refusal
 
     def count(self, counted: Counted | None) -> None:
-        """Notes a doubt for a number or flag that every run changes and the application reads, if any."""
+        """Sets ``doubt`` if every run changes a number or flag (``counted``) that the code reads."""
         if counted is not None and not self.doubt:
             self.doubt = self._refusals.counts(counted)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Takes the places that the baseline changed; a doubt, unless every run sets the same value."""
+        """Stores the variables that the baseline changed: a doubt unless every run sets them equal."""
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
-        """Compares a replay with an earlier one on the same sources. Raises StateShared if requests
-        differ."""
+        """Raises StateShared if an earlier replay on the same sources sent different requests."""
         found = self._repeated.take(kept, list(run.watch.exchanges), run.made)
         if found is not None:
             raise self._refusals.repeats_otherwise(found, kept)
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
-        """Returns True iff an earlier replay on these source ids was recorded for comparison."""
+        """Returns True iff an earlier replay on these sources is known, so that another is compared."""
         return self._repeated.knows(ids)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Returns notes for the reader on the limits of the checks."""
+        """Returns notes, for the reader of the explanation, on what these checks cannot find out."""
         short = any(is_too_short(text) for text in self._memory.made)
         return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
 
     @property
     def fingerprint(self) -> str:
-        """Returns digests of the baseline's requests and replies; empty if no model reported any."""
+        """Returns digests of the baseline's requests and replies, for ``recognise``; empty if no model
+        reported any."""
         if self.first is None or not self.first.steps:
             return ""
         return self.first.fingerprint(self.steady.ignored)
@@ -257,9 +256,11 @@ class Fidelity:
         return "" if self.first is None else self.first.beginning
 
     def recognise(self, fingerprint: str) -> str:
-        """Compares the baseline with an earlier one whose replays were checked.
+        """Compares the baseline with the baseline of an earlier explanation, whose replays were checked.
 
-        Returns how they differ; empty if they are equal, and then the replays count as checked.
+        ``fingerprint``: the ``fingerprint`` of that baseline. Returns how the two differ. If they are
+        equal, returns an empty text and counts the replays as checked. If they cannot be compared, only
+        returns an empty text.
         """
         if self.first is None or not self.first.steps:
             return ""
@@ -277,7 +278,8 @@ class Fidelity:
 
     @property
     def unchecked(self) -> str:
-        """Returns why claims are in doubt or replays were not compared; empty if neither holds."""
+        """Returns why the rules are in doubt, or why replays were not compared with the baseline. Empty
+        if the replays were compared and nothing was found."""
         doubt = self.doubt or self._told_of_what_lasts()
         if doubt or self.is_comparable:
             return doubt or self._authorship.doubt
@@ -294,5 +296,5 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff replays can be compared with each other, even if there is a doubt."""
+        """Returns True iff replays can be compared with each other. This does not depend on ``doubt``."""
         return self.compared and not self.sampled

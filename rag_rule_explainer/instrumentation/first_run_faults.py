@@ -1,4 +1,5 @@
-"""This module says why a first run gives nothing to explain, and what to do about it."""
+"""This module makes the errors for a first run that cannot be explained; they say why, and what to do
+about it."""
 
 from collections.abc import Collection
 from difflib import get_close_matches
@@ -9,9 +10,10 @@ from .options import CallInput, Manner
 from .run_context import Participation
 
 _NEAR = 0.75
-"""The similarity of two names from which on one of them may be the other, misspelt (0 to 1)."""
+"""If two names are at least this similar (0 to 1), one of them may be a misspelling of the other."""
 _MISUSED = (TypeError, AttributeError, LookupError)
-"""The errors of an application whose search returned something of another form than it expects."""
+"""The errors that an application typically raises if its search returns a result of an unexpected
+form."""
 _SERVED_DOCUMENTS = (
     ". documents= were served to its searches as a list; where a gated search returns anything else, "
     "pass item_of= or items_of= to its gate, or add_documents= in place of documents="
@@ -19,7 +21,8 @@ _SERVED_DOCUMENTS = (
 
 
 def application_failed(error: Exception, case: CallInput, retrievals: int) -> BaselineFailed:
-    """Returns the error for an application that raised in its first run, after so many retrievals."""
+    """Returns the error for an application that raised in its first run. ``retrievals``: the number of
+    retrievals before it raised."""
     served = case.documents is not None and retrievals and isinstance(error, _MISUSED)
     return BaselineFailed(
         "the application failed on this input, so there is no answer to explain; "
@@ -28,15 +31,18 @@ def application_failed(error: Exception, case: CallInput, retrievals: int) -> Ba
 
 
 def no_answer(fault: str) -> BaselineFailed:
-    """Returns the error for an answer that a model's fault makes unusable."""
+    """Returns the error for an answer that cannot be used. ``fault``: what is wrong, such as that a
+    model's reply was cut off."""
     failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
-    # The cause lets the baseline be retried, as a replay with such a reply is.
+    # This cause says that the failure may pass. The baseline is therefore repeated, in the same way as a
+    # replay with such a reply.
     failed.__cause__ = UnusableReply(fault, passing=True)
     return failed
 
 
 def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> NoSourcesCaptured:
-    """Returns the error for a first run without sources. ``called``: the tools that it called."""
+    """Returns the error for a first run that retrieved no source. ``reason``: why it did not; ``called``:
+    the names of the tools that it called."""
     if manner.retrievers:
         reason += ". Only those named in retrievers= count, and none of them was asked"
     stubbed = sorted(set(manner.stub_tools).intersection(called))
@@ -49,9 +55,10 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
 
 
 def check_stubs(manner: Manner, first: Participation) -> None:
-    """Raises InvalidInput for a stub whose tool was not called, where a tool of nearly its name was.
+    """Raises InvalidInput for a stub that was not used, if a tool with nearly its name was called.
 
-    A name that models were told of is the name of a tool, which other runs may call.
+    No error is raised if a model's request holds the stub's name: it is then the name of a real tool,
+    which other runs may call.
     """
     others = first.tools - set(manner.stub_tools)
     for name in sorted(set(manner.stub_tools) - first.tools):

@@ -1,6 +1,6 @@
-"""This module describes an application that is a function of one input, in any framework or none.
+"""This module supports applications that are a function of one input, written with any framework or none.
 
-The integration of a model client derives its application from ``FunctionApplication``; it adds the
+The integration of a model client derives its application class from ``FunctionApplication``. It adds the
 patches of the client, and reads the client's responses.
 """
 
@@ -35,8 +35,9 @@ class AsyncOnlyError(TypeError):
 class FunctionApplication(Application[Found]):
     """A ``FunctionApplication`` wraps a function of one input; see ``Application`` for its methods.
 
-    ``function``: a sync or async function of one input, which may stream its answer; or a function
-    without parameters that makes such a function anew for every run. Raises InvalidInput for others.
+    ``function``: a sync or async function of one input, which may stream its answer. It may also be a
+    function without parameters that returns such a function; it is then called for every run. Raises
+    InvalidInput for other objects.
     """
 
     function: Callable[..., Any]
@@ -95,7 +96,8 @@ class FunctionApplication(Application[Found]):
         if _is_async(function):
             output = function(case.given)
         else:
-            # A sync function, or the stream that it returns, would block the loop.
+            # A sync function, or the stream that it returns, would block the event loop, so it runs in a
+            # thread.
             output = await anyio.to_thread.run_sync(lambda: self._drained(function(case.given)))
         output = await output if inspect.isawaitable(output) else output
         if isinstance(output, AsyncIterator):
@@ -103,7 +105,8 @@ class FunctionApplication(Application[Found]):
         return self._drained(output)
 
     def whole(self, pieces: Sequence[Any]) -> Any:
-        """Returns the output of a stream: its pieces joined if all are text, else the last piece."""
+        """Returns the output that a stream stands for: its pieces joined if all are texts, else the last
+        piece."""
         if all(isinstance(each, str) for each in pieces):
             return "".join(pieces)
         return pieces[-1]
@@ -139,7 +142,8 @@ class FunctionApplication(Application[Found]):
     @override
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
         if run.watch.failed and not first.watch.failed:
-            # An application may catch the error of a model and answer with an apology.
+            # An application may catch the error of a model and answer with an apology. Such an answer
+            # must not count.
             raise unusable(FAILED, run.watch, passing=True)
         if first.watch.requests and not run.watch.requests:
             yield CONSTANT
@@ -186,7 +190,7 @@ class FunctionApplication(Application[Found]):
 def _takes(function: Callable[..., Any], *arguments: object) -> bool:
     try:
         inspect.signature(function).bind(*arguments)
-    except (TypeError, ValueError):  # ValueError: a built-in function without a signature
+    except (TypeError, ValueError):  # a ValueError comes from a built-in function without a signature
         return False
     return True
 

@@ -15,20 +15,21 @@ from .recording.exposure_checks import OnNoRetrieval
 from .requests.volatile import Steady
 
 QuestionOf: TypeAlias = Callable[[Any], str]
-"""Reads the question out of an application's input."""
+"""The user's function that reads the question out of an application's input."""
 AnswerOf: TypeAlias = Callable[[Any], Answer | str]
-"""Reads the answer out of an application's output."""
+"""The user's function that reads the answer out of an application's output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """A ``Manner`` holds the options for recording and replaying an application, for all its inputs.
+    """A ``Manner`` holds the options for recording and replaying an application; they are the same for
+    all its inputs.
 
-    ``retrievers``: the only retrievers that are recorded and served; empty for all. ``accepts``: extra
-    finish reasons of complete replies. ``ignore``: patterns of texts that may differ between the requests
-    of the baseline and of a replay on all sources; ``steady`` removes them. ``replay_bound``: the limit
-    of a replay, as a multiple of the baseline's requests, tool calls and steps. See the integrations'
-    ``RuleExplainer`` for the other options.
+    ``retrievers``: the only retrievers that are recorded and served; empty for all. ``accepts``: finish
+    reasons that count as complete in addition to the usual ones. ``ignore``: patterns of texts that may
+    differ between the requests of the baseline and of a replay on all sources; ``steady`` removes them.
+    ``replay_bound``: the limit of a replay, as a multiple of the baseline's requests, tool calls and
+    steps. See the integrations' ``RuleExplainer`` for the other options.
     """
 
     answer_of: AnswerOf
@@ -55,7 +56,8 @@ class Manner:
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
-        """Yields a note for each stub whose tool the baseline did not call: its name may be misspelt."""
+        """Yields a note for each stub that the baseline did not use, because its name may be misspelt.
+        ``called``: the names of the tools that the baseline called."""
         for name in sorted(set(self.stub_tools).difference(called)):
             yield (
                 f"stub_tools names {name!r}, and the first run called no tool of that name; "
@@ -78,7 +80,8 @@ class Manner:
 
     @classmethod
     def stubs(cls, stub_tools: Any) -> dict[str, Any]:
-        """Returns the stubs in ``stub_tools=``. Raises InvalidInput unless it is a mapping or None."""
+        """Returns the stubs in ``stub_tools=``: the result that replaces each tool's own result in
+        replays, by the tool's name. Raises InvalidInput unless it is a mapping or None."""
         if not isinstance(stub_tools, (Mapping, type(None))):
             raise InvalidInput(
                 f"stub_tools is a {type(stub_tools).__name__}; pass a dict from tool names to results"
@@ -99,12 +102,13 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 class CallInput:
     """A ``CallInput`` holds the input of a call, and the caller's options for its sources and its answer.
 
-    ``keywords``: the keyword arguments of every run. ``documents``, ``add_documents``: as the caller gave
-    them. ``config``: the framework's configuration of the run. ``baseline``: a logged answer, or an
-    output of the application. ``live``: the baseline is the user's own run, which writes to real
-    histories, checkpoints and memories. ``before``: the config before any run. ``unreadable``: the error
-    of reading the question, if the user's own run is made nevertheless. ``own_errors``: an error that the
-    application raises in the baseline is raised as it is, in place of a BaselineFailed.
+    ``keywords``: the keyword arguments with which every run calls the application. ``documents``,
+    ``add_documents``: as the caller gave them. ``config``: the framework's configuration of the run.
+    ``baseline``: a logged answer, or an output of the application. ``live``: True if the baseline is the
+    user's own run, which writes to real histories, checkpoints and memories. ``before``: a copy of
+    ``config`` from before any run. ``unreadable``: the error that ``question_of`` raised, if the user's
+    own run is made nevertheless. ``own_errors``: if True, an error that the application raises in the
+    baseline is not replaced by a BaselineFailed.
     """
 
     given: Any
@@ -124,8 +128,11 @@ class CallInput:
     def of_the_users_run(
         cls, given: Any, question_of: QuestionOf, *, forgiving: bool, **more: Any
     ) -> "CallInput":
-        """Returns the case of the user's own run; ``forgiving``: also if the question is unreadable, and
-        the application's own errors are raised as they are."""
+        """Returns the ``CallInput`` of the user's own run.
+
+        ``forgiving``: if True, the run is made even if the question cannot be read, and the application's
+        own errors are raised unchanged. ``more``: other fields of the ``CallInput``.
+        """
         try:
             return cls(given, question_of(given), live=True, own_errors=forgiving, **more)
         except Exception as error:
@@ -134,7 +141,8 @@ class CallInput:
             return cls(given, "", live=True, own_errors=True, unreadable=error, **more)
 
     def copied(self, copy: Callable[[Any], Any]) -> "CallInput":
-        """Returns the case with copies of its input and keywords, which a run may change."""
+        """Returns this ``CallInput`` with copies of its input and keywords; a run may change the copies.
+        ``copy``: a function that copies one value."""
         keywords = {name: copy(value) for name, value in self.keywords.items()}
         return replace(self, given=copy(self.given), keywords=keywords)
 

@@ -35,22 +35,26 @@ _LOG = getLogger(__name__)
 
 
 def unexplained(output: Any, error: Exception) -> Unexplained[Any]:
-    """Returns an output without rules, and logs the error, because the caller does not raise it."""
+    """Returns an ``Unexplained`` and logs the error. The caller does not raise the error, so the user
+    would otherwise not see it."""
     _LOG.warning("the answer comes without rules: %s: %s", type(error).__name__, printable(str(error)))
     return Unexplained(output, error)
 
 
 def rules_in(done: Explained[Any] | Unexplained[Any]) -> dict[str, Any]:
-    """Returns the JSON-like data to attach to an output: its explanation, or ``error`` (the name of its
-    class) and ``message``."""
+    """Returns the JSON-like data to attach to an output: its explanation, or the error as ``error`` (the
+    name of its class) and ``message``."""
     if isinstance(done, Explained):
         return done.explanation.model_dump(mode="json")
     return {"error": type(done.error).__name__, "message": str(done.error)}
 
 
 def check_alone(predicate: object, parameters: Iterable[str]) -> None:
-    """Raises InvalidInput if a predicate or parameters are given beside a finished RuleExplainer, which
-    would ignore them."""
+    """Raises InvalidInput if the user passes a RuleExplainer together with a predicate or other
+    parameters, which the RuleExplainer would ignore.
+
+    ``parameters``: the names of the other parameters that were passed.
+    """
     given = [*([] if predicate is None else ["predicate"]), *parameters]
     if given:
         raise InvalidInput(f"the RuleExplainer has its own {', '.join(given)}; set that where it is made")

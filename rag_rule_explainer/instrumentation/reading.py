@@ -5,15 +5,21 @@ from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 OfList = Callable[[Sequence[Any]], T | None]
-"""A function that returns the value of a list, or None if it cannot tell."""
+"""A function that is given a list and returns the value to read from it, or None if it finds none."""
 _ROLES = frozenset({"human", "user", "ai", "assistant", "system"})
 
 
 def look_up(
     given: Any, keys: Sequence[str], one: Callable[[Any], T | None], of_list: OfList[T] | None = None
 ) -> T | None:
-    """Returns the first value that is not None: ``one(given)``; of a list, ``of_list(given)``, by default
-    the value of its last item; of a dict, the values of its entries under ``keys``."""
+    """Searches an input or output for a value, such as the question, and returns the first value found,
+    or None.
+
+    ``one`` is called first, with the whole object. For a list, ``of_list`` is called next. If it finds
+    nothing, the last item is searched in the same way, provided that it is the only item or a message;
+    without ``of_list``, it is always searched. For a dict, the entries under ``keys`` are searched in
+    this order.
+    """
     found = one(given)
     if found is not None:
         return found
@@ -23,7 +29,7 @@ def look_up(
         if found is None and (
             of_list is None or len(items) == 1 or _is_message(items) or _is_message(items[-1])
         ):
-            # The last message; of a ("user", text) pair, the text.
+            # The last message is searched. Of a ("user", text) pair, this is the text.
             found = look_up(items[-1], keys, one, of_list)
         return found
     if isinstance(given, Mapping):
@@ -34,15 +40,16 @@ def look_up(
 
 
 def text_of_several(given: Sequence[Any]) -> str | None:
-    """Returns the texts of a list of texts, one a line; None for any other list, and for a pair of a role
-    and a text."""
+    """Returns the items of a list of texts, joined by line breaks. Returns None for any other list, and
+    for a pair of a role and a text."""
     if _is_message(given) or not all(isinstance(each, str) for each in given):
         return None
     return "\n".join(given)
 
 
 def _is_message(given: Any) -> bool:
-    """Returns whether this is a message: a pair of a role and a text, or something with a role."""
+    """Returns True iff this is a message: a pair of a role and a text, or something with a role or a
+    type."""
     if isinstance(given, (list, tuple)):
         pair = cast("Sequence[Any]", given)
         return isinstance(given, tuple) and len(pair) == 2 and pair[0] in _ROLES
@@ -52,7 +59,8 @@ def _is_message(given: Any) -> bool:
 
 
 def nested_texts(given: Any, text_of: Callable[[Any], str | None]) -> Iterator[str]:
-    """Yields all texts in nested dicts and lists; ``text_of`` returns the text of an object, or None."""
+    """Yields all texts in nested dicts and lists. ``text_of``: returns the text of an object, or None if
+    the object has no text of its own."""
     text = text_of(given)
     if text is not None:
         yield text

@@ -1,4 +1,4 @@
-"""This module turns a recorded first run into the baseline that the engine needs."""
+"""This module turns a recorded first run into the ``Baseline`` that the search of rules starts from."""
 
 import hashlib
 from collections.abc import Iterator
@@ -20,9 +20,10 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class RecordedBaseline(Generic[Item]):
-    """A ``RecordedBaseline`` describes a first run to the engine.
+    """A ``RecordedBaseline`` describes a first run for the search of rules.
 
-    ``replays``: runs the replays of the baseline; ``seconds``: the duration of the run; None if unknown.
+    ``replays``: runs the replays of this baseline. ``trace``: what tracing services are told about the
+    explanation. ``seconds``: the duration of the run; None if unknown.
     """
 
     replays: Replays[Item]
@@ -30,7 +31,8 @@ class RecordedBaseline(Generic[Item]):
     seconds: float | None = None
 
     def given_anyway(self) -> Iterator[str]:
-        """Yields all texts that a run may show its models whichever sources are retained."""
+        """Yields all texts that a run may send to its models, whichever sources are retained: input,
+        configuration, memory, queries, and sources that are never served."""
         run = self.replays
         yield from run.application.texts_in(run.case.given)
         yield from map(described, (run.case.config, run.manner.stub_tools))
@@ -40,8 +42,11 @@ class RecordedBaseline(Generic[Item]):
             yield from texts_of(source)
 
     def baseline(self, current: Answer, count: int) -> Baseline:
-        """Returns the baseline. ``current``: the answer of the run; ``count``: the number of runs that
-        this call made for it."""
+        """Returns the baseline.
+
+        ``current``: the answer of the first run. ``count``: the number of runs that this call made for
+        the baseline; 0 if a run that the user made earlier is explained.
+        """
         run = self.replays
         case, exposure, root = run.case, run.exposure, run.application.root
         logged = None if case.baseline is None else self._logged(case.baseline)
@@ -91,8 +96,8 @@ class RecordedBaseline(Generic[Item]):
             yield remains
 
     def _state(self) -> str:
-        """Returns a digest of all that answers depend on beside question and sources: the rest of the
-        input, and the application's memory; empty if there is nothing."""
+        """Returns a digest of everything that the answer depends on, except the question and the sources:
+        the rest of the input, and the application's memory. Empty if there is nothing else."""
         run = self.replays
         given = run.application.plain(run.case.given)
         remembered = sorted(map(described, run.first.state.before.values()))
@@ -117,8 +122,8 @@ class RecordedBaseline(Generic[Item]):
             yield from run.manner.idle_stubs(run.first.tools)
 
     def _acting(self) -> set[str]:
-        """Returns the names of the tools that the first run called without a stub, and that retrieved
-        nothing."""
+        """Returns the names of the tools that the first run called and that retrieved nothing, except
+        tools with a stub. They run again in every replay."""
         first = self.replays.first
         return first.tools - first.retrieving_tools - set(self.replays.manner.stub_tools)
 

@@ -1,5 +1,5 @@
-"""This module words the errors and doubts about replays that differ from the baseline in more than
-their sources."""
+"""This module makes the messages of errors and doubts about the fidelity of replays, which may differ
+from the baseline in more than their sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ from .shared_state.files import Left
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """This class makes the error or the doubt for each kind of difference.
+    """A ``Refusals`` makes the error or the doubt (a text) for each kind of difference.
 
-    ``making``: in words, how to pass a function that makes the application anew in this framework; empty
-    if unknown.
+    ``making``: advice, for messages, on how to pass a function that makes a new application in this
+    framework; empty if unknown.
     """
 
     making: str = ""
 
     @property
     def ways_out(self) -> str:
-        """Returns what the user may do, without a full stop at its end."""
+        """Returns the advice what the user can do about kept state, without a full stop at its end."""
         return StateShared.WAYS_OUT + (f": {self.making}" if self.making else "")
 
     def differs(self, found: Difference, writer: str) -> StateShared:
-        """Returns the error for a request that differs from the baseline's; ``writer``: words on the
-        origin of the added text."""
+        """Returns the error for a request that differs from the baseline's. ``writer``: words that say
+        which run made the added text; may be empty."""
         return StateShared(
             f"request {found.number} to a model differs between {BASELINE} and a replay on all sources: "
             f"{shortened(found.told, 600)}{writer}",
@@ -41,7 +41,7 @@ class Refusals:
         )
 
     def repeats_otherwise(self, found: Difference, kept: Sequence[Source]) -> StateShared:
-        """Returns the error for a repeated replay with a different request."""
+        """Returns the error for two replays on the same sources that differ in a request."""
         change = shortened(found.told_of("the first one", "the second one"), 600)
         return StateShared(
             f"{named(kept)} was made twice, and request {found.number} to a model differs: {change}",
@@ -50,9 +50,11 @@ class Refusals:
         )
 
     def depends(self, places: str, seen: str) -> str:
-        """Returns the doubt for a replay that differs once the application's earlier state is restored.
+        """Returns the doubt for a replay that differs after the application's state was set back to the
+        state before the baseline.
 
-        ``places``: the attributes whose state changed since the baseline; ``seen``: the difference.
+        ``places``: the attributes whose state changed since the baseline; ``seen``: how the replay
+        differs.
         """
         return (
             f"{NOTHING_COMPARED}runs go by what earlier ones left: with {places} as before {BASELINE}, "
@@ -60,7 +62,8 @@ class Refusals:
         )
 
     def is_of_another_year(self, came: Sequence[str], was: Sequence[str]) -> StateShared:
-        """Returns the error for a date in a request whose year the baseline did not have there."""
+        """Returns the error for a date in a replay's request whose year differs from the baseline's.
+        ``came``: the years in the replay; ``was``: the years in the baseline."""
         return StateShared(
             f"a date in a request to a model is of {', '.join(came)} in a replay on "
             f"all sources and of {', '.join(was)} in {BASELINE}",
@@ -68,7 +71,8 @@ class Refusals:
         )
 
     def asks(self, query: str, known: Sequence[str]) -> StateShared:
-        """Returns the error for a query that the baseline did not make; ``known``: the baseline's."""
+        """Returns the error for a query that the baseline did not make. ``known``: the queries that the
+        baseline made."""
         asked = ", ".join(repr(shortened(each, 100)) for each in known[:3])
         return StateShared(
             f"a replay on all sources searched for {shortened(query, 200)!r}, where {BASELINE} searched "
@@ -85,14 +89,16 @@ class Refusals:
         )
 
     def may_hold(self, carried: Carried) -> str:
-        """Returns why a replay cannot count whose request and reply both hold a text of another run."""
+        """Returns why a replay cannot count if its request and its reply both hold the same text of
+        another run."""
         return (
             f"its model was sent {carried.text!r}, which {carried.maker} had made, and said the same: it "
             "may be there by chance, or the application remembers it from run to run"
         )
 
     def answers_for(self, foreign: Carried, kept: Sequence[Source]) -> StateShared:
-        """Returns the error for an answer that holds a model's reply to another run."""
+        """Returns the error for an answer that holds a reply which a model gave to another run, and no
+        reply of its own run."""
         return StateShared(
             f"{named(kept)} answered with what a model told {foreign.maker}, "
             f"{shortened(foreign.text, 200)!r}, and with nothing that it was told itself",
@@ -101,8 +107,8 @@ class Refusals:
         )
 
     def keeps(self, leftover: Leftover, kept: Sequence[Source]) -> StateShared | str:
-        """Returns the error for a request that holds text of an omitted source; a doubt if the place
-        where the application keeps that text is unknown."""
+        """Returns the error for a request that holds text of an omitted source. If it is unknown where
+        the application keeps that text, returns a doubt instead."""
         whose = shortened(", ".join(map(plain_id, leftover.owners)), 100)
         text = shortened(leftover.text, 100)
         seen = f"{named(kept)} sent its model {text!r}, which is of {whose}, and that was left out"
@@ -123,7 +129,8 @@ class Refusals:
         )
 
     def finds(self, place: str) -> str:
-        """Returns the doubt for a place that the baseline set and later runs find."""
+        """Returns the doubt for an attribute or variable that the baseline set and that later runs find
+        set."""
         return (
             f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
             f"go by what {BASELINE} retrieved. {self._unless(place)}"
@@ -137,7 +144,8 @@ class Refusals:
         )
 
     def answers_otherwise(self, changed: Changed, kept: Sequence[Source] | None) -> str:
-        """Returns the doubt for an answer that changed although the models' replies did not.
+        """Returns the doubt for an answer that differs from an earlier answer on the same sources,
+        although the models' replies are equal.
 
         ``kept``: the sources of the replay; None for all sources.
         """

@@ -43,9 +43,9 @@ Item = TypeVar("Item")
 class Replays(Generic[Item]):
     """This class replays an application on subsets of the recorded sources, and checks each replay.
 
-    ``first``: the recorded run; ``captured``: its sources; ``exposure``: checks what models are shown;
-    ``state``: watches the application's state; ``fidelity``: compares replays with the first run;
-    ``starts``: lets replays begin one after the other.
+    ``first``: the recorded run; ``captured``: its sources; ``exposure``: checks which sources the models
+    are sent; ``state``: watches the application's state; ``fidelity``: compares replays with the first
+    run; ``starts``: delays replays on an event loop so that they do not all begin at the same moment.
     """
 
     application: Application[Item]
@@ -59,15 +59,18 @@ class Replays(Generic[Item]):
     starts: Starts = field(default_factory=Starts)
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Returns the answer of one replay, through the application's sync entry."""
+        """Makes one replay on the sources ``kept`` through the application's sync entry, and returns its
+        answer."""
         with self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._failing(run):
                 output = self.application.run(self.case.copied(self.application.copied), kept)
-            # The output may be an object that all runs share, so it is read before the next turn.
+            # All runs may return the same object and change it. The output is therefore read before
+            # another replay may begin.
             return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Returns the answer of one replay, through the application's async entry."""
+        """Makes one replay on the sources ``kept`` through the application's async entry, and returns its
+        answer."""
         async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
             replaying = self._replaying(kept)
             with self.state.alone.noticing(), replaying as run, self._failing(run), exits_contained():
@@ -77,7 +80,8 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
-        # A retriever or a store may have been imported since the last replay.
+        # A module with a retriever or a store may have been imported since the last replay. Its classes
+        # need the patches too.
         self.application.interception.wrap_loaded_classes()
         gate, copies = Serving(self.captured, kept), self.first.state.of_a_replay()
         run = participation_of(self.application, self.manner, self.state, gate, copies)
@@ -94,7 +98,7 @@ class Replays(Generic[Item]):
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
         taking_part = inside_run(self.application, run)
         try:
-            # Muting lasts until the replay ends, even if its caller stopped waiting for it.
+            # Prints are muted until the replay ends, also if its caller stopped waiting for it.
             with replays_muted(self.manner), looking, self.state.contexts.as_before(), taking_part:
                 yield run
         except UnusableReply as failed:
@@ -102,13 +106,16 @@ class Replays(Generic[Item]):
                 self.fidelity.failed = failed.reason
             raise
         finally:
-            # Texts of a failed replay must not reach another run either.
+            # No other run may hold a text of this replay, even if this replay failed. Its texts are
+            # therefore stored in any case.
             texts.note(maker, run)
 
     def _choice(self, kept: Sequence[Source]) -> Hashable:
-        """Returns the key of these sources; two replays with equal keys retain the same sources."""
+        """Returns a key for these sources. Two replays have equal keys iff they retain the same sources
+        in the same order."""
         ids = tuple(source.id for source in kept)
-        # All sources in another order are not the baseline's input.
+        # If all sources are served in another order, the input is not the baseline's. Such a replay must
+        # not be compared with it.
         is_baselines = len(kept) == len(self.exposure.units) and not self.captured.other_order(ids)
         return EVERYTHING if is_baselines else ids
 
@@ -155,7 +162,8 @@ class Replays(Generic[Item]):
             raise failed_reply(run.watch.fault, run.watch)
         sources = self._choice(kept)
         if sources == EVERYTHING and serving.refused is None:
-            # Compared first: its error says more than that no model was called or nothing retrieved.
+            # This comparison comes first, because its error says more than the errors that no model was
+            # called or nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
         answer = whole_answer(self.manner, output, run.watch)
@@ -177,7 +185,8 @@ class Replays(Generic[Item]):
             self.fidelity.compare(run)
         except StateShared as error:
             if self.exposure.held_out and not self.fidelity.remembered:
-                # The held-out sources are a known difference, so they are the likely cause.
+                # The replay lacks the held-out sources, which the baseline retrieved. They are the likely
+                # cause, so the error names them.
                 raise self.exposure.unseen_needed(self.captured.that_found) from error
             serving = next((each for each in self.first.begun if each.is_alive()), None)
             if serving is not None and self.fidelity.missed:
@@ -185,7 +194,8 @@ class Replays(Generic[Item]):
             raise
 
     def _is_a_sources_own(self, key: str) -> bool:
-        """Returns True iff a key is the id or the text of a source."""
+        """Returns True iff this key of a dict in the application's state is the id or the text of a
+        source."""
         return any(key in {source.id, source.text} for source in self.captured.sources)
 
 
@@ -196,7 +206,8 @@ def participation_of(
     gate: Recording[Any] | Serving[Any],
     copies: State,
 ) -> Participation:
-    """Returns a run that is about to begin; ``copies``: its copies of the application's memory."""
+    """Returns the ``Participation`` of a run that is about to begin. ``copies``: the run's copies of the
+    application's memory."""
     run = Participation(gate, application.watch(accepts=manner.accepts), copies, manner.stub_tools)
     run.before_search.append(state.lasting.caches.note_search)
     return run
@@ -204,16 +215,19 @@ def participation_of(
 
 @contextmanager
 def inside_run(application: Application[Any], run: Participation) -> Generator[None, None, None]:
-    """Makes all calls inside the block part of the run."""
+    """Makes ``run`` the current run for the duration of the block: searches, model calls and tool calls
+    count as calls of this run."""
     with participating(run), application.watching(run.watch):
         yield
 
 
 def replays_muted(manner: Manner) -> AbstractContextManager[None]:
-    """Mutes the prints and warnings of replays inside the block, unless the user wants them."""
+    """Mutes prints and warnings during the block, unless the user wants to see them
+    (``print_replays``)."""
     return nullcontext() if manner.print_replays else muting()
 
 
 def whole_answer(manner: Manner, output: Any, watch: ModelWatch) -> Answer:
-    """Returns the answer in an output, with the tokens spent. Raises InvalidInput if it has none."""
+    """Returns the answer that is read from an output, with the tokens that the run spent. Raises
+    InvalidInput if there is none."""
     return with_spent(Answer.of(manner.answer_of(output)), watch)

@@ -20,7 +20,7 @@ Document = TypeVar("Document")
 
 
 class ApplicationExplainer(Generic[Item, Document]):
-    """This class explains the answers of an application without changing it.
+    """An ``ApplicationExplainer`` explains the answers of an application, whose code need not be changed.
 
     An integration derives its ``RuleExplainer`` from this class, and implements ``_call``.
     """
@@ -35,7 +35,7 @@ class ApplicationExplainer(Generic[Item, Document]):
 
     @abstractmethod
     def _call(self, case: CallInput) -> Call[Item]:
-        """Returns the call that explains this case."""
+        """Returns the ``Call`` that explains or checks the answer to this input."""
 
     @called_as("explain")
     def explain(
@@ -49,11 +49,11 @@ class ApplicationExplainer(Generic[Item, Document]):
     ) -> Explanation:
         """Returns the rules of the application's answer to ``input``. Blocks; see ``Explainer.explain``.
 
-        ``documents``: served in place of every search: the framework's documents, texts, or JSON objects
-        as they were logged. ``add_documents``: added to the result of every retrieval. ``pinned``: ids of
-        sources that are always retained and in no rule. ``baseline``: a logged answer (or output) to
-        explain; if a condition judges the application's present answer otherwise, the first warning says
-        so; if it is only worded otherwise, a note does.
+        ``documents``: served in place of the results of every search. They are the framework's documents,
+        texts, or JSON objects from a log. ``add_documents``: added to the result of every retrieval.
+        ``pinned``: ids of sources that are always retained and in no rule. ``baseline``: a logged answer
+        (or output) to explain. If a condition judges the application's present answer otherwise, the
+        first warning says so. If the present answer is only worded otherwise, a note says so.
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
         SourceLeak if the model was sent an omitted source, StateShared, UnknownQuery, and the errors of
@@ -72,7 +72,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the same on the caller's loop, through the application's async entry."""
+        """Returns the same as ``explain``, but runs on the caller's event loop, with the async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
 
@@ -108,7 +108,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns the same on the caller's loop, through the application's async entry."""
+        """Returns the same as ``verify``, but runs on the caller's event loop, with the async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 
@@ -122,12 +122,13 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         assuming: Assumptions | None = None,
     ) -> Estimate:
-        """Returns the cost of explaining the answer to ``input``: at best, typically and at worst.
+        """Returns the estimated cost of explaining the answer to ``input``: at best, typically and at
+        worst.
 
-        Retrieves once, and stops before a model is shown the sources. Models that are called earlier,
-        such as to rewrite the question, are called; the estimate says what they spent. ``assuming``: the
-        tokens of an answer, the seconds of a replay, and the prices, which are unknown beforehand.
-        Raises the errors that ``explain`` raises before its first replay.
+        Runs the application once, and stops it before a model is sent the sources. Models that are called
+        before that, for example to rewrite the question, are really called; the estimate says what they
+        spent. ``assuming``: values that are unknown beforehand: the tokens of an answer, the seconds of a
+        replay, and the prices. Raises the errors that ``explain`` raises before its first replay.
         """
         case = self._case(input, documents, add_documents, pinned, None)
         return self._call(case).estimate(assuming)

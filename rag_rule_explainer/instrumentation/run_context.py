@@ -1,4 +1,5 @@
-"""This module binds one run of the application, and all that belongs to it, to the current context."""
+"""This module stores the current run of the application, with all that belongs to it, in the current
+context."""
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -26,7 +27,8 @@ from .shared_state.temporaries import Shared
 class ModelWatch(Protocol):
     """A ``ModelWatch`` records the requests and replies of a run's models.
 
-    ``before_step``: called with the number of each step of a graph before the step; may raise.
+    ``before_step``: functions that are called before each step of a graph, with the step's number. They
+    may raise to end the run.
     """
 
     @property
@@ -43,7 +45,8 @@ class ModelWatch(Protocol):
 
     @property
     def steps(self) -> int:
-        """Returns the steps of the graph that took the most; 0 if the framework does not report them."""
+        """Returns the largest number of steps that one graph of the run took; 0 if the framework does not
+        report steps."""
         ...
 
     @property
@@ -68,16 +71,17 @@ class ModelWatch(Protocol):
 
 
 class Audited(Protocol):
-    """An ``Audited`` object receives the audit events of one run: its use of files and of environment
+    """An ``Audited`` object receives Python's audit events of one run: events about files and environment
     variables."""
 
     def take(self, event: str, given: tuple[Any, ...]) -> None:
-        """Takes one audit event of Python; ``given``: the arguments of the event."""
+        """Handles one audit event of Python. ``event``: its name; ``given``: its arguments."""
         ...
 
 
 def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> UnusableReply:
-    """Returns the error for a run whose reply cannot count, with the tokens that it spent."""
+    """Returns the error for a run whose answer cannot count, with the tokens that the run spent.
+    ``passing``: True if a repetition may help, None if unknown."""
     models = watch.models
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
 
@@ -85,14 +89,15 @@ def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> 
 def no_opinions(
     fault: str, models: TokensByModel, usage: Mapping[str, int] | None = None
 ) -> UnusableReply:
-    """Returns the error for a judge's reply that is incomplete and so no verdict, with its tokens."""
+    """Returns the error for an incomplete reply of a judge, which is therefore no verdict. It holds the
+    tokens that the judge spent."""
     reason = f"the judge's reply cannot count: {AT_LENGTH if fault == CUT_OFF else fault}"
     return UnusableReply(reason, summed(models) or usage, models or None, passing=False)
 
 
 def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = None) -> UnusableReply:
-    """Returns the error for a run that failed. ``passing`` is True if a model failed or its reply was
-    incomplete; otherwise the cause decides whether a retry may help."""
+    """Returns the error for a run that failed. It is marked as passing if a model failed or its reply was
+    incomplete; otherwise ``cause`` decides whether a repetition may help."""
     passing = True if watch.failed or watch.fault else None
     failure = unusable(reason, watch, passing=passing)
     failure.__cause__ = cause
@@ -101,7 +106,8 @@ def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = N
 
 @contextmanager
 def failing(watch: ModelWatch) -> Generator[None, None, None]:
-    """Turns an error inside the block into an UnusableReply with the tokens that the run spent."""
+    """If the block raises an error of the application, raises an UnusableReply instead, with the tokens
+    that the run spent."""
     try:
         yield
     except (RagRuleError, UnusableReply):
@@ -111,9 +117,10 @@ def failing(watch: ModelWatch) -> Generator[None, None, None]:
 
 
 def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
-    """Returns the last reply with the answer's text, else the last that is no tool call, else None.
+    """Returns the model's reply that the answer comes from: the last one with the answer's text, else the
+    last one that is not only a tool call, else None.
 
-    A tool's output may be the answer; then the reply that called the tool is not behind the answer.
+    The answer may also be the output of a tool. The reply that called the tool is then not returned.
     """
     text = answer.text.strip()
     same = next((each for each in reversed(said) if each.text.strip() == text), None)
@@ -124,9 +131,9 @@ def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
 
 
 def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> str:
-    """Returns ``CALLS`` if the answer is only the call of a tool, else an empty text.
+    """Returns ``CALLS`` if the answer is nothing but the call of a tool; otherwise an empty text.
 
-    ``tools``: the names of the tools that ran; their output may be the answer.
+    ``tools``: the names of the tools that ran; the answer may be the output of one of them.
     """
     reply = reply_behind(answer, watch.said)
     if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
@@ -139,7 +146,7 @@ def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> 
 def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
     """Returns the answer with the tokens of all models of the run, not only of the model that wrote it.
 
-    Adds the finish reason of the reply behind the answer if the answer has none.
+    If the answer has no finish reason, adds the finish reason of the reply that the answer comes from.
     """
     reply = reply_behind(answer, watch.said) if answer.finish_reason is None else None
     if reply is not None and reply.reason is not None:
@@ -154,12 +161,14 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
 class Participation:
     """A ``Participation`` holds one run of the application (the baseline or a replay) and its state.
 
-    ``refused``: an error raised during the run, kept because an agent may swallow it. ``shared``: the
-    state that runs shared before the first run; None in replays. ``trace``: receives the id of the
-    explained run; None in replays. ``made``: texts that did not come from a model, such as tool results.
-    ``bound``: the limits of a replay. ``stubbed``: tools replaced by a stub. ``outside``: receives the
-    run's use of files and environment variables. ``before_search``: called before each search.
-    ``muted``: whether its prints are hidden. ``begun``: the threads that it started.
+    ``gate``: records or serves the run's searches. ``watch``: records its model requests. ``refused``: an
+    error of this package that was raised during the run; it is stored because an agent may swallow it.
+    ``shared``: the state that all runs share, as it was before the first run; None in replays. ``trace``:
+    receives the id of the explained run; None in replays. ``made``: texts that did not come from a model,
+    such as tool results. ``bound``: the limits of a replay; None if there are none. ``stubbed``: the
+    names of the tools whose result was replaced by a stub. ``outside``: receives the run's use of files
+    and environment variables. ``before_search``: functions that are called before each search. ``muted``:
+    True if the run's prints are hidden. ``begun``: the threads that the run started.
     """
 
     gate: GoingOn
@@ -182,15 +191,16 @@ class Participation:
     begun: list[Thread] = field(default_factory=list[Thread])
 
     def note_search(self, made: int) -> None:
-        """Notes a search; ``made``: the number of searches so far. Raises if it exceeds the bound."""
+        """Calls ``before_search``, and raises if the replay now exceeds its limit. ``made``: the number
+        of searches of the run, with this one."""
         for callback in self.before_search:
             callback()
         if self.bound is not None:
             self.bound.check_retrievals(made)
 
     def use_tool(self, name: str | None) -> None:
-        """Notes a tool call; ``name``: None for tools that are only counted. Raises if the calls exceed
-        the bound."""
+        """Counts a tool call, and raises if the replay now exceeds its limit. ``name``: the name of the
+        tool; None if the call is only counted."""
         self.tool_calls += 1
         if name is not None:
             self.tools.add(name)
@@ -201,7 +211,8 @@ class Participation:
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
 
 inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
-"""True inside a retrieval, such as while it calls a reranking model."""
+"""True while a retrieval runs, for example while it calls a reranking model. Such calls do not count as
+calls of the application."""
 
 _current_tools: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
 
@@ -214,7 +225,8 @@ def participation() -> Participation | None:
 
 @contextmanager
 def participating(run: Participation) -> Generator[None, None, None]:
-    """Makes the current context part of the run; at the end the run is closed for all its threads."""
+    """Makes ``run`` the current run for the duration of the block. At the end the run is closed, also for
+    its threads."""
     try:
         with taking_part_again(run):
             yield
@@ -224,7 +236,8 @@ def participating(run: Participation) -> Generator[None, None, None]:
 
 @contextmanager
 def taking_part_again(run: Participation) -> Generator[None, None, None]:
-    """Makes the current context part of a run that another context began, and does not close it."""
+    """Makes ``run``, which another context began, the current run for the duration of the block. The run
+    is not closed at the end."""
     ours, inside = _participation.set(run), inside_retrieval.set(False)
     try:
         with rejoining(run.gate):
@@ -237,7 +250,8 @@ def taking_part_again(run: Participation) -> Generator[None, None, None]:
 
 
 def refused(error: RagRuleError) -> RagRuleError:
-    """Returns the error, and notes it on the run in case the application swallows it."""
+    """Stores the error on the current run, because the application may swallow it, and returns it for
+    raising."""
     run = participation()
     if run is not None and run.refused is None:
         run.refused = error
@@ -246,7 +260,7 @@ def refused(error: RagRuleError) -> RagRuleError:
 
 @contextmanager
 def using_tool(name: str) -> Generator[None, None, None]:
-    """Attributes the retrievals inside the block to this tool."""
+    """Counts the retrievals in the block as made by this tool."""
     token = _current_tools.set((*_current_tools.get(), name))
     try:
         yield
@@ -256,7 +270,8 @@ def using_tool(name: str) -> Generator[None, None, None]:
 
 @contextmanager
 def out_of_sight() -> Generator[None, None, None]:
-    """Hides the block, the inside of a retrieval: its searches and its model requests do not count."""
+    """For the time in which a retrieval runs: searches and model requests in the block do not count as
+    those of the application."""
     token = inside_retrieval.set(True)
     try:
         with taking_part(None):
@@ -266,7 +281,7 @@ def out_of_sight() -> Generator[None, None, None]:
 
 
 def note_retrieving_tools() -> None:
-    """Notes on the run that the current tools retrieve."""
+    """Stores on the current run that the tools which are running now retrieve sources."""
     run = participation()
     if run is not None:
         run.retrieving_tools.update(_current_tools.get())

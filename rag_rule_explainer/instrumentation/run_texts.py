@@ -1,4 +1,5 @@
-"""This module keeps the texts that each run made, and finds them in other runs."""
+"""This module stores the texts that each run made, and finds them in the requests and answers of other
+runs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +14,15 @@ from .run_context import Participation
 
 
 def made_in(run: Participation, answer: Answer | None) -> tuple[str, ...]:
-    """Returns the texts that a run made: the replies of its models, other texts, and its answer."""
+    """Returns the texts that a run made: the replies of its models, other texts such as tool results, and
+    its answer."""
     replies = (each.reply for each in run.watch.exchanges if each.reply)
     return (*replies, *run.made, *(() if answer is None else (answer.text,)))
 
 
 @dataclass(slots=True, eq=False)
 class RunTexts:
-    """This class knows the texts that the runs of one explanation made. Thread-safe."""
+    """A ``RunTexts`` stores the texts that the runs of one explanation made. Thread-safe."""
 
     _made: MadeTexts = field(default_factory=MadeTexts)
     _replies: dict[str, str] = field(default_factory=dict[str, str])
@@ -29,8 +31,11 @@ class RunTexts:
     def begin(
         self, run: Participation, answer: Answer, given: Iterable[str], constants: Iterable[str]
     ) -> None:
-        """Takes the baseline. Any request may hold ``given``, the texts of the input, and combinations
-        of ``constants``."""
+        """Stores the texts of the baseline.
+
+        ``given``: the texts of the input, which any request may hold. ``constants``: the application's
+        own texts; any request may hold them, also in combinations.
+        """
         requests = [each.request.text for each in run.watch.exchanges]
         self._made.allow([*requests, *given, *run.gate.queries])
         self._made.allow_parts(constants)
@@ -41,9 +46,9 @@ class RunTexts:
             self.note_reply(BASELINE, reply)
 
     def note_reply(self, maker: str, reply: str, sent: Sequence[str] = ()) -> None:
-        """Notes a reply at once, because a concurrent run may find it before this run has ended.
+        """Stores a model's reply at once, because a concurrent run may use it before this run has ended.
 
-        ``maker``: the name of the run; ``sent``: the texts of the run's requests.
+        ``maker``: the name of the run that got the reply; ``sent``: the texts of this run's requests.
         """
         self._made.note(maker, [reply], sent)
         line = reading_of(reply).line
@@ -51,12 +56,14 @@ class RunTexts:
             self._replies.setdefault(line, maker)
 
     def note(self, maker: str, run: Participation, answer: Answer | None = None) -> None:
-        """Notes all texts that a run made, so that they are recognised in other runs' requests."""
+        """Stores all texts that a run made, so that they are recognised in requests of other runs.
+        ``maker``: the name of the run."""
         sent = [each.request.text for each in run.watch.exchanges]
         self._made.note(maker, made_in(run, answer), sent)
 
     def carried_into(self, run: Participation, answer: Answer, served: Sequence[str]) -> list[Carried]:
-        """Returns the texts of other runs in a run's requests; ``served``: texts that it may hold."""
+        """Returns the texts that other runs made and that appear in this run's requests. ``served``:
+        texts that the requests may hold in any case."""
         made = made_in(run, answer)
         found = (self._made.found_in(each, served, made) for each in run.watch.exchanges)
         return [each for each in found if each is not None]
@@ -64,9 +71,11 @@ class RunTexts:
     def foreign_reply(
         self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str]
     ) -> Carried | None:
-        """Returns a reply of another run in an answer that holds no reply of its own run, or None.
+        """Returns a reply that a model gave to another run, if this run's answer holds it and holds no
+        reply to this run. Otherwise returns None.
 
-        Returns None if the baseline's answer held no reply either: it may be a text of the application.
+        Also returns None if the baseline's answer held no reply of its own: such an answer may be a text
+        of the application. ``served``: texts that the answer may hold in any case.
         """
         own = [each.reply for each in exchanges if each.reply]
         if not self._answers_with_replies or not own or holds_one(answer.text, own):

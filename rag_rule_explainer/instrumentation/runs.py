@@ -38,7 +38,7 @@ Item = TypeVar("Item")
 
 
 class ApplicationRun(Generic[Item]):
-    """This class runs an application on a case: a baseline that is recorded, then replays on subsets."""
+    """This class runs an application on one input: first the recorded baseline, then the replays."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ApplicationRun(Generic[Item]):
         self.application = application
         self.trace = trace or TracedExplanation()
         self.trace.replays = manner.trace_replays
-        # A run may change its input; neither another run nor the explanation may see that.
+        # A run may change its input. Other runs must not see the change, so every run gets a copy.
         before = data_copy(case.config) if case.before is None else case.before
         self.case = replace(case.copied(application.copied), before=before)
         self._live_keywords = case.keywords if case.live else None
@@ -69,7 +69,7 @@ class ApplicationRun(Generic[Item]):
         )
 
     def anew(self) -> "ApplicationRun[Item]":
-        """Returns a new run of the same case, without a baseline yet."""
+        """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet."""
         return ApplicationRun(self.application, self.case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
@@ -94,30 +94,34 @@ class ApplicationRun(Generic[Item]):
         return first
 
     def _isolated(self) -> Iterator[Hashable]:
-        """Yields the keys of the objects that every run has a copy of."""
+        """Yields the keys of the objects of which every run gets a copy of its own."""
         state = self._first.state
         yield from (*state.before, *state.aside)
 
     def _first_case(self) -> CallInput:
-        """Returns the case of the first run; the user's own run gets the original keywords."""
+        """Returns the input of the first run, as a copy. In the user's own run, the keyword arguments are
+        the user's original objects."""
         case = self.case.copied(self.application.copied)
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
     def baseline(self) -> Any:
-        """Returns the baseline's output, through the sync entry. Raises BaselineFailed if it raises."""
+        """Runs the baseline through the sync entry, and returns its output. Raises BaselineFailed if the
+        application raises, or the application's own error if the case has ``own_errors``."""
         kept = interrupts_kept()
         turn, running = self._state.alone.first_turn(), self._running_first()
         with turn, running, kept as interrupts, interrupts.passed_on():
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
-        """Returns the baseline's output, through the async entry."""
+        """Runs the baseline through the async entry, and returns its output. Raises the same errors as
+        ``baseline``."""
         async with self._state.alone.first_aturn():
             with self._running_first():
                 return await self.application.arun(self._first_case(), None)
 
     def retrieved(self) -> Retrieved:
-        """Returns what the application retrieves, and stops it before a model is shown the sources.
+        """Runs the application until it has retrieved, and returns what it found. The run is stopped
+        before a model is sent the sources.
 
         Raises NoSourcesCaptured, BaselineFailed.
         """
@@ -144,7 +148,7 @@ class ApplicationRun(Generic[Item]):
         return Retrieved.of(captured.sources, self._conduct_for(captured), stopping.request, watch)
 
     def stream(self) -> Iterator[Any]:
-        """Yields the baseline's output in chunks; the consumer's context is no part of the run."""
+        """Yields the baseline's output in chunks. The code that consumes them is not part of the run."""
         return forwarded(self._running_first(), lambda: self.application.stream(self._first_case()))
 
     def astream(self) -> AsyncIterator[Any]:
@@ -167,10 +171,11 @@ class ApplicationRun(Generic[Item]):
             raise application_failed(error, self.case, _retrievals_of(self._first.gate)) from error
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
-        """Returns the sources that the first run retrieved, and the baseline made from its answer.
+        """Returns the sources that rules are about, and the baseline made from the first run's answer.
 
-        Raises NoSourcesCaptured if no retrieval was observed, BaselineFailed if a model's reply is not
-        a usable answer (empty, cut off or an error).
+        ``output``: the application's output; ``replays``: the number of runs that were made for the
+        baseline. Raises NoSourcesCaptured if no retrieval was observed, BaselineFailed if a model's reply
+        is not a usable answer (empty, cut off or an error).
         """
         first = self._first
         if first.refused is not None:
@@ -209,7 +214,8 @@ class ApplicationRun(Generic[Item]):
             with suppress(InvalidInput):
                 whole_answer(self._manner, output, self._first.watch)
                 raise
-            # The application may have stopped before it retrieved anything.
+            # The application may have stopped before it retrieved anything, for example to wait for a
+            # human. The error then has to say so.
             self._check_not_stopped(output, unreadable=True)
             raise
 
@@ -231,7 +237,7 @@ class ApplicationRun(Generic[Item]):
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
-        """Returns the error that a replay would have raised if it failed as this baseline did."""
+        """Returns the error that a replay raises which fails in the same way as this baseline."""
         return failed_reply(str(failed), self._first.watch, failed.__cause__)
 
     def of_another_run(
@@ -243,11 +249,9 @@ class ApplicationRun(Generic[Item]):
         tools: set[str],
         identity: str,
     ) -> tuple[Sequence[Source], Baseline]:
-        """Returns the same as ``recorded`` for the user's own run, which was recorded and has ended.
-
-        ``state``: the application's memory when the run began; ``tools``: the names of the tools that
-        ran; ``identity``: the id of the run in traces.
-        """
+        """Returns the same as ``recorded``, but for a run that the user made and that has ended. For this
+        run, ``recording`` has the searches, ``watch`` the model requests, ``state`` the application's
+        memory at its start, ``tools`` the names of the tools that ran, ``identity`` its id in traces."""
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)
         self._state.miss_the_baseline()
@@ -266,7 +270,8 @@ class ApplicationRun(Generic[Item]):
         return replace(exposure, making=self.application.making)
 
     def _on_new_query(self) -> OnNewQuery:
-        # An agent with tools words its queries anew in every run.
+        # An agent with tools words its queries differently in every run, so its new queries are made for
+        # real by default.
         return self._manner.on_new_query or ("filter" if self._first.tools else "kept")
 
     def replay(self, question: str, kept: Sequence[Source]) -> Answer:
@@ -283,7 +288,7 @@ class ApplicationRun(Generic[Item]):
         return self._recorded
 
     def muting(self) -> AbstractContextManager[None]:
-        """Mutes the prints and warnings of replays inside the block, unless the user wants them."""
+        """Mutes prints and warnings during the block, unless the user set ``print_replays``."""
         return replays_muted(self._manner)
 
 

@@ -1,4 +1,4 @@
-"""This module re-exports how the core shows settings and texts, for the integrations."""
+"""This module re-exports the functions that show settings and shortened texts, for the integrations."""
 
 from ..printable import shortened
 from ..settings import showing_settings

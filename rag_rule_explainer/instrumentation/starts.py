@@ -1,7 +1,7 @@
-"""This module lets the replays on one event loop begin one after the other.
+"""This module delays replays on one event loop so that they begin one after the other.
 
-Replays that begin together send their requests together, and then all wait while nothing computes. If
-they begin one after the other, some compute while others wait for their models.
+Replays that begin together send their requests together. All then wait for the models, and the processor
+is idle. If they begin one after the other, some compute while others wait.
 """
 
 import asyncio
@@ -10,17 +10,17 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 
 LONGEST_START = 0.02
-"""The seconds until the next replay begins although the last has not sent its first request yet; it may
-wait for something else, such as an embedding."""
+"""The next replay begins after at most this many seconds, even if the last one has not sent its first
+request yet. The last one may be waiting for something else, such as an embedding."""
 MOST_USELESS_STARTS = 3
-"""The number of useless starts after which replays begin at once. A start is useless if it is long, or if
-the replay computes in a thread of its own, since other replays then take no turns with it on the loop."""
+"""After this many useless starts, replays begin at once. A start is useless if it takes too long, or if
+the replay computes in a thread of its own: replays then do not share the loop."""
 
 
 class Starts:
-    """This class lets a replay begin when the one before it has sent its first request or has ended.
+    """A ``Starts`` lets a replay begin when the previous replay has sent its first request or has ended.
 
-    No replay waits longer than ``LONGEST_START`` for the one before it.
+    No replay waits longer than ``LONGEST_START`` for the previous one.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,8 @@ class Starts:
 
     @asynccontextmanager
     async def turn(self) -> AsyncGenerator[Callable[[object], None], None]:
-        """Waits until a replay may begin. Yields a callback for its first request, for any thread."""
+        """Waits until a replay may begin. Yields a function that must be called with the replay's first
+        request; any thread may call it."""
         if self._is_of_no_use:
             yield _nothing
             return
@@ -60,7 +61,8 @@ class Starts:
 
 
 class _Start:
-    """This class holds the lock until a replay has sent a request, has ended, or takes too long."""
+    """A ``_Start`` keeps the next replay waiting (by a lock) until this one has sent a request, has
+    ended, or takes too long."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, lock: asyncio.Lock, is_useless: Callable[[], None]
@@ -76,7 +78,8 @@ class _Start:
             self.end()
             return
         self._is_useless()
-        # If the caller stopped waiting for the replay, its loop may be closed.
+        # The caller may have stopped waiting for the replay and closed the loop. There is then no next
+        # replay to let begin.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self.end)
 
@@ -92,4 +95,4 @@ class _Start:
 
 
 def _nothing(_request: object) -> None:
-    """Does nothing: no other replay waits for this start."""
+    """Does nothing, because no other replay waits for this one."""

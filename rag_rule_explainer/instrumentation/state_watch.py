@@ -19,12 +19,13 @@ from .shared_state.writing import written_by
 
 
 class StateWatch:
-    """This class watches an application over the runs of one explanation; it is made before the baseline.
+    """A ``StateWatch`` watches an application's state during the runs of one explanation. It is made
+    before the baseline.
 
-    ``leftovers``: finds texts of omitted sources; ``lasting``: finds state that lasts after a run;
-    ``rewinding``: restores the state before the baseline; ``contexts``: isolates context variables;
-    ``alone``: runs one replay at a time if they share files. ``isolated``: returns the keys of objects
-    that every run has a copy of.
+    ``leftovers``: finds texts of omitted sources in requests. ``lasting``: finds state that lasts after a
+    run. ``outside``: watches files and environment variables. ``rewinding``: restores the state before
+    the baseline. ``contexts``: isolates context variables. ``alone``: makes replays run one at a time if
+    they share files. ``isolated``: returns the keys of the objects of which every run has a copy.
     """
 
     def __init__(
@@ -43,14 +44,18 @@ class StateWatch:
         self.alone = OneAtATime(application, written, self.outside)
 
     def miss_the_baseline(self) -> None:
-        """Notes that the baseline ended before this watch was made."""
+        """Stores that the baseline ended before this object was made, so that the state before the
+        baseline is unknown."""
         self.leftovers.miss_the_baseline()
         self.rewinding.miss_the_baseline()
 
     @contextmanager
     def turn(self, sources: Sequence[str]) -> Generator[None, None, None]:
-        """Waits for the turn of a replay on these source ids, in a thread, and restores earlier state
-        inside the block if that is wanted."""
+        """Waits, blocking the thread, until a replay may run; the replay runs in the block. If rewinding
+        is wanted, the state before the baseline is restored for the block.
+
+        ``sources``: the ids of the sources of the replay.
+        """
         if not self.rewinding.is_wanted:
             with self.alone.turn():
                 yield
@@ -60,7 +65,7 @@ class StateWatch:
 
     @asynccontextmanager
     async def aturn(self, sources: Sequence[str]) -> AsyncGenerator[None, None]:
-        """Does the same as ``turn`` on an event loop."""
+        """Does the same as ``turn``, but waits on the event loop instead of blocking the thread."""
         if not self.rewinding.is_wanted:
             async with self.alone.aturn():
                 yield
@@ -77,14 +82,16 @@ class StateWatch:
         found: Callable[[Iterable[Left]], None],
         counted: Callable[[Counted | None], None],
     ) -> Generator[None, None, None]:
-        """Looks at the application's state before and after a replay, which runs inside the block.
+        """Compares the application's state before and after a replay, which runs in the block.
 
-        After the first replay, calls ``found`` with the places that the baseline changed, and ``counted``
-        with a number that every run changes. ``sources``: the key of the replay's sources;
-        ``is_a_sources_own``: returns True iff a key is the id or the text of a source.
+        After the first replay, calls ``found`` with the attributes or variables that the baseline
+        changed, and ``counted`` with a number that every run changes. ``sources``: the key of the
+        replay's sources. ``is_a_sources_own``: returns True iff a key of a dict is the id or the text of
+        a source.
         """
         if self.rewinding.is_wanted:
-            # The restored state is older, so comparing it would mislead.
+            # With rewinding, each replay starts from a state restored from before the baseline. Comparing
+            # before and after would report differences that the replay did not make.
             yield
             return
         before = self._look_first()
@@ -122,14 +129,16 @@ class StateWatch:
         return Holdings(self._application)
 
     def has_changed(self) -> bool:
-        """Returns True iff state that code reads has changed since before the first replay."""
+        """Returns True iff state that the application's code reads has changed since the first replay
+        began."""
         return self._held is not None and has_changed(self._held, self.holdings())
 
     def told_of_what_remains(self, known: str) -> str:
-        """Returns a sentence on what replays have changed on the user's own objects; empty if there is
-        nothing, or if ``known`` names it all."""
+        """Returns a sentence on what replays have changed on the user's own objects. Empty if they
+        changed nothing, or if the text ``known`` already names all changes."""
         return "" if self._held is None else told_of_what_remains(self._held, self.holdings(), known)
 
     def _is_settled(self, place: str) -> bool:
-        """Returns True iff the caller ignores a place, or every run leaves the same value there."""
+        """Returns True iff a change of this attribute or variable does not matter: the caller ignores it,
+        or every run leaves the same value in it."""
         return self._steady.is_ignored(place) or self.rewinding.is_constant(place)

@@ -1,4 +1,5 @@
-"""This module stops a run before its first model request after the retrieval."""
+"""This module stops a run before its first model request after the retrieval, for estimates of the
+cost."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -8,10 +9,11 @@ from .requests.source_recognition import Request
 
 
 class Enough(Exception):
-    """This error stops a run in place of a model request that an estimate does not need.
+    """This error stops a run whose next model request is not needed for an estimate. It is raised instead
+    of sending the request.
 
-    It is an Exception, as the error of a model is: an application with worker threads may hang if
-    another BaseException is raised in them.
+    It derives from Exception, as errors of models do. Another BaseException in a worker thread could make
+    an application hang.
     """
 
     def __init__(self) -> None:
@@ -19,10 +21,10 @@ class Enough(Exception):
 
 
 class Stopping:
-    """This class stops a run at its first model request after the retrieval.
+    """A ``Stopping`` stops a run at its first model request after the retrieval.
 
-    ``has_retrieved``: returns True iff the run has retrieved. ``request``: the request that was stopped;
-    None before that.
+    ``has_retrieved``: returns True iff the run has retrieved. ``request``: the request at which the run
+    was stopped; None before.
     """
 
     def __init__(self, has_retrieved: Callable[[], bool]) -> None:
@@ -30,14 +32,15 @@ class Stopping:
         self._has_retrieved = has_retrieved
 
     def before(self, request: Request) -> None:
-        """Raises Enough for every request after the retrieval, including the application's retries."""
+        """Raises Enough if the run has retrieved. Called before every model request, so retries of the
+        application are stopped too."""
         if self._has_retrieved():
             self.request = self.request or request
             raise Enough
 
     @contextmanager
     def forgiving(self) -> Generator[None, None, None]:
-        """Suppresses the error of the run inside the block if the run was stopped on purpose."""
+        """Suppresses the error that ends the run in the block, if ``before`` has stopped this run."""
         try:
             yield
         except (Enough, BaselineFailed):

@@ -1,4 +1,5 @@
-"""This module forwards a stream that is made in a context of its own, apart from the consumer's."""
+"""This module forwards a stream to its consumer. The stream runs in a context of its own, so that context
+variables that it sets do not reach the consumer."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
@@ -10,12 +11,12 @@ _END = object()
 
 
 def forwarded(block: AbstractContextManager[None], begin: Callable[[], Iterator[Any]]) -> Iterator[Any]:
-    """Yields the chunks of the stream that ``begin`` returns inside the block."""
+    """Enters ``block``, calls ``begin``, and yields the chunks of the stream that it returns."""
     context, stack = copy_context(), ExitStack()
     try:
         context.run(stack.enter_context, block)
         chunks = context.run(begin)
-        # If the consumer stops early, the stream is closed in the context that began it.
+        # If the consumer stops early, the stream has to be closed in the context in which it began.
         stack.callback(getattr(chunks, "close", _nothing))
         while (chunk := context.run(_next, stack, chunks)) is not _END:
             yield chunk
@@ -26,7 +27,8 @@ def forwarded(block: AbstractContextManager[None], begin: Callable[[], Iterator[
 async def aforwarded(
     block: AbstractContextManager[None], begin: Callable[[], AsyncIterator[Any]]
 ) -> AsyncIterator[Any]:
-    """Yields the chunks of an async stream that ``begin`` returns inside the block, in a task."""
+    """Enters ``block`` in a task of its own, calls ``begin``, and yields the chunks of the async stream
+    that it returns."""
     chunks: asyncio.Queue[Any] = asyncio.Queue()
     wanted = asyncio.Semaphore(0)
 
@@ -36,7 +38,7 @@ async def aforwarded(
                 async with _closing(begin()) as stream:
                     async for chunk in stream:
                         chunks.put_nowait(chunk)
-                        # The stream is never read ahead of its consumer.
+                        # The next chunk is only read when the consumer asks for it.
                         await wanted.acquire()
         finally:
             chunks.put_nowait(_END)
@@ -53,12 +55,12 @@ async def aforwarded(
 
 
 def _nothing() -> None:
-    """Closes nothing, for streams without ``close``."""
+    """Does nothing: stands for the missing ``close`` of a stream."""
 
 
 @asynccontextmanager
 async def _closing(stream: AsyncIterator[Any]) -> AsyncGenerator[AsyncIterator[Any], None]:
-    """Closes the stream at the end, in the context that it ran in, if it can be closed."""
+    """Closes the stream at the end of the block, if it can be closed."""
     try:
         yield stream
     finally:
@@ -72,7 +74,7 @@ def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
     except StopIteration:
         return _END
     except Exception as error:
-        # The block of the run turns the error into one that names its cause.
+        # ``block`` replaces the error by one that names its cause.
         if open_until_then.__exit__(type(error), error, error.__traceback__):
             return _END
         raise

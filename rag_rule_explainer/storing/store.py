@@ -1,7 +1,8 @@
 """This module describes a store by its url and its namespace, without opening it."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, cast
 
 from ..allowed import called_as
 from ..errors import InvalidInput
@@ -37,6 +38,9 @@ class Store:
     lease: float = 60.0
 
     def __post_init__(self) -> None:
+        url: object = self.url
+        if isinstance(url, PathLike):
+            object.__setattr__(self, "url", fspath(cast("PathLike[str]", url)))
         Address.of(self.url)
         given: object = self.namespace
         is_name = isinstance(given, str) and bool(given.strip())
@@ -50,11 +54,13 @@ class Store:
             raise InvalidInput(f"the lease is {self.lease!r}; give seconds above 0, at most a day")
 
     @classmethod
-    def of(cls, given: "Store | str | None") -> "Store | None":
+    def of(cls, given: "Store | str | PathLike[str] | None") -> "Store | None":
         """Returns a Store or None unchanged; turns a path or url into a Store. Raises InvalidInput for
         anything else."""
         if given is None or isinstance(given, cls):
             return given
+        if isinstance(given, PathLike):
+            given = fspath(given)
         if not isinstance(given, str):
             raise InvalidInput(
                 f"store is {given!r}; give the path of a SQLite file, or Store(url, namespace)"

@@ -10,9 +10,10 @@ import pytest
 from langsmith import Client, traceable, tracing_context  # pyright: ignore[reportUnknownVariableType]
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from rag_rule_explainer.probing.tracing import endpoints
+from rag_rule_explainer.probing.tracing import endpoints, spans
 from rag_rule_explainer.probing.tracing.marks import TracedExplanation, TracedReplay, being_traced
 from rag_rule_explainer.probing.tracing.sending import checked
 from rag_rule_explainer.probing.tracing.traced import marked
@@ -91,6 +92,32 @@ def test_a_provider_whose_exporter_is_dead_records_no_span() -> None:
         assert not provider.get_tracer("the application's").start_span("own").is_recording()
     assert [note.split()[0] for note in replay.explanation.notes] == [endpoint]
     provider.shutdown()
+
+
+def test_of_several_exporters_those_that_answer_receive_every_span() -> None:
+    exported, unheard = Exported(), InMemorySpanExporter()
+    endpoint = f"http://127.0.0.1:{closed_port()}/v1/traces"
+    unheard._endpoint = endpoint  # pyright: ignore[reportAttributeAccessIssue] -- as exporters of OTLP keep it
+    exported.provider.add_span_processor(SimpleSpanProcessor(unheard))
+    tracer = exported.provider.get_tracer("the application's")
+    with replaying() as replay:
+        tracer.start_span("own").end()
+    assert [attributes(each)["rag_rule_explanation"] for each in exported.named("own")]
+    assert unheard.get_finished_spans() == ()
+    assert [note.split()[0] for note in replay.explanation.notes] == [endpoint]
+    tracer.start_span("after").end()
+    assert [each.name for each in unheard.get_finished_spans()] == ["after"]
+
+
+def test_an_explanation_has_its_root_where_one_of_two_exporters_answers() -> None:
+    exported, unheard = Exported(), InMemorySpanExporter()
+    unheard._endpoint = f"http://127.0.0.1:{closed_port()}/v1/traces"  # pyright: ignore[reportAttributeAccessIssue] -- as exporters of OTLP keep it
+    exported.provider.add_span_processor(SimpleSpanProcessor(unheard))
+    tracer = exported.provider.get_tracer("the application's")
+    assert spans.why_nobody([tracer]) == ""
+    spans.started("root", {}, tracer).span.end()
+    assert len(exported.named("root")) == 1
+    assert unheard.get_finished_spans() == ()
 
 
 def test_a_grpc_endpoint_has_to_answer_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,22 +10,25 @@ from ...sources import Source
 from .retrievals import Batch, Item, Keys, Results, Retrieval, Searched
 
 OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
-"""How to serve a replay's new query: with all retained sources ("kept"), with the retained ones of a live
-retrieval ("filter"), or not at all ("error")."""
+"""How a query is served that the baseline never made: "kept" returns all retained sources, "filter"
+searches for real and returns the retained ones, "error" raises UnknownQuery."""
 
 Identify: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[Sequence[Source]]]
-"""A function from the items of each retrieval to their sources; equal documents have equal sources."""
+"""A function that is given the items of each retrieval and returns their sources. Equal documents get
+equal sources."""
 
 
 @dataclass(slots=True)
 class Captured(Generic[Item]):
-    """A ``Captured`` holds the sources of a baseline, and the items that each retrieval returned.
+    """A ``Captured`` holds the sources of a baseline, and the items that each of its retrievals returned.
 
-    ``batches``: the items of each retrieval, with their sources. ``any_query``: True if every retrieval
-    is served all documents. ``asked_anew``: True once a replay made a new search and was served all
-    retained sources. ``several``: True once a replay made a retrieval that had several results in the
-    baseline. ``derived``: the objects that the run built from retrieved documents, by their classes; each
-    replay searches them live.
+    ``added``: items that were added to every result. ``only``: the only retrievers that are recorded and
+    served; empty for all. ``any_query``: True if every retrieval of a replay is served all retained
+    sources. ``everything``: all sources, each with one of its items. ``batches``: the items of each
+    retrieval, with their sources. ``asked_anew``: True once a replay made a new query and was served all
+    retained sources. ``several``: True once a replay repeated a retrieval that had different results in
+    the baseline. ``derived``: the kinds of objects that the run built from retrieved documents, as names
+    of classes; every replay searches such objects for real.
     """
 
     retrievals: tuple[Retrieval[Item], ...]
@@ -54,7 +57,7 @@ class Captured(Generic[Item]):
         for retrieval, batch in zip(self.retrievals, named, strict=True):
             for key in retrieval.keys:
                 self._by_key.setdefault(key, []).append((retrieval, batch))
-        # A dict keeps the first position and the last value of a key.
+        # If a source was found several times, the dict keeps its first position and its last item.
         last = {source.id: (source, item) for batch in named for source, item in batch}
         self.everything = tuple(last.values())
         self.sources = tuple(source for source, _ in self.everything)
@@ -63,29 +66,33 @@ class Captured(Generic[Item]):
     def brought(
         cls, items: Sequence[Item], identify: Identify[Item], only: Sequence[object] = ()
     ) -> "Captured[Item]":
-        """Returns the caller's documents, which are served to every retrieval."""
+        """Returns a ``Captured`` of the caller's documents, which are served to every retrieval.
+        ``items``: these documents; ``only``: the only retrievers that are served."""
         retrieval = Retrieval((), tuple(items))
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
     def other_order(self, kept: Sequence[str]) -> tuple[str, ...]:
-        """Returns the retained ids if their order is not the recorded one; else an empty tuple."""
+        """Returns the ids ``kept`` if their order differs from the order in the baseline; otherwise an
+        empty tuple."""
         ids = frozenset(kept)
         recorded = [source.id for source in self.sources if source.id in ids]
         return () if recorded == list(kept) else tuple(kept)
 
     def form(self, keys: Keys) -> object:
-        """Returns the form of a retrieval's result in the baseline; None if the retrieval is new."""
+        """Returns the form of the result that the baseline got for a retrieval with these keys; None if
+        it made no such retrieval."""
         forms = {key: each.form for each in self.retrievals for key in each.keys}
         return next((forms[key] for key in keys if key in forms), None)
 
     def form_of_another(self, retriever: object) -> object:
-        """Returns the form of this retriever's last result, for any query; () if there is none."""
+        """Returns the form of the last result of this retriever in the baseline, whatever its query; ()
+        if it had none."""
         search = _search_of(retriever)
         own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
         return next(own, ())
 
     def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
-        """Returns the retrievals that found any of these sources."""
+        """Returns the retrievals of the baseline that found at least one source with one of these ids."""
         return [
             retrieval
             for retrieval, batch in zip(self.retrievals, self.batches, strict=True)
@@ -93,12 +100,14 @@ class Captured(Generic[Item]):
         ]
 
     def failure(self, keys: Keys) -> Exception | None:
-        """Returns the error that a retrieval raised in the baseline, or None."""
+        """Returns the error that a retrieval with these keys raised in the baseline; None if none was
+        raised."""
         errors = {key: each.error for each in self.failures for key in each.keys}
         return next((errors[key] for key in keys if key in errors), None)
 
     def recorded(self, keys: Keys) -> "Results[Item] | None":
-        """Returns the results of a retrieval in the baseline; None if the retrieval is new."""
+        """Returns the results that the baseline got for a retrieval with these keys; None if it made no
+        such retrieval."""
         key = next((key for key in keys if key in self._by_key), None)
         if key is None:
             return None
@@ -107,7 +116,8 @@ class Captured(Generic[Item]):
         return Results(key, tuple(batch for _, batch in made), overlapping)
 
     def recognised(self, items: Sequence[Item]) -> Batch[Item]:
-        """Returns newly retrieved items with their captured sources; items without one are dropped."""
+        """Returns newly retrieved items, each with its source in the baseline. Items without such a
+        source are left out."""
         known = [retrieval.items for retrieval in self.retrievals]
         *_, sources = self.identify([*known, items])
         by_text: dict[str, list[Source]] = {}
@@ -116,7 +126,8 @@ class Captured(Generic[Item]):
         ids = {source.id for source in self.sources}
         pairs: list[tuple[Source, Item]] = []
         for source, item in zip(sources, items, strict=True):
-            # Some searches return a new id at every call; an unambiguous text identifies the source.
+            # Some searches return a new id at every call. A text that only one source has identifies the
+            # source then.
             alike = by_text.get(source.text, [])
             if source.id in ids:
                 pairs.append((source, item))
@@ -126,9 +137,10 @@ class Captured(Generic[Item]):
 
 
 def _search_of(retriever: object) -> object:
-    """Returns the identity of the search inside a gate, since gates of the same search are equivalent.
+    """Returns the identity of the search that a gate wraps, because two gates of one search are
+    equivalent.
 
-    Bound methods are compared by equality, because each access makes a new one.
+    Bound methods are compared by equality, because each access makes a new object.
     """
     search: object = getattr(retriever, "__wrapped__", retriever)
     return search if isinstance(search, MethodType) else id(search)

@@ -1,4 +1,5 @@
-"""This module binds the gate of a run to the current context."""
+"""This module stores the gate of the running baseline or replay in the current context, so that
+intercepted searches find it."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
@@ -9,7 +10,8 @@ from .recorder import Recording
 from .serving import Serving
 
 GoingOn: TypeAlias = Recording[Any] | Serving[Any]
-"""The gate of a run: that of the baseline or that of a replay."""
+"""The gate of a run handles its searches: a ``Recording`` for the baseline, a ``Serving`` for a
+replay."""
 _going_on: ContextVar[GoingOn | None] = ContextVar("rag_rule_going_on", default=None)
 
 
@@ -21,7 +23,8 @@ def going_on() -> GoingOn | None:
 
 @contextmanager
 def taking_part(gate: GoingOn | None) -> Generator[None, None, None]:
-    """Sets the gate of the current context, and closes it at the end; None hides the current gate."""
+    """Sets the gate of the current context for the duration of the block, and closes it at the end. None
+    hides the current gate."""
     token = _going_on.set(gate)
     try:
         yield
@@ -35,7 +38,8 @@ def taking_part(gate: GoingOn | None) -> Generator[None, None, None]:
 
 @contextmanager
 def rejoining(gate: GoingOn) -> Generator[None, None, None]:
-    """Sets the gate of the current context to that of a run elsewhere, without closing it."""
+    """Sets the gate of the current context to the gate of a run that another context began. The gate is
+    not closed at the end."""
     token = _going_on.set(gate)
     try:
         yield

@@ -1,4 +1,4 @@
-"""This module checks that a replay's model saw the retained sources, and no others."""
+"""This module checks that a replay's models were sent the retained sources, and no omitted source."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -36,13 +36,14 @@ MISSED = (
 
 @dataclass(frozen=True, slots=True)
 class ExposureChecks:
-    """This class knows which sources the baseline showed its model, and checks each replay against it.
+    """An ``ExposureChecks`` knows which sources the baseline's models were sent, and checks each replay
+    against it.
 
-    ``units``: the sources that rules are about. ``held_out``: the sources that were retrieved but never
-    shown; under the scope "seen", no replay is served them. ``scope``: "retrieved" if it is unknown what
-    the model saw. ``unrecognised``: the ids of sources that the model is known to be shown in a form in
-    which they are not recognised. ``making``: in words, how to pass a function that makes the application
-    anew. ``requests``: the baseline's requests.
+    ``units``: the sources that rules are about. ``held_out``: the sources that were retrieved but not
+    sent to a model; under the scope "seen", no replay is served them. ``scope``: "retrieved" if it is
+    unknown what the models were sent. ``unrecognised``: the ids of sources that a model is known to be
+    sent in a form that is not recognised. ``making``: advice, for messages, on how to pass a function
+    that makes a new application. ``requests``: the baseline's requests.
     """
 
     scope: Scope
@@ -69,8 +70,10 @@ class ExposureChecks:
     ) -> "ExposureChecks":
         """Returns the checks for a baseline that retrieved ``sources`` and sent ``requests``.
 
-        Under the scope "seen", a source is held out if it could be recognised, was not, and another was.
-        ``pinned`` sources are never held out, nor sources that are known to be ``shown``.
+        Under the scope "seen", a source is held out if its text could be recognised in requests but was
+        not, while another source was. Two kinds of sources are never held out: those in ``pinned``, and
+        those in ``shown``, which a model is known to be sent. ``constant``: texts that every request may
+        hold; they identify no source.
         """
         sight, requests = Sight(sources, constant), tuple(requests)
         seen = sight.seen_in(requests)
@@ -101,11 +104,14 @@ class ExposureChecks:
         serving: Serving[object],
         requests: Sequence[Request],
     ) -> Answer:
-        """Returns the answer with the ids of the sources that were delivered and seen.
+        """Checks one replay, and returns its answer with the ids of the sources that were delivered and
+        seen.
 
-        Raises ReplayMissedGate if nothing was retrieved, SourceLeak if the model was sent an omitted
-        source, SourcesReordered if sources came in another order than requested, UnusableReply if a
-        retained source was not delivered, or if no model was called that could have seen it.
+        ``kept``: the retained sources; ``serving``: the record of what was delivered; ``requests``: the
+        replay's requests. Raises ReplayMissedGate if nothing was retrieved, and SourceLeak if a model was
+        sent an omitted source. Raises SourcesReordered if sources came in another order than requested.
+        Raises UnusableReply if a retained source was not delivered, or if no model was called that could
+        have seen it.
         """
         if serving.refused is not None:
             raise serving.refused
@@ -151,7 +157,8 @@ class ExposureChecks:
     def _check_order(
         self, serving: Serving[object], requests: Sequence[Request], seen: frozenset[str]
     ) -> Iterator[str]:
-        """Raises SourcesReordered if the order is wrong. Yields a remark if the order is unknown."""
+        """Raises SourcesReordered if the sources were delivered or shown in another order than requested.
+        Yields a remark if the order of some sources in the requests is unknown."""
         if tuple(serving.handed) != serving.order:
             raise SourcesReordered(serving.order, tuple(serving.handed), "its searches returned")
         _check_shown(self.sight.orders_in(self.requests), [each.id for each in self.units])
@@ -171,15 +178,18 @@ class ExposureChecks:
     def unseen_needed(
         self, that_found: ThatFound = nobody_knows, answers: str = ""
     ) -> UnseenSourcesNeeded:
-        """Returns the error for a replay that differs without the sources that no model saw.
+        """Returns the error for a replay that differs from the baseline although only sources that no
+        model saw are missing.
 
-        ``answers``: how the answer differs, if nothing else does.
+        ``that_found``: a function from ids to the retrievals that found these sources. ``answers``: how
+        the answer differs, if only the answer does; otherwise empty.
         """
         held_out, shown = ([each.id for each in some] for some in (self.held_out, self.units))
         return unseen_needed(held_out, shown, that_found, answers)
 
     def _anew(self) -> str:
-        """Returns the advice for an application that keeps the results of an earlier run."""
+        """Returns a part of messages: the advice to the user whose application keeps the results of an
+        earlier run."""
         return (
             ". If the application keeps what another run found, pass a function that makes it anew for "
             f"every run{self.making and f': {self.making}'}"
@@ -187,7 +197,8 @@ class ExposureChecks:
 
 
 def _check_shown(orders: Iterable[Sequence[str]], wanted: Sequence[str]) -> None:
-    """Raises SourcesReordered if ``orders`` show sources in another order than ``wanted``."""
+    """Raises SourcesReordered if one of ``orders`` (the ids in the order in which a request shows them)
+    contradicts the order ``wanted``."""
     for shown in orders:
         came = tuple(identity for identity in shown if identity in wanted)
         meant = tuple(identity for identity in wanted if identity in came)

@@ -1,14 +1,15 @@
-"""This module holds the common base of recordings and servings."""
+"""This module defines the common base class of ``Recording`` (for the baseline) and ``Serving`` (for a
+replay)."""
 
 import threading
 from collections.abc import Sequence
 
 
 class Gate:
-    """This class is the common base of ``Recording`` and ``Serving``.
+    """A ``Gate`` handles the searches of one run.
 
     ``closed``: True after the run has ended; the gate then has no effect. ``queries``: the texts of all
-    searches.
+    queries.
     """
 
     def __init__(self, only: Sequence[object]) -> None:
@@ -18,5 +19,6 @@ class Gate:
         self._lock = threading.Lock()
 
     def concerns(self, retriever: object) -> bool:
-        """Returns True unless the gate is restricted to other retrievers."""
+        """Returns True iff calls of this retriever are recorded or served: always, unless the user named
+        other retrievers only."""
         return not self._only or any(each is retriever for each in self._only)

@@ -1,4 +1,4 @@
-"""This module words the errors that advise which function to put into a gate."""
+"""This module makes the errors whose messages advise the user which function to put into a gate."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -8,22 +8,24 @@ from ...printable import plain_id, shortened
 from .retrievals import Retrieval
 
 ThatFound: TypeAlias = Callable[[Collection[str]], Sequence[Retrieval[Any]]]
-"""A function from ids to the baseline's retrievals that found any of these sources."""
+"""A function from ids of sources to the retrievals of the baseline that found any of these sources."""
 
 ANOTHER_WAY = "the application goes another way even if all that was shown is kept"
 
 
 def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
-    """Returns no retrieval, for baselines without a record of them."""
+    """Returns no retrieval. For baselines whose retrievals were not recorded."""
     return ()
 
 
 def unseen_needed(
     held_out: Collection[str], shown: Collection[str], that_found: ThatFound, answers: str = ""
 ) -> UnseenSourcesNeeded:
-    """Returns the error for a replay that differs without the sources that no model saw.
+    """Returns the error for a replay that differs from the baseline although only sources that no model
+    saw are missing.
 
-    ``answers``: how the answer differs, if nothing else does.
+    ``held_out``: the ids of these sources; ``shown``: the ids of the sources that a model saw.
+    ``answers``: how the answer differs, if only the answer does; otherwise empty.
     """
     one, named = len(held_out) == 1, shortened(", ".join(map(plain_id, held_out)), 200)
     were, it = ("was", "it") if one else ("were", "them")
@@ -43,10 +45,11 @@ def unseen_needed(
 
 
 def leaked(named: Collection[str], delivered: int, that_found: ThatFound, anew: str = "") -> SourceLeak:
-    """Returns the error for omitted sources that reached the model of a replay.
+    """Returns the error for omitted sources that a model of a replay was sent.
 
-    ``named``: their ids; ``delivered``: the number of sources that the gate served; ``anew``: the advice
-    for an application that keeps the results of an earlier run.
+    ``named``: the ids of these sources. ``delivered``: the number of sources that the replay was served.
+    ``that_found``: a function from ids to the retrievals that found these sources. ``anew``: advice for
+    an application that keeps the results of an earlier run.
     """
     shown, finding = shortened(", ".join(map(plain_id, named)), 200), that_found(named)
     caller = _function_of_all(finding)
@@ -67,14 +70,16 @@ def _by(retrievals: Iterable[Retrieval[Any]]) -> str:
 
 
 def _names(retrievals: Iterable[Retrieval[Any]]) -> str:
-    """Returns the names of the retrievers, classes or functions, each once."""
+    """Returns the names of the retrievers (of their functions or classes), each once, separated by
+    commas."""
     known = (each.retriever for each in retrievals if each.retriever is not None)
     names = (str(getattr(each, "__qualname__", type(each).__qualname__)) for each in known)
     return ", ".join(dict.fromkeys(name.rsplit("<locals>.", 1)[-1] for name in names))
 
 
 def _function_of_all(retrievals: Sequence[Retrieval[Any]]) -> str:
-    """Returns the innermost function that made all of these retrievals; empty if none is known."""
+    """Returns the innermost of the user's functions that led to each of these retrievals; empty if there
+    is none."""
     if not retrievals:
         return ""
     first, *others = (each.callers for each in retrievals)

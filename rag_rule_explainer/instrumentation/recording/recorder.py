@@ -1,8 +1,9 @@
 """This module records what the baseline's retrievals return.
 
-An integration intercepts its framework's retrievals. On each call, the interception asks ``going_on`` for
-the gate of the current run: None outside of runs; a ``Recording`` in the baseline, which retrieves and
-records the result; or a ``Serving`` in a replay, which returns the retained ones of the recorded items.
+An integration intercepts its framework's retrievals. On each call, the intercepted method asks
+``going_on`` for the gate of the current run. This is None outside of runs. In the baseline it is a
+``Recording``: the search is made, and its result is recorded. In a replay it is a ``Serving``, which
+returns those recorded items whose sources are retained.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,9 +19,10 @@ from .retrievals import Item, Keys, Retrieval, Searched
 class Recording(Gate, Generic[Item]):
     """A ``Recording`` holds the results of the baseline's retrievals, in order. Thread-safe.
 
-    ``added``: items that are added to the result of every retrieval. ``only``: the retrievers that are
-    recorded; empty for all. ``fault``: why a result could not be recorded, or None. ``searched_own``: the
-    searched objects that the run made, by their classes.
+    ``added``: items that are added to the result of every retrieval. ``only``: the only retrievers that
+    are recorded; empty for all. ``fault``: why a result could not be recorded, or None. ``derived``: the
+    kinds of objects that the run built from retrieved documents, as names of classes. ``searched_own``:
+    the kinds of searched objects that the run made.
     """
 
     def __init__(
@@ -37,7 +39,8 @@ class Recording(Gate, Generic[Item]):
         self.fault: RagRuleError | None = None
 
     def begin(self) -> int:
-        """Returns the moment at which a retrieval begins."""
+        """Returns a number for the moment at which a retrieval begins; later moments have higher
+        numbers."""
         return next(self._moments)
 
     def record(
@@ -59,7 +62,8 @@ class Recording(Gate, Generic[Item]):
             )
 
     def failed(self, keys: Keys, error: Exception, retriever: object) -> None:
-        """Records that a retrieval raised; the application may have caught the error."""
+        """Records that a retrieval raised an error, also if the application catches it. Replays then
+        raise it too."""
         with self._lock:
             self._failures.append(Retrieval(keys, (), retriever, error=error))
 
@@ -74,7 +78,7 @@ class Recording(Gate, Generic[Item]):
         return self.texts_of(items)
 
     def are_new(self, items: Sequence[Item], before: int) -> list[bool]:
-        """Returns for each item whether its source was not retrieved before the moment ``before``."""
+        """For each item, returns True iff its source was not retrieved before the moment ``before``."""
         with self._lock:
             earlier = [each.items for each in self._retrievals if each.ended < before]
         *known, own = self._identify([*earlier, items])

@@ -1,4 +1,5 @@
-"""This module holds the remarks on replays whose searches differ from the baseline's."""
+"""This module holds the remarks, for the reader of an explanation, on replays whose searches differ from
+the baseline's."""
 
 SEVERAL_RESULTS = (
     "a retrieval had several results in the baseline, so each time that a replay makes it, it is served "

@@ -10,20 +10,21 @@ Item = TypeVar("Item")
 """A retrieved document in the framework's own type."""
 
 Keys: TypeAlias = tuple[Hashable, ...]
-"""The keys by which a repeated retrieval is recognised, the most specific first."""
+"""Keys of a retrieval, the most specific first. Two retrievals with a common key count as the same
+one."""
 
 Searched: TypeAlias = tuple[str, ...]
-"""The names of the classes of the object that a retrieval searches."""
+"""The kind of the objects that a retrieval searches: the names of their classes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval(Generic[Item]):
     """A ``Retrieval`` holds one retrieval of the baseline and its result.
 
-    ``retriever``: kept alive, so that no other object gets its ``id()``. ``form``: the form of the
-    result, which the integration restores; ``error``: the error that the retrieval raised, if any.
-    ``began``, ``ended``: moments, numbered in the order of the run. ``callers``: the user's functions
-    that made the retrieval, the innermost first.
+    ``retriever``: the object that was called; this reference keeps it alive, so that no other object gets
+    its ``id()``. ``form``: the form of the result, which replays get as well. ``error``: the error that
+    the retrieval raised, or None. ``began``, ``ended``: the numbers of the moments at which it began and
+    ended. ``callers``: the user's functions that led to the retrieval, the innermost first.
     """
 
     keys: Keys
@@ -46,9 +47,11 @@ Batch: TypeAlias = tuple[tuple[Source, Item], ...]
 
 @dataclass(frozen=True, slots=True)
 class Results(Generic[Item]):
-    """A ``Results`` holds the results of all calls of one retrieval in the baseline.
+    """A ``Results`` holds all results that the baseline got for one retrieval, which it may have made
+    several times.
 
-    ``overlapping``: True if calls overlapped in time, so that their order is unknown.
+    ``overlapping``: True if some of these calls overlapped in time; the order of their results is then
+    unknown.
     """
 
     key: Hashable
@@ -57,5 +60,6 @@ class Results(Generic[Item]):
 
     @property
     def differ(self) -> bool:
-        """Returns True iff the calls did not all find the same sources."""
+        """Returns True iff at least two of the calls found different sources, or the same in another
+        order."""
         return len({tuple(source.id for source, _ in batch) for batch in self.batches}) > 1

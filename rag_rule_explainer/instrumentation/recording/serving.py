@@ -1,4 +1,4 @@
-"""This module serves the retained sources to a replay."""
+"""This module serves the retained sources to the searches of a replay."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
@@ -16,10 +16,11 @@ from .retrievals import Batch, Item, Keys, Results, Retrieval
 class Serving(Gate, Generic[Item]):
     """A ``Serving`` serves the retained sources to the retrievals of one replay.
 
-    ``served``: the number of retrievals; ``delivered``: the ids of the sources that they returned.
-    ``order``: the ids of the retained sources if their order is not the recorded one, else empty;
-    ``handed``: the delivered ids, in the order of their first delivery; empty without ``order``.
-    ``undecided``: why the answer cannot count, or empty.
+    ``served``: the number of retrievals. ``delivered``: the ids of the sources that were returned.
+    ``order``: the ids of the retained sources if their order differs from the baseline's, else empty.
+    ``handed``: the delivered ids, in the order of their first delivery; only filled if ``order`` is set.
+    ``refused``: the error of a query that must not be served, or None. ``undecided``: why the replay's
+    answer cannot count, or empty.
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:
@@ -39,12 +40,14 @@ class Serving(Gate, Generic[Item]):
         self._places = {identity: place for place, identity in enumerate(self.order)}
 
     def serve(self, keys: Keys, asked: str = "") -> list[Item] | None:
-        """Returns the retained ones of the items that the baseline recorded for this retrieval.
+        """Returns the items that the baseline recorded for this retrieval, without those of omitted
+        sources.
 
-        If the baseline made the retrieval several times with different results, the n-th call returns
-        the n-th result. If that order is unknown, all results are returned, and ``undecided`` is set.
-        For a new query, ``on_new_query`` decides; None means that the caller must retrieve live, and pass
-        the result to ``filtered``. Raises UnknownQuery.
+        ``keys``: the keys of the retrieval; ``asked``: its query, for messages. If the baseline made the
+        retrieval several times with different results, the n-th call returns the n-th result. If their
+        order is unknown, all results are returned, and ``undecided`` is set. ``on_new_query`` decides how
+        a new query is served. Returns None if the caller must search for real, and pass the result to
+        ``filtered``. Raises UnknownQuery, or the error that the retrieval raised in the baseline.
         """
         with self._lock:
             self.served += 1
@@ -70,9 +73,10 @@ class Serving(Gate, Generic[Item]):
             return self._deliver(self._captured.everything)
 
     def begins_with(self, keys: Keys) -> bool:
-        """Returns True iff this is the replay's first retrieval and the baseline made it too.
+        """Returns True iff this is the replay's first retrieval, and the baseline made it too.
 
-        Nothing was delivered before, so no text in its result can be derived from a source.
+        Before its first retrieval, a replay was served nothing, so its result cannot be derived from a
+        source.
         """
         with self._lock:
             return not self.served and self._captured.recorded(keys) is not None
@@ -90,7 +94,8 @@ class Serving(Gate, Generic[Item]):
         return tuple(each_once.values())
 
     def form(self, keys: Keys) -> object:
-        """Returns the form of a retrieval's result in the baseline; None if the retrieval is new."""
+        """Returns the form of the result that the baseline got for a retrieval with these keys; None if
+        it made no such retrieval."""
         return self._captured.form(keys)
 
     def form_of_another(self, retriever: object) -> object:
@@ -106,13 +111,15 @@ class Serving(Gate, Generic[Item]):
         return [source.text for source in self._captured.identify([items])[0]]
 
     def delivered_texts(self) -> list[str]:
-        """Returns the texts of the sources that were delivered so far."""
+        """Returns the texts of the sources that this replay was served so far."""
         return [source.text for source in self._captured.sources if source.id in self.delivered]
 
     def are_kept(self, items: Sequence[Item]) -> list[bool | None]:
-        """Returns for each item of a live retrieval whether its source is retained; None if it has none.
+        """Returns one value for each item of a real search: True if its source is retained, False if it
+        is omitted, None if it has no known source.
 
-        Notes the retained sources as delivered. Counts as a retrieval if any item has a source.
+        Counts the retained sources as delivered, and the search as a retrieval if any item has a known
+        source.
         """
         with self._lock:
             batch = self._captured.recognised(items)
@@ -122,7 +129,7 @@ class Serving(Gate, Generic[Item]):
         return [kept.get(id(item)) for item in items]
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
-        """Returns the retained ones of a live retrieval's items and of the added documents."""
+        """Returns those items of a real search, and those added documents, whose sources are retained."""
         with self._lock:
             found = self._captured.recognised([*items, *self._captured.added])
             return self._deliver(tuple({id(item): (source, item) for source, item in found}.values()))

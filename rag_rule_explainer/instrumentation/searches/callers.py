@@ -1,4 +1,5 @@
-"""This module names the user's functions that a search is called from; one of them can be gated."""
+"""This module names the user's functions that lead to a search. Messages name them, because the user may
+put one of them into a gate."""
 
 import inspect
 import sysconfig
@@ -11,11 +12,12 @@ _OTHERS = tuple(
 )
 _OWN = "rag_rule_explainer"
 _MOST = 12
-"""The largest number of functions that are named; the innermost ones are kept."""
+"""At most this many functions are named: those nearest to the search."""
 
 
 def callers() -> tuple[str, ...]:
-    """Returns the user's functions on the call stack, the innermost first, without those of libraries."""
+    """Returns the names of the user's functions on the call stack, the innermost first. Functions of
+    libraries are left out."""
     named: list[str] = []
     for frame in _frames(inspect.currentframe()):
         code = frame.f_code
@@ -23,7 +25,8 @@ def callers() -> tuple[str, ...]:
         if module.endswith(_OWN) or code.co_filename.startswith(("<", *_OTHERS)):
             continue
         name = getattr(code, "co_qualname", code.co_name).rsplit("<locals>.", 1)[-1]
-        if name.startswith("<") and name != "<lambda>":  # a module, a comprehension
+        # the name of a module's code or of a comprehension, which is no function of the user
+        if name.startswith("<") and name != "<lambda>":
             continue
         function = "a lambda" if name == "<lambda>" else f"{name}()"
         named.append(f"{function} ({Path(code.co_filename).name}, line {code.co_firstlineno})")

@@ -9,12 +9,14 @@ from collections.abc import Iterable
 from ..requests.source_recognition import reading_of
 
 _SHARE = 0.5
-"""The share of a text's stretches that must stand in known texts. Where texts are joined, the stretches
-across a joint stand in none of them."""
+"""A text counts as derived if at least this share of its stretches (short runs of words) also occurs in
+known texts. The share is below 1 because stretches across the joint of two joined texts occur in neither
+of them."""
 
 
 class Known:
-    """This class keeps the texts that a run knows, and recognises texts that are derived from them."""
+    """A ``Known`` holds the texts that a run already knows, and recognises texts that are derived from
+    them."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         readings = [reading_of(each) for each in texts]
@@ -25,7 +27,8 @@ class Known:
         return bool(self._lines)
 
     def derives(self, text: str) -> bool:
-        """Returns whether the text was cut out of a known text, or put together from several."""
+        """Returns True iff the text was cut out of a known text, or put together from several. Also True
+        for a blank text."""
         read = reading_of(text)
         if not read.line.strip() or any(read.line in each for each in self._lines):
             return True

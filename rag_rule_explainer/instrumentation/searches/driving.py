@@ -1,4 +1,9 @@
-"""This module runs the generator of a retrieval together with the real search, sync or async."""
+"""This module lets the generator of a retrieval work together with the real search, which may be sync or
+async.
+
+The generator yields at most once, to ask for the real search; it is sent the result, and returns what the
+caller gets.
+"""
 
 from collections.abc import Awaitable, Callable, Generator
 from inspect import isawaitable
@@ -13,9 +18,11 @@ Result: TypeAlias = Any
 def driven(
     retrieval: Generator[None, Result, T], search: Callable[[], Result], *, awaited: bool = False
 ) -> Any:
-    """Returns the result of a retrieval whose real search is a function; awaitable if the search's is.
+    """Runs a retrieval whose real search is a plain function, and returns what its caller gets. This is
+    awaitable if the function returns an awaitable.
 
-    ``awaited``: the search is known to return an awaitable, so a served result has to be awaitable too.
+    ``awaited``: True if the function is expected to return an awaitable. A result that is served without
+    calling the function is then awaitable too.
     """
     step = _Step(retrieval)
     if not step.wants_a_search():
@@ -42,7 +49,7 @@ async def _once_there(step: "_Step[T]", coming: Awaitable[Result]) -> T:
 
 
 async def adriven(retrieval: Generator[None, Result, T], search: Callable[[], Awaitable[Result]]) -> T:
-    """Returns the result of a retrieval whose real search is a coroutine function."""
+    """Runs a retrieval whose real search is a coroutine function, and returns what its caller gets."""
     step = _Step(retrieval)
     if step.wants_a_search():
         try:
@@ -55,7 +62,8 @@ async def adriven(retrieval: Generator[None, Result, T], search: Callable[[], Aw
 
 
 class Stopped(Exception):
-    """This error carries a search's StopIteration, which cannot be thrown into or out of a generator."""
+    """A ``Stopped`` carries the StopIteration that a search raised, because Python does not let a
+    StopIteration pass through a generator."""
 
     def __init__(self, error: StopIteration) -> None:
         super().__init__(str(error))
@@ -63,22 +71,24 @@ class Stopped(Exception):
 
 
 class _Step(Generic[T]):
-    """This class steps the generator of a retrieval, which makes at most one real search."""
+    """A ``_Step`` runs the generator of one retrieval, which asks for at most one real search."""
 
     def __init__(self, retrieval: Generator[None, Result, T]) -> None:
         self._retrieval = retrieval
         self.result: Any = None
 
     def wants_a_search(self) -> bool:
-        """Returns whether the real search has to be made; if not, ``result`` is set."""
+        """Starts the generator. Returns True iff it asks for the real search; otherwise ``result`` is
+        set."""
         return self._goes_on(lambda: next(self._retrieval))
 
     def finished(self, found: Result) -> T:
-        """Returns the retrieval's result, given the real search's."""
+        """Passes what the real search found to the generator, and returns the result of the retrieval."""
         return self._ended(self._goes_on(lambda: self._retrieval.send(found)))
 
     def failed(self, error: Exception) -> T:
-        """Returns the retrieval's result where the search raised; usually raises the same error."""
+        """Passes the error of the real search to the generator. Usually the generator raises it again;
+        otherwise the result of the retrieval is returned."""
         if isinstance(error, StopIteration):
             error = Stopped(error)
         return self._ended(self._goes_on(lambda: self._retrieval.throw(error)))

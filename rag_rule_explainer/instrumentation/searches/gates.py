@@ -1,4 +1,5 @@
-"""This module gates searches that interception cannot see, such as the user's own functions."""
+"""This module puts searches into gates that explanations can see. Searches that belong to no framework
+need this, such as the user's own functions."""
 
 import inspect
 from collections.abc import Callable, Collection, Generator, Mapping
@@ -14,12 +15,14 @@ from .driving import adriven, driven
 from .intercepted_call import Asked, Shape
 
 PartOf: TypeAlias = Callable[[object], GoingOn | None]
-"""A function from a retriever to the baseline or replay that a call of it belongs to, or None."""
+"""A function that is given a retriever, and returns the record of the baseline or replay that is running;
+None if calls of this retriever are neither recorded nor served."""
 
 
 @contextmanager
 def joining(run: GoingOn | None) -> Generator[None, None, None]:
-    """Makes ``run`` the current run inside the block, also in a thread without the run's context."""
+    """Makes ``run`` the current run for the duration of the block, unless a run is current or ``run`` has
+    ended. A user's thread that does not have the run's context needs this."""
     if run is None or run.closed or going_on() is not None:
         yield
     else:
@@ -28,7 +31,8 @@ def joining(run: GoingOn | None) -> Generator[None, None, None]:
 
 
 def check_no_class(search: object) -> None:
-    """Raises InvalidInput for a class: its instances search, and calling the class makes one."""
+    """Raises InvalidInput for a class. Calling a class makes an instance and searches nothing; its
+    instances search."""
     if isinstance(search, type):
         raise InvalidInput(
             f"gate was given the class {search.__name__}; pass an instance of it, or a method of one"
@@ -36,11 +40,12 @@ def check_no_class(search: object) -> None:
 
 
 _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-"""By code of a plain function: whether its last call returned an awaitable."""
+"""For the code of each plain function: True iff its last call returned an awaitable."""
 
 
 class _Awaiting:
-    """This class remembers whether the calls of a function return awaitables."""
+    """An ``_Awaiting`` remembers whether a function returned an awaitable, because a served result has to
+    be awaitable then too."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._code = getattr(function, "__code__", None)
@@ -48,14 +53,15 @@ class _Awaiting:
         self._seen: bool | None = None
 
     def note(self, result: Any) -> Any:
-        """Returns the result of a call, and notes whether it is awaitable."""
+        """Stores whether this result of a call is awaitable, and returns the result."""
         self._seen = inspect.isawaitable(result)
         if self._code is not None:
             _awaited[self._code] = self._seen
         return result
 
     def is_expected(self) -> bool:
-        """Returns whether the next result is probably awaitable."""
+        """Returns True iff the next call will probably return an awaitable: by the last call, else by the
+        form of the function."""
         if self._seen is not None:
             return self._seen
         return self._default if self._code is None else _awaited.get(self._code, self._default)
@@ -68,10 +74,12 @@ def gated_function(
     *,
     unsaid: Collection[str] = (),
 ) -> Callable[..., Any]:
-    """Returns the function, sync or async, with its calls recorded and served. A gate that is made inside
-    a run belongs to that run.
+    """Returns the search as a function, sync or async, whose calls are recorded in the baseline and
+    served in replays. If this is called while a run is active, later calls belong to that run, also in
+    threads without its context.
 
-    ``unsaid``: names of arguments that are no part of the query, such as callbacks.
+    ``shape``: splits and builds results. ``part_of``: finds the run of a call. ``unsaid``: names of
+    arguments that do not belong to the query, such as callbacks.
     """
     joined, awaiting = going_on(), _Awaiting(inspect.unwrap(search))
 
@@ -108,7 +116,8 @@ def _name(search: Callable[..., Any]) -> str:
 
 
 def _query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
-    """Returns the query as text: the first positional argument, else the texts among the keywords."""
+    """Returns the query as text: the first positional argument, or else all texts among the keyword
+    arguments."""
     if args:
         return str(args[0])
     texts: list[str] = []

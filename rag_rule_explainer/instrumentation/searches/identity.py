@@ -1,4 +1,4 @@
-"""This module identifies retrieved texts as sources, by id or content, never by position."""
+"""This module decides which retrieved texts are the same source: by id and content, never by position."""
 
 import hashlib
 import json
@@ -23,8 +23,8 @@ _VOLATILE = re.compile(
 class RetrievedText:
     """A ``RetrievedText`` holds a text with the id and the metadata that its framework gives it.
 
-    ``id``: None where the framework gives none. ``part_of``: the id of the whole document that the text
-    was cut from, or None.
+    ``id``: None if the framework gives none. ``part_of``: the id of the document that the text was cut
+    from; None if it is unknown or the text is a whole document.
     """
 
     text: str
@@ -34,7 +34,8 @@ class RetrievedText:
 
 
 def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
-    """Raises InvalidInput if an item is not of this kind, because another integration's gate made it."""
+    """Raises InvalidInput if an item is not of the class ``kind``. The gate of another integration made
+    such an item."""
     other = next((each for batch in batches for each in batch if not isinstance(each, kind)), None)
     if other is not None:
         raise InvalidInput(
@@ -44,14 +45,16 @@ def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
 
 
 def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]:
-    """Returns the source of each text of each retrieval; equal texts give equal sources.
+    """Returns the source of each text of each retrieval. Texts with equal identity get equal sources.
 
-    A text is identified by its content and id; without an id, by its content and its lasting metadata.
-    Stores with random ids return the same content under another id in another retrieval: both are one
-    source. Within one retrieval they are two sources. A source is named after its id or its document's
-    id. Where these are missing or UUIDs, it is named after its metadata (source, title, …). Texts of one
-    name get a hash behind it, as short as possible. A UUID is never a name, because it may be another
-    UUID at the next call.
+    The identity of a text is its id and content; without an id, it is its content and its lasting
+    metadata (metadata that no search computes). Some stores give the same content a new random id in
+    every retrieval. Such texts of different retrievals are one source, but within one retrieval they are
+    two.
+
+    A source is named after its id or its document's id. If these are missing or UUIDs, it is named after
+    its metadata (source, title, …). A UUID is never a name, because it may be another UUID at the next
+    call. If several sources have one name, a hash is added to it, as short as possible.
     """
     known = _identities(batches)
     first: dict[str, RetrievedText] = {}
@@ -67,14 +70,16 @@ def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]
 
 def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
     alike: dict[str, list[str]] = {}
-    """By content and lasting metadata: the identities that this content has had so far."""
+    """From content with lasting metadata to the identities that texts with this content have had so
+    far."""
     known: list[list[str]] = []
     for texts in batches:
         own = [_identity(text) for text in texts]
         taken = set(own)
         identities: list[str] = []
         for text, identity in zip(texts, own, strict=True):
-            # Two items without text need not be the same item: they may be images.
+            # Two items without text may be different images. Their equal content therefore does not make
+            # them one source.
             blank = text.id is not None and not text.text.strip()
             same = alike.setdefault(identity if blank else _content(text), [])
             others = (each for each in same if each not in taken)
@@ -97,7 +102,8 @@ def _content(text: RetrievedText) -> str:
 
 
 def _is_volatile(key: str, value: object) -> bool:
-    """Returns True for metadata about the search itself: scores, distances, times."""
+    """Returns True for metadata that depends on the search and not on the document: scores, distances,
+    times."""
     return isinstance(value, float) or _VOLATILE.search(str(key).casefold()) is not None
 
 
@@ -106,7 +112,8 @@ def _hashed(text: str) -> str:
 
 
 def _marks(texts: Mapping[str, RetrievedText]) -> dict[str, str]:
-    """Returns, by identity, a hash that distinguishes texts of one name and is the same at every call."""
+    """Returns a hash for each identity, for adding it to the name. The hash differs between texts of one
+    name, and is the same at every call."""
     alike: Counter[str] = Counter()
     marks: dict[str, str] = {}
     for identity, text in texts.items():
@@ -121,18 +128,20 @@ def _marks(texts: Mapping[str, RetrievedText]) -> dict[str, str]:
 
 def _name(text: RetrievedText) -> str:
     named = [text.metadata.get(key) for key in NAMING_METADATA]
-    # A random id means nothing to a reader.
+    # A random id means nothing to a reader, so it is not used as a name.
     ids = [each for each in (text.id, text.part_of) if each and not is_made_up(each)]
     return next((name for name in (*ids, *named) if isinstance(name, str) and _names(name)), "")
 
 
 def _names(text: str) -> bool:
-    """Returns False for blank text and for lone surrogates, which nothing can print."""
+    """Returns True iff the text can be a name. Blank text cannot, nor can text with lone surrogates,
+    which cannot be printed."""
     return bool(text.strip()) and text == text.encode("utf-8", "ignore").decode("utf-8")
 
 
 def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Returns a unique name for each identity, even if untrusted names and texts are made to clash."""
+    """Returns a unique name for each identity. Names stay unique even if somebody chose names and texts
+    so that short hashes are equal."""
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {

@@ -1,6 +1,7 @@
-"""This module records one call of a search, serves it from a record, or lets it through.
+"""This module handles one call of a search: the baseline records it, and a replay serves it from the
+record or lets the real search run.
 
-Only the outermost retrieval is recorded; the searches that it calls itself are not.
+If a retrieval calls other searches, only the outermost one is recorded.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -42,36 +43,38 @@ MADE_UP_SCORES = "documents without a known score were served to a search that r
 
 
 class Shape(Protocol[Item]):
-    """A shape splits the results of a search into items, and builds results of items."""
+    """A ``Shape`` splits the result of a search into items, and builds such a result from items."""
 
     def found(self, result: Any) -> Sequence[Item]:
         """Returns the items of a result."""
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: how its items are packed, whatever they are."""
+        """Returns the form of a result, without its items: for example list, single text, or a client's
+        response."""
         ...
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given another request's form."""
+        """Returns the form of the result for a request that the baseline never made. ``form``: the form
+        of the result of another request."""
         ...
 
     def result(self, found: Sequence[Item], form: object = ()) -> Any:
-        """Returns the items in the form of a result."""
+        """Builds a result of this form from the items, and returns it."""
         ...
 
     def needs_scores(self, found: Iterable[Item]) -> bool:
-        """Returns True iff scores would have to be made up."""
+        """Returns True iff the search returns scores and some of these items have none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Item]):
-    """This class represents one call of a search.
+    """An ``Asked`` represents one call of a search.
 
-    ``keys``: identify equal calls. ``event_keys``: identify calls of which only events were recorded.
-    ``hangs_on``: the objects that are searched, such as a retriever's store. An object that the run made
-    or wrote to may hold what the run retrieved before.
+    ``keys``: equal calls have equal keys. ``event_keys``: the keys for retrievals of which only the
+    framework's events were recorded. ``hangs_on``: the objects that are searched, such as a retriever's
+    store. An object that the run made or wrote to may hold what the run retrieved before.
     """
 
     retriever: object
@@ -82,7 +85,11 @@ class Asked(Generic[Item]):
     hangs_on: tuple[object, ...] = ()
 
     def retrieval(self, part: GoingOn) -> Generator[None, Result, Result]:
-        """Returns what the caller of the search gets. A yield asks for the result of the real search."""
+        """Records or serves the call, and returns what the caller of the search gets.
+
+        ``part``: the record of the running baseline or replay. This is a generator: a yield asks for the
+        result of the real search, which has to be sent to it.
+        """
         note_retrieving_tools()
         part.queries.append(self.query)
         run = participation()
@@ -125,7 +132,8 @@ class Asked(Generic[Item]):
         except RagRuleError as error:
             if run is not None and not run.state.live:
                 raise
-            # The user's own run keeps its results; the error is raised after it.
+            # In the user's own run, the search still returns its result. The error is raised after the
+            # run.
             part.fault = part.fault or error
             return result
 
@@ -137,11 +145,12 @@ class Asked(Generic[Item]):
         if self._was_born():
             part.searched_own.add(self._kind)
         if genuine is not None:
-            # Only documents that were not derived are sources; replays derive the others again.
+            # Only documents that were not derived from other sources are recorded. Every replay derives
+            # the other documents again from what it is served.
             if genuine:
                 part.record(self.keys, genuine, self.retriever, form, began, called_by)
             elif not self._was_born():
-                # A replay that writes nothing into the searched object has to find nothing in it.
+                # The search found only derived documents, so a replay that derives none must find none.
                 part.record(self.keys[:1], (), self.retriever, form, began, called_by)
             return result
         found = [*own, *part.added]
@@ -160,17 +169,22 @@ class Asked(Generic[Item]):
         return run is not None and any(map(run.state.bore, self.hangs_on))
 
     def _holds_own(self) -> bool:
-        """Returns whether this run made a searched object, or wrote to it."""
+        """Returns True iff this run made a searched object, or wrote to one."""
         run = participation()
         return run is not None and any(map(run.state.holds_own, reached(*self.hangs_on)))
 
     def _genuine(self, part: Recording[Item], found: Sequence[Item], began: int) -> list[Item] | None:
-        """Returns the items found in the baseline that were not derived from earlier retrieved texts;
-        None where no item is known to be derived."""
+        """Returns the found items of the baseline that were not derived from texts that it retrieved
+        earlier. Returns None if no item is known to be derived.
+
+        ``began``: the moment at which the search began; only texts that were retrieved before are
+        compared.
+        """
         run = participation()
         if run is None or run.shared is None or not found:
             return None
-        # Comparing texts is slow, so it is done only where the run changed a searched object.
+        # Comparing texts is slow. Without a change of a searched object nothing can be derived, so
+        # nothing is compared.
         holds_own, changed = self._holds_own(), list(self._changed(run.shared))
         known = Known([*part.texts(before=began), *_made_by_models()] if holds_own or changed else ())
         derived = [known.derives(text) for text in part.texts_of(found)] if known else []
@@ -192,17 +206,18 @@ class Asked(Generic[Item]):
         return [item for item, made in zip(found, derived, strict=True) if not made]
 
     def _changed(self, before: Shared) -> Iterator[object]:
-        """Yields the searched collections that are new or of another size since the run began."""
+        """Yields the searched collections that are new, or whose size has changed since the run began."""
         for each in reached(*self.hangs_on):
             size = size_of(each)
             if size is not None and before.size_of(each) != size:
                 yield each
 
     def _searches_what_was_made(self, part: Serving[Item]) -> bool:
-        """Returns whether the searched object may hold what this replay retrieved before.
+        """Returns True iff the searched object may hold what this replay retrieved before. The real
+        search is then run.
 
-        The user's documents in an object that the run made look the same, and may be searched live as
-        well: what is omitted is dropped from the result.
+        This may also be True for an object that the run made from the user's own documents. Searching it
+        for real does no harm, because omitted sources are removed from the result.
         """
         if part.begins_with((*self.keys, *self.event_keys)):
             return False
@@ -210,8 +225,8 @@ class Asked(Generic[Item]):
         return (_COPIES, *kind) in part.derived or (kind in part.derived and self._holds_own())
 
     def _derived_ones(self, part: Serving[Item], result: Result) -> Result:
-        """Returns the result of a live search without omitted sources, and without texts derived from
-        anything that this replay was not served."""
+        """Returns the result of a real search without the omitted sources. Texts that were derived from
+        anything that this replay was not served are removed as well."""
         found = list(self._found(result))
         known = Known([*part.delivered_texts(), *_made_by_models()])
         kept: list[Item] = []
@@ -236,7 +251,8 @@ class Asked(Generic[Item]):
 
 @contextmanager
 def _told() -> Generator[None, None, None]:
-    """Notes an error of this package that is raised inside, in case the application swallows it."""
+    """If an error of this package is raised in the block, notes it on the run before raising it. The
+    application may swallow the error."""
     try:
         yield
     except RagRuleError as error:
@@ -244,9 +260,10 @@ def _told() -> Generator[None, None, None]:
 
 
 def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
-    """Returns whether the run put retrieved texts into a collection that it made itself.
+    """Returns True iff the run put retrieved texts into a collection that this run made.
 
-    Raises StateShared where such a collection is shared by all runs.
+    ``changed``: the searched collections that are new or changed; ``before``: the state before the run.
+    Raises StateShared if all runs share such a collection.
     """
     made, now = False, None
     for each in changed:
@@ -259,7 +276,8 @@ def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bo
 
 
 def _texts_in(held: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of documents in a collection; a document may be a part of a tuple."""
+    """Yields the texts of the documents in a collection. Its elements may be documents, or tuples with
+    documents in them."""
     for each in held:
         pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
         yield from (text for text in map(text_in, pair) if text is not None and text.strip())
@@ -273,6 +291,7 @@ def _made_by_models() -> list[str]:
 
 
 def asked_part(retriever: object) -> GoingOn | None:
-    """Returns the replay or baseline that a call of this retriever belongs to; None outside of both."""
+    """Returns the record of the running replay or baseline. Returns None outside of both, or if calls of
+    this retriever are not recorded."""
     part = going_on()
     return part if part is not None and part.concerns(retriever) else None

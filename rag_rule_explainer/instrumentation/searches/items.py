@@ -1,4 +1,5 @@
-"""This module reads the results of the user's own searches item by item, whatever kind an item is."""
+"""This module splits the results of the user's own searches into items, and reads the text of items of
+any kind."""
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -28,23 +29,22 @@ _NAMED = (
 
 
 class ResponsePart(NamedTuple):
-    """A ``ResponsePart`` is an item of a client's response. ``row``: the place of its query."""
+    """A ``ResponsePart`` is one item of a client's response. ``row``: the index of the query that found
+    it, because a response may answer several queries."""
 
     item: Any
     row: int
 
 
 class MadeItem(NamedTuple):
-    """A ``MadeItem`` is an item that the user's ``item_of`` made of a document."""
+    """A ``MadeItem`` is an item that the user's ``item_of`` returned for a document in ``documents=``."""
 
     item: Any
 
 
 class Response(NamedTuple):
-    """A ``Response`` is a client's response and the pattern for responses with other items.
-
-    ``like``: a copy of the response as it came.
-    """
+    """A ``Response`` is the form of a client's response; responses with other items are built after it.
+    ``client``: splits and builds responses. ``like``: a copy of the response that the client returned."""
 
     client: Client
     like: Any
@@ -54,8 +54,9 @@ class Response(NamedTuple):
 class ItemReading:
     """An ``ItemReading`` reads the results of a search that belongs to no framework.
 
-    ``items_of``: the client that splits responses into items; None for recognised responses and plain
-    lists. ``text_of``: a function from an item to its text.
+    ``items_of``: the client that splits responses into items; with None, only responses of known clients
+    and plain lists are split. ``text_of``: the user's function from an item to its text; None for items
+    of known kinds.
     """
 
     items_of: Client | None = None
@@ -72,9 +73,10 @@ class ItemReading:
             checked_function("text_of", self.text_of, "a function from an item to its text")
 
     def parts(self, result: Any) -> list[tuple[RetrievedText, ResponsePart]] | None:
-        """Returns the items of a client's response; None where the result is not recognised as one.
+        """Returns the items of a client's response, each with its text. Returns None if the result is not
+        recognised as a response.
 
-        Raises InvalidInput where the response cannot be split into items, or an item has no text.
+        Raises InvalidInput if the response cannot be split into items, or an item has no text.
         """
         form = self.form(result)
         if not isinstance(form, Response):
@@ -85,21 +87,24 @@ class ItemReading:
         rows = () if like is None else self._rows(client, like)
         parts = [ResponsePart(item, place) for place, row in enumerate(rows) for item in row]
         if self.items_of is not None and like is not None:
-            # A response that cannot be put together is told before a replay is paid for.
+            # Building the response is tried at once: if it fails, the user learns it before a replay is
+            # paid for.
             self._response(parts, Response(client, copied(like)))
         return [(self._read(client, part.item), part) for part in parts]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: a ``Response``, else what ``form_of`` returns."""
+        """Returns the form of a result: a ``Response`` for a client's response, otherwise as ``form_of``
+        returns it."""
         if self.items_of is not None:
             return Response(self.items_of, copied(result))
         client = recognised(result)
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given the form of another request's result.
+        """Returns the form of the result for a request that the baseline never made. ``form``: the form
+        of another request's result.
 
-        Raises UnknownQuery where the other request had several queries.
+        Raises UnknownQuery if the other request had several queries.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
@@ -108,9 +113,9 @@ class ItemReading:
         return form
 
     def result(self, given: Sequence[Any], form: object) -> Any:
-        """Returns the items as a result of this form.
+        """Builds a result of this form from the items, and returns it.
 
-        Raises InvalidInput where they cannot be put into a client's response.
+        Raises InvalidInput if they cannot be put into a client's response.
         """
         if isinstance(form, Response):
             return self._response(given, form)
@@ -121,9 +126,10 @@ class ItemReading:
         return result_like([each.item if isinstance(each, MadeItem) else each for each in given], form)
 
     def read(self, item: Any, *, whole: bool = False) -> RetrievedText:
-        """Returns the text, id and metadata of an item; ``text_of`` reads its text if it is set.
+        """Returns the text, id and metadata of an item. The text is read by ``text_of`` if it is set.
 
-        ``whole``: the item is all that the search returned. Raises InvalidInput if no text can be read.
+        ``whole``: True if the item is the whole result of the search, for the message. Raises
+        InvalidInput if no text can be read.
         """
         given = read_any(item)
         text = self._text(item, given)
@@ -165,7 +171,8 @@ class ItemReading:
         return users_result("text_of", self.text_of, item, what="the text of the item")
 
     def _ask(self, method: Callable[..., Any], *given: Any) -> Any:
-        """Returns what a client's method returns; errors of a client that the user gave name it."""
+        """Calls a method of a client and returns its result. If the user gave the client (``items_of``),
+        errors of the method say so."""
         return method(*given) if self.items_of is None else users_result("items_of", method, *given)
 
     def _response(self, given: Sequence[Any], form: Response) -> Any:
@@ -186,9 +193,10 @@ class ItemReading:
 
 
 def why_empty(form: object) -> str:
-    """Returns the reason that an empty client's response gives; empty if it gives none.
+    """Returns why a client's response is empty, if the response says so, such as by an error message in
+    it; otherwise an empty text.
 
-    ``form``: what ``ItemReading.form`` returned.
+    ``form``: the form of the response, as ``ItemReading.form`` returned it.
     """
     fault: Any = getattr(form.client, "fault", None) if isinstance(form, Response) else None
     return "" if fault is None else fault(cast("Response", form).like)
@@ -222,13 +230,14 @@ def _retrieved(text: str, given: Given | None) -> RetrievedText:
 def _plain_id(given: object) -> str | None:
     if isinstance(given, (str, UUID)):
         return str(given)
-    with suppress(TypeError):  # a number, also a number in an array
+    with suppress(TypeError):  # also a number of numpy, which has ``__index__``
         return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
 
 
 def items_in(result: Any) -> Iterable[Any]:
-    """Returns the items of a result: a sequence of items, a single item, or None for no items."""
+    """Returns the items of a result: those of a list or tuple, none for None, and any other result as a
+    single item."""
     if result is None:
         return ()
     single: tuple[Any, ...] = (result,)
@@ -236,7 +245,8 @@ def items_in(result: Any) -> Iterable[Any]:
 
 
 def form_of(result: Any) -> object:
-    """Returns the form of a result: ``""`` for a text, ``()`` for a list or None, else ``ONE``."""
+    """Returns the form of a result: ``""`` for a text, ``()`` for a list, a tuple or None, and ``ONE``
+    for a single object."""
     if isinstance(result, str):
         return ""
     return () if result is None or isinstance(result, (list, tuple)) else ONE
@@ -246,7 +256,8 @@ ONE = object()
 
 
 def result_like(items: list[Any], form: object) -> Any:
-    """Returns the items in this form: one text for all, a list, or the first item or None."""
+    """Builds a result of the form that ``form_of`` returned: one text of all items, the first item (None
+    if there is none), or a list."""
     if form == "":
         return "\n\n".join(items)
     if form is ONE:
@@ -255,7 +266,8 @@ def result_like(items: list[Any], form: object) -> Any:
 
 
 def text_in(item: Any) -> str | None:
-    """Returns the text of an item; None where the item is no text and has none in a known field."""
+    """Returns the text of an item: the item itself, or the first of its usual text fields; None if it has
+    none."""
     if isinstance(item, str):
         return item
     texts = (field_of(item, key) for key in TEXT_KEYS)

@@ -20,15 +20,16 @@ from .users_documents import as_items
 
 Search = TypeVar("Search", bound=Callable[..., Any])
 ItemOf = Callable[[Source], Any]
-"""The user's function from a document that the caller passes to an item as the search returns it."""
+"""The user's function from a document in ``documents=`` to an item of the kind that the search
+returns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A ``Found`` is an item of a search result.
+    """A ``Found`` is an item of a search result, with its text.
 
-    ``given``: the item as the search returned it, or as the caller passed it in ``documents=``
-    (``is_from_caller``).
+    ``given``: the item as the search returned it, or the document as the caller passed it in
+    ``documents=``. ``is_from_caller``: True for such a document.
     """
 
     text: RetrievedText
@@ -37,16 +38,16 @@ class Found:
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """Returns the source of each item of each retrieval."""
+    """Returns, for each retrieval, the sources of its items."""
     checked_items(batches, Found)
     return sources_of([[found.text for found in batch] for batch in batches])
 
 
 def as_found(documents: Iterable[Any]) -> list[Found]:
-    """Returns the caller's documents as items.
+    """Returns the caller's documents as items of a search result.
 
-    Raises InvalidInput for anything but texts, ``Source``s and JSON objects, for an empty list, and for
-    a document that is given twice.
+    Documents may be texts, ``Source``s and JSON objects. Raises InvalidInput for other objects, for an
+    empty list, and for a document that is given twice.
     """
     given: Any = documents if hasattr(documents, "__getitem__") else list(documents)
     items = as_items(given, _lifted, identify, "dict with a text")
@@ -61,18 +62,19 @@ def _lifted(given: object) -> Found | None:
 
 @dataclass(frozen=True, slots=True)
 class FunctionShape:
-    """This class is the shape of the results of a user's function.
+    """A ``FunctionShape`` splits and builds the results of a user's function.
 
     The function may return texts, dicts, objects with a text, or a client's response. ``reading``: reads
-    the results. ``item_of``: makes an item of a document that the caller passes.
+    the results. ``item_of``: makes an item from a document that the caller passes; None if such documents
+    can be served as they are.
     """
 
     reading: ItemReading = field(default_factory=ItemReading)
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the items of a result. Raises InvalidInput, saying what to pass, where they cannot be
-        read."""
+        """Returns the items of a result. Raises InvalidInput if they cannot be read; the message says
+        which argument of ``gate`` helps."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(text, part) for text, part in parts]
@@ -80,22 +82,25 @@ class FunctionShape:
         return [Found(self.reading.read(each, whole=whole), copied(each)) for each in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: how its items are packed, whatever they are."""
+        """Returns the form of a result, without its items: for example list, single text, or a client's
+        response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for a request that was never made, given another request's form."""
+        """Returns the form of the result for a request that the baseline never made. ``form``: the form
+        of the result of another request."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
-        """Returns the items in this form: a client's response, a list, or one string for all."""
+        """Builds a result of this form from the items: a client's response, a list, or one string of all
+        texts."""
         as_text = form == "" or any(
             isinstance(each.given, str) for each in found if not each.is_from_caller
         )
         return self.reading.result([self._given(each, as_text=as_text) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False: items that came with a score keep it."""
+        """Returns False, because items that had a score still have it."""
         return False
 
     def _given(self, found: Found, *, as_text: bool) -> Any:
@@ -113,7 +118,8 @@ class FunctionShape:
         if isinstance(found.given, Source):
             source = found.given
             return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
-        # The caller's documents have to be of the kind that the search returns.
+        # The document is served as the caller passed it; the caller has to pass objects of the kind that
+        # the search returns.
         return copied(found.given)
 
 
@@ -145,16 +151,17 @@ def gate(
     """Returns the search, a function or a method, sync or async, in a form that explanations can see.
 
     ``gate`` is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class.
-    Outside of an explanation, a gated search does the same as before. A gate that is made inside a run
-    belongs to that run, wherever it is called.
+    Outside of an explanation, a gated search does the same as before. If ``gate`` is called while a run
+    of the application is being explained, the gated search belongs to that run, also in other threads.
 
-    The search may return strings, dicts, or objects with a text; ``text_of`` reads the text of an item of
-    any other kind, and ``item_of`` makes such an item of a ``Source`` (for ``documents=``). A string that
-    a function returns is one source. An item is named after its ``id``, else after its metadata.
+    The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
+    reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).
+    If a function returns one string, this string is one source. An item is named after its ``id``, or
+    else after its metadata.
 
     The search may also be a method of a raw client, such as ``collection.query``: see
     ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits its responses into items and
-    builds responses of items; Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP do not need it.
+    builds responses from items. Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP do not need it.
 
     Raises InvalidInput if ``search`` is not a function or a method.
     """
@@ -174,8 +181,8 @@ def gate(
 
 
 class _GatedMethod:
-    """This class is a gated method in the body of a class. It gates the bound method of each object, so
-    that the object is not taken for a part of the query."""
+    """A ``_GatedMethod`` stands in a class for a method that searches. It gates the bound method of each
+    object; otherwise the object (``self``) would be read as the query."""
 
     def __init__(self, search: Callable[..., Any], shape: FunctionShape) -> None:
         update_wrapper(self, search)

@@ -1,4 +1,5 @@
-"""This module defines the result of a retrieval that no model was called after."""
+"""This module defines the result of a run that was stopped after its retrieval, for an estimate of the
+cost."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,8 +15,9 @@ from ..run_context import ModelWatch
 class Retrieved(NamedTuple):
     """A ``Retrieved`` holds the sources that an application retrieved and would show its model.
 
-    ``prompt``: the text that a model was about to be sent; None if no request was made. ``tokens``: the
-    tokens that models spent before. ``shape``: what is known of a whole run, for an estimate.
+    ``prompt``: the text of the request that was stopped, or of the last request; None if there was no
+    request. ``tokens``: the tokens that the run's models spent. ``shape``: the known properties of a
+    whole run, which the estimate uses.
     """
 
     sources: Sequence[Source]
@@ -32,12 +34,13 @@ class Retrieved(NamedTuple):
         request: Request | None,
         watch: ModelWatch,
     ) -> "Retrieved":
-        """Returns the result of a run. ``request``: the request that the run was stopped at, or None if
-        the run ended by itself."""
+        """Returns the result of a run. ``request``: the request at which the run was stopped; None if the
+        run ended without being stopped."""
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1
         if one_at_a_time:
-            # The other sources would have been shown in later requests, which were not made.
+            # The run was stopped at a request with one source. The other sources would have been shown in
+            # later requests, so none of them may count as unseen.
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
         before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]

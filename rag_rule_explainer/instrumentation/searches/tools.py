@@ -14,11 +14,12 @@ _NOT_STUBBED = object()
 
 
 def tool(function: Function) -> Function:
-    """Returns the function, sync or async, marked as a tool of its name: a decorator.
+    """Marks a function, sync or async, as a tool of the model; a decorator. The tool is named after the
+    function.
 
-    ``stub_tools=`` needs the mark to replace the results of a tool that must not run in replays, such as
-    a tool that writes or sends. Tool calls are counted without it, from the model's replies. Outside of
-    an explanation, the function does the same as before.
+    ``stub_tools=`` replaces the results of tools that must not run in replays, such as a tool that writes
+    or sends. It only works for marked functions. Tool calls in the model's replies are counted without
+    the mark. Outside of an explanation, the function does the same as before.
     """
     name = checked_function("tool", function, "a function").__name__
 

@@ -1,4 +1,4 @@
-"""This module reads the documents that the caller passes, in the forms in which they may be logged."""
+"""This module reads the documents that the caller passes, for example as JSON objects from a log."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
@@ -17,12 +17,12 @@ def as_items(
 ) -> list[Item]:
     """Returns the caller's documents as items of a retrieval.
 
-    ``lift``: a function from a framework's own document or a ``RetrievedText`` to an item, and to None
-    from anything else. ``kind``: the framework's word for a document. A document may also be a
+    ``lift``: makes an item from the framework's own document or a ``RetrievedText``, and returns None for
+    other objects. ``kind``: the framework's word for a document, for messages. A document may also be a
     ``Source``, a text, or a JSON object with ``id``, a text (``page_content``, ``text`` or ``content``),
     ``metadata`` and ``title``.
 
-    Raises InvalidInput for anything else, for an empty list, and for a document that is given twice.
+    Raises InvalidInput for other objects, for an empty list, and for a document that is given twice.
     """
     if isinstance(given, (str, Mapping)) or lift(given) is not None:
         name = type(cast("object", given)).__name__

@@ -9,11 +9,12 @@ tracer.
 import sys
 from collections.abc import Generator
 from contextlib import AbstractContextManager
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from . import endpoints, langsmith, late, late_runs, spans
 from .marks import TracedReplay, being_traced, current_replay
+from .receivers import Receivers
 from .replacing import MakeReplacement, Replacing
 
 
@@ -63,7 +64,7 @@ def _of_a_client(send: Any) -> Any:
 
 def _is_dead_client(replay: TracedReplay, client: Any, api_url: str | None) -> bool:
     asked = langsmith.asked_at(client, api_url)
-    return bool(asked) and all(_is_dead(replay, each) for each in asked)
+    return bool(asked) and all(_why_dead(replay, each) for each in asked)
 
 
 def _of_a_tracer(start: Any) -> Any:
@@ -71,11 +72,14 @@ def _of_a_tracer(start: Any) -> Any:
     def started(tracer: Any, *args: Any, **kwargs: Any) -> Any:
         spans.mark_of(tracer)
         replay = current_replay()
-        if replay is not None and (
-            not replay.is_shown or any(_is_dead(replay, each) for each in spans.asked_at(tracer))
-        ):
-            return spans.unrecorded()
         begin = _bound(start, tracer)
+        if replay is not None and not replay.is_shown:
+            return spans.unrecorded()
+        if replay is not None:
+            receivers = Receivers.of(tracer, partial(_why_dead, replay))
+            if receivers.dead and not receivers.has_live_exporter:
+                return spans.unrecorded()
+            begin = receivers.limiting(begin)
         has_context = len(args) > 1 or kwargs.get("context") is not None
         around = None if has_context else late.span_around(tracer)
         if around is None:
@@ -86,10 +90,12 @@ def _of_a_tracer(start: Any) -> Any:
     return started
 
 
-def _is_dead(replay: TracedReplay, endpoint: str) -> bool:
-    """Returns True iff an endpoint does not answer, and adds a note about that to the explanation. The
-    first call for an endpoint checks it, and blocks until it answers or a time limit is over."""
+def _why_dead(replay: TracedReplay, endpoint: str) -> str:
+    """Returns why an endpoint gets no traces, empty if it answers, and adds this note to the explanation.
+    The first call for an endpoint checks it, and blocks until it answers or a time limit is over."""
     explanation = replay.explanation
+    if not endpoint:
+        return ""
     if endpoint not in explanation.endpoints:
         # An instrumentation may trace the request of the check. That trace must not count as one of the
         # replay, or it would need a check itself.
@@ -97,4 +103,4 @@ def _is_dead(replay: TracedReplay, endpoint: str) -> bool:
             why = endpoints.why_not(endpoint)
         if explanation.endpoints.setdefault(endpoint, why) is why and why:
             explanation.take_note(why)
-    return bool(explanation.endpoints[endpoint])
+    return explanation.endpoints[endpoint]

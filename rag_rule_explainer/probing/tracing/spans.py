@@ -12,6 +12,7 @@ from weakref import WeakSet
 
 from . import endpoints
 from .marks import Outcome, TraceMarks
+from .receivers import Receivers
 
 _NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
@@ -79,26 +80,19 @@ def is_on() -> bool:
 
 
 def why_nobody(tracers: Iterable[Any] = ()) -> str:
-    """Checks the endpoints to which spans of ``tracers`` and of the process are exported. Returns a note
-    for the user on the first that does not answer; empty if there is none. Blocks."""
+    """Checks the endpoints to which spans of ``tracers`` and of the process are exported. If none
+    answers, returns a note for the user on the first; otherwise an empty text. Blocks."""
     from opentelemetry import trace
 
-    for tracer in (*tracers, trace.get_tracer(_NAME)):
-        for endpoint in asked_at(tracer):
-            dead = endpoints.why_not(endpoint)
-            if dead:
-                return dead
-    return ""
+    found = [Receivers.of(each, why_dead) for each in (*tracers, trace.get_tracer(_NAME))]
+    if any(each.has_live_exporter for each in found):
+        return ""
+    return next((each.why for each in found if each.why), "")
 
 
-def asked_at(tracer: Any) -> list[str]:
-    """Returns the addresses to which a tracer's spans are exported, as far as its exporters tell them."""
-    exporters = [
-        getattr(each, "span_exporter", None)
-        for each in getattr(getattr(tracer, "span_processor", None), "_span_processors", ())
-    ]
-    found = [getattr(each, "_endpoint", None) for each in exporters]
-    return [each for each in found if isinstance(each, str)]
+def why_dead(endpoint: str) -> str:
+    """Returns a note for the user if the endpoint does not answer; empty if it answers or is empty."""
+    return endpoints.why_not(endpoint) if endpoint else ""
 
 
 def mark_of(tracer: Any) -> None:
@@ -174,7 +168,10 @@ def opened(
     """Begins a span and makes it the current one during the block. The caller must end the span."""
     from opentelemetry import trace
 
-    span = trace.get_tracer(_NAME).start_span(name, attributes=_attributes(marks, tags))
+    tracer = trace.get_tracer(_NAME)
+    span = Receivers.of(tracer, why_dead).limit(
+        tracer.start_span(name, attributes=_attributes(marks, tags))
+    )
     with current(span):
         yield TracingSpan(span)
 
@@ -192,7 +189,8 @@ def started(
     # The current context may have the marks of a replay, which the marker would add to this span too. An
     # empty context prevents that.
     with _attached(Context()):
-        return TracingSpan(tracer.start_span(name, context=around, attributes=attributes))
+        span = tracer.start_span(name, context=around, attributes=attributes)
+        return TracingSpan(Receivers.of(tracer, why_dead).limit(span))
 
 
 def _attributes(marks: TraceMarks, tags: tuple[str, ...]) -> dict[str, Any]:

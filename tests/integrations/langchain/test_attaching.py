@@ -3,7 +3,7 @@
 import asyncio
 import json
 import pickle
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, cast
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -115,7 +115,7 @@ def test_an_explained_graph_has_what_the_graph_has_beside_its_runs() -> None:
     with pytest.raises(AttributeError, match="get_states"):
         _ = chain.get_states
     with pytest.raises(AttributeError, match="get_state"):
-        _ = explained(Telling(), predicate=BAD).get_state
+        _ = cast("Any", explained(Telling(), predicate=BAD)).get_state
 
 
 def test_an_explainer_may_be_given_itself_and_the_chain_goes_on_in_others() -> None:

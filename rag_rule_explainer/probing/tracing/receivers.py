@@ -1,0 +1,63 @@
+"""This module finds the exporters of a tracer of OpenTelemetry whose endpoint does not answer, and keeps
+the spans of explanations from them. The other exporters of the same provider receive these spans."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Receivers:
+    """A ``Receivers`` object holds the span processors of one tracer. Those in ``dead`` export to an
+    endpoint that does not answer. ``why``: a note about the first of these endpoints; empty if there is
+    none."""
+
+    live: tuple[Any, ...]
+    dead: tuple[Any, ...]
+    why: str
+
+    @classmethod
+    def of(cls, tracer: Any, why_not: Callable[[str], str]) -> "Receivers":
+        """Returns the receivers of a tracer. ``why_not``: returns for an endpoint why it is dead, or an
+        empty text if it answers; it may block."""
+        processors = tuple(getattr(getattr(tracer, "span_processor", None), "_span_processors", ()))
+        whys = {each: why for each in processors if (why := why_not(_endpoint_of(each)))}
+        live = tuple(each for each in processors if each not in whys)
+        return cls(live, tuple(whys), next(iter(whys.values()), ""))
+
+    @property
+    def has_live_exporter(self) -> bool:
+        """True if an exporter of the tracer receives its spans."""
+        return any(hasattr(each, "span_exporter") for each in self.live)
+
+    def limiting(self, begin: Callable[..., Any]) -> Callable[..., Any]:
+        """Returns a function that begins a span as ``begin`` does, and keeps it from the dead ones."""
+        return (lambda *args, **kwargs: self.limit(begin(*args, **kwargs))) if self.dead else begin
+
+    def limit(self, span: Any) -> Any:
+        """Keeps a span that has just begun from the dead receivers, and returns the span."""
+        if self.dead and hasattr(span, "_span_processor"):
+            span._span_processor = _Live(self.live)
+        return span
+
+
+class _Live:
+    """This class replaces the span processor of one span. A span calls it only at its end."""
+
+    def __init__(self, live: tuple[Any, ...]) -> None:
+        self._live = live
+
+    def on_end(self, span: Any) -> None:
+        for each in self._live:
+            each.on_end(span)
+
+    def _on_ending(self, span: Any) -> None:
+        for each in self._live:
+            if hasattr(each, "_on_ending"):
+                each._on_ending(span)
+
+
+def _endpoint_of(processor: Any) -> str:
+    """Returns the address to which a span processor exports; empty if its exporter does not tell it."""
+    endpoint = getattr(getattr(processor, "span_exporter", None), "_endpoint", None)
+    return endpoint if isinstance(endpoint, str) else ""
