@@ -77,7 +77,7 @@ class ApplicationRun(Generic[Item]):
         gate: Recording[Item] | Serving[Item]
         if self.case.documents is None:
             added = self.application.brought(self.case.add_documents) if self.case.add_documents else []
-            gate = Recording(identify, added, only)
+            gate = Recording(identify, added, only, takes_all=self._manner.scope == "retrieved")
         else:
             brought = self.application.brought(self.case.documents)
             self._captured = Captured[Item].brought(brought, identify, only)

@@ -1,5 +1,12 @@
 """This module finds the run in which a retriever is called."""
 
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables import Runnable
+from langchain_core.runnables.base import RunnableBindingBase
+
 from rag_rule_explainer.instrumentation.recording.current import GoingOn
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part
@@ -11,9 +18,40 @@ def current_part(retriever: object) -> GoingOn | None:
     """Returns the gate of the run in which the retriever is called: the object that records or serves it.
 
     The run is a replay, a baseline or an ordinary run that is recorded. Returns None outside of such
-    runs, and if the explanation does not concern this retriever.
+    runs, and if the explanation does not concern this retriever. With ``scope="retrieved"`` it concerns
+    the retrievers inside a retriever that drops some of what they find, and not that retriever itself.
     """
     part = asked_part(retriever)
     if part is None and not inside_retrieval.get():
         part = ordinary_recording()
-    return part if part is not None and part.concerns(retriever) else None
+    if part is None or not part.concerns(retriever):
+        return None
+    return None if part.takes_all and _drops_documents(retriever) else part
+
+
+def _drops_documents(retriever: object) -> bool:
+    """Returns whether a retriever, or one inside it, passes what it finds to a compressor.
+
+    Returns False if anything but retrievers may search inside it, as that could not be recorded.
+    """
+    retriever = _unbound(retriever)
+    if not isinstance(retriever, BaseRetriever):
+        return False
+    # Several packages have a ContextualCompressionRetriever, and none of them need be installed.
+    if hasattr(retriever, "base_compressor"):
+        return isinstance(_unbound(getattr(retriever, "base_retriever", None)), BaseRetriever)
+    if not type(retriever).__module__.startswith("langchain"):
+        return False
+    inside = [_unbound(each) for each in _values(retriever) if isinstance(each, Runnable)]
+    return all(isinstance(each, BaseRetriever) for each in inside) and any(map(_drops_documents, inside))
+
+
+def _unbound(retriever: object) -> object:
+    while isinstance(retriever, RunnableBindingBase):
+        retriever = cast("RunnableBindingBase[Any, Any]", retriever).bound
+    return retriever
+
+
+def _values(retriever: BaseRetriever) -> Iterator[object]:
+    for value in vars(retriever).values():
+        yield from cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else (value,)

@@ -62,7 +62,8 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     not compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in requests to models, and
-    serves only these; "retrieved" explains by all retrieved documents. ``on_new_query``: what a replay
+    serves only these; "retrieved" explains by all retrieved documents, also those that a
+    compressing retriever drops. ``on_new_query``: what a replay
     gets for a query that the baseline did not make: all retained documents ("kept", the default for
     chains), the retained documents among the results of a live retrieval ("filter", the default if
     models call tools), or an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves

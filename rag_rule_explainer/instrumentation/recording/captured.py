@@ -28,7 +28,7 @@ class Captured(Generic[Item]):
     retrieval, with their sources. ``asked_anew``: True once a replay made a new query and was served all
     retained sources. ``several``: True once a replay repeated a retrieval that had different results in
     the baseline. ``derived``: the kinds of objects that the run built from retrieved documents, as names
-    of classes; every replay searches such objects for real.
+    of classes; every replay searches such objects for real. ``takes_all``: see ``Gate``.
     """
 
     retrievals: tuple[Retrieval[Item], ...]
@@ -39,6 +39,7 @@ class Captured(Generic[Item]):
     any_query: bool = False
     failures: tuple[Retrieval[Item], ...] = ()
     derived: frozenset[Searched] = frozenset()
+    takes_all: bool = False
     sources: tuple[Source, ...] = field(init=False)
     everything: Batch[Item] = field(init=False)
     batches: tuple[Batch[Item], ...] = field(init=False)

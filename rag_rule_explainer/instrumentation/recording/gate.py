@@ -10,12 +10,17 @@ class Gate:
 
     ``closed``: True after the run has ended; the gate then has no effect. ``queries``: the texts of all
     queries.
+
+    ``takes_all``: True iff documents that a retriever finds and drops itself are sources as well. The
+    integration then records the retrievers inside it. Always False if only some retrievers are recorded:
+    the user named those whose results count.
     """
 
-    def __init__(self, only: Sequence[object]) -> None:
+    def __init__(self, only: Sequence[object], *, takes_all: bool = False) -> None:
         self.closed = False
         self.queries: list[str] = []
         self._only = tuple(only)
+        self.takes_all = takes_all and not self._only
         self._lock = threading.Lock()
 
     def concerns(self, retriever: object) -> bool:

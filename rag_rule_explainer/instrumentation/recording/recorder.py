@@ -26,9 +26,14 @@ class Recording(Gate, Generic[Item]):
     """
 
     def __init__(
-        self, identify: Identify[Item], added: Sequence[Item] = (), only: Sequence[object] = ()
+        self,
+        identify: Identify[Item],
+        added: Sequence[Item] = (),
+        only: Sequence[object] = (),
+        *,
+        takes_all: bool = False,
     ) -> None:
-        super().__init__(only)
+        super().__init__(only, takes_all=takes_all)
         self.added = tuple(added)
         self._identify = identify
         self._retrievals: list[Retrieval[Item]] = []
@@ -108,4 +113,5 @@ class Recording(Gate, Generic[Item]):
             self._only,
             failures=failures,
             derived=frozenset(self.derived),
+            takes_all=self.takes_all,
         )

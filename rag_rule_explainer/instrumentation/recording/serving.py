@@ -24,7 +24,7 @@ class Serving(Gate, Generic[Item]):
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:
-        super().__init__(captured.only)
+        super().__init__(captured.only, takes_all=captured.takes_all)
         self.served = 0
         self.delivered: set[str] = set()
         ids = [source.id for source in kept]

@@ -2,11 +2,13 @@
 
 import asyncio
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from langchain_core.documents import Document
+from langchain_classic.retrievers import ContextualCompressionRetriever, EnsembleRetriever
+from langchain_core.documents import BaseDocumentCompressor, Document
 from langchain_core.embeddings import DeterministicFakeEmbedding
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableLambda
@@ -255,3 +257,47 @@ def test_one_that_was_left_out_and_runs_into_the_question_is_a_leak() -> None:
 
     with pytest.raises(SourceLeak, match="the text of c was left out"):
         RuleExplainer(answer, predicate=BAD).explain("what is it?")
+
+
+class FirstTwo(BaseDocumentCompressor):
+    """Keeps two documents, as a reranker would."""
+
+    def compress_documents(self, documents: Any, query: str, callbacks: Any = None) -> Any:
+        return list(documents)[:2]
+
+
+def first_two_of(base: Any) -> ContextualCompressionRetriever:
+    return ContextualCompressionRetriever(base_retriever=base, base_compressor=FirstTwo())
+
+
+WRAPPED: dict[str, Callable[[Any], Any]] = {
+    "itself": lambda retriever: retriever,
+    "bound": lambda retriever: retriever.with_config(tags=["bound"]),
+    "in an ensemble": lambda retriever: EnsembleRetriever(retrievers=[retriever], weights=[1.0]),
+}
+
+
+@pytest.mark.parametrize("wrap", WRAPPED.values(), ids=WRAPPED)
+def test_documents_that_a_compressor_drops_were_retrieved_all_the_same(wrap: Any) -> None:
+    base = Counting(documents=facts("bad"))
+    retriever = wrap(first_two_of(base.with_config(tags=["base"])))
+    app = app_over(lambda query: retriever.invoke(query))
+    explanation = RuleExplainer(app, predicate=~BAD, scope="retrieved").explain("?")
+    assert ids(explanation) == ["b", "a", "d"]
+    # The compressor works in every replay: where a is omitted, d takes its place, and the answer is bad.
+    assert (retention(explanation), omission(explanation)) == (sets("a"), sets())
+    assert len(base.live) == 1
+    assert ids(RuleExplainer(app, predicate=~BAD).explain("?")) == ["b", "a"]
+
+
+def test_a_compressing_retriever_that_was_given_is_explained_by_what_it_returns() -> None:
+    retriever = first_two_of(Counting(documents=facts("abd")))
+    app = app_over(lambda query: retriever.invoke(query))
+    explainer = RuleExplainer(app, predicate=BAD, scope="retrieved", retrievers=[retriever])
+    assert ids(explainer.explain("?")) == ["a", "b"]
+
+
+def test_what_a_compressor_drops_is_unknown_where_no_retriever_found_it() -> None:
+    retriever = first_two_of(RunnableLambda(lambda _: facts("abd")))
+    app = app_over(lambda query: retriever.invoke(query))
+    assert ids(RuleExplainer(app, predicate=BAD, scope="retrieved").explain("?")) == ["a", "b"]
