@@ -42,7 +42,8 @@ def _drops_documents(retriever: object) -> bool:
         return isinstance(_unbound(getattr(retriever, "base_retriever", None)), BaseRetriever)
     if not type(retriever).__module__.startswith("langchain"):
         return False
-    inside = [_unbound(each) for each in _values(retriever) if isinstance(each, Runnable)]
+    runnables = (cast("object", each) for each in _values(retriever) if isinstance(each, Runnable))
+    inside = [_unbound(each) for each in runnables]
     return all(isinstance(each, BaseRetriever) for each in inside) and any(map(_drops_documents, inside))
 
 
