@@ -2,11 +2,11 @@
 
 import importlib
 import json
-import os
 import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ..allowed import did_you_mean
@@ -20,21 +20,15 @@ from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
-    """Returns the object that ``module:object`` names; modules in the current folder can be imported.
+    """Returns the object that ``module:object`` or ``FILE.py:object`` names.
 
-    Raises InvalidInput if there is no such object, or if the import fails.
+    Modules in the current folder, or in the folder of the file, can be imported. Raises InvalidInput if
+    there is no such object, or if the import fails.
     """
-    module_name, colon, path = name.partition(":")
+    module_name, colon, path = name.rpartition(":")
     if not (module_name and colon and path):
         raise InvalidInput(f"--app {name!r} names no application; write module:object, such as app:chain")
-    if module_name.endswith(".py") or not all(map(str.isidentifier, module_name.split("."))):
-        dotted = ".".join(part for part in re.split(r"[/\\]|\.py$", module_name) if part.strip("."))
-        raise InvalidInput(
-            f"--app {name!r} names a file, or no module; write it as it is imported from this folder, "
-            f"such as {dotted or 'app'}:{path}"
-        )
-    if os.getcwd() not in sys.path:  # noqa: PTH109 -- sys.path holds strings
-        sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    module_name = _importable(module_name)
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -52,6 +46,24 @@ def load_application(name: str) -> Any:
             )
         found = getattr(found, attribute)
     return found
+
+
+def _importable(module_name: str) -> str:
+    """Returns the name of a module, or of that in a file, after making its folder importable."""
+    folder, name = Path.cwd(), module_name
+    if module_name.endswith(".py"):
+        file = folder / module_name
+        if not file.is_file():
+            raise InvalidInput(f"--app: there is no file {module_name!r}")
+        folder, name = file.resolve().parent, file.stem
+    if not all(map(str.isidentifier, name.split("."))):
+        raise InvalidInput(
+            f"--app: {module_name!r} is no module; write module:object as it is imported from this "
+            "folder, such as app:chain, or the file, such as app.py:chain"
+        )
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))
+    return name
 
 
 def _applications_in(owner: Any) -> list[str]:

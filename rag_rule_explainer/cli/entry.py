@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
         sys.exit(2)
     except TyperException as error:
-        command = _command_of(error)
         given = sys.argv[1:] if arguments is None else arguments
+        command = _command_of(error, given)
         message = _message(error)
         if command.endswith(_ASKING):
             message = meant_instead(message, command, given)
@@ -60,10 +60,20 @@ def _command() -> Callable[..., Any]:
     return get_command(app)
 
 
-def _command_of(error: TyperException) -> str:
+def _command_of(error: TyperException, given: Sequence[str]) -> str:
     """Returns the command that was given a wrong option, such as "rag-rules store prune"."""
     context: Any = getattr(error, "ctx", None)
-    return getattr(context, "command_path", None) or _NAME
+    return getattr(context, "command_path", None) or " ".join((_NAME, *_commands_in(given)))
+
+
+def _commands_in(given: Sequence[str]) -> Iterator[str]:
+    """Yields the names of the command and its subcommand that begin the arguments."""
+    command: Any = _command()
+    for name in given:
+        command = getattr(command, "commands", {}).get(name)
+        if command is None:
+            return
+        yield name
 
 
 def _advice(error: TyperException, command: str) -> str:

@@ -105,6 +105,12 @@ class NamedJudge:
 
 def _key_in(variable: str) -> SecretStr:
     key = os.environ.get(variable)
+    if not key and variable != USUAL_KEY:
+        # What was given may be the key itself, so it is never printed.
+        raise InvalidInput(
+            "--key names an environment variable that is not set; give the name of one that holds the "
+            f"key, such as {USUAL_KEY}"
+        )
     if not key:
         raise InvalidInput(f"{variable} is not set; export it (any value will do for a local endpoint)")
     return SecretStr(key)

@@ -36,7 +36,7 @@ App = Annotated[
     str | None,
     typer.Option(
         metavar="MODULE:OBJECT",
-        help="Explain this application, imported from this folder: of a framework, or a plain function.",
+        help="Explain this application of a framework, or this plain function; or FILE.py:OBJECT.",
     ),
 ]
 FrameworkOption = Annotated[

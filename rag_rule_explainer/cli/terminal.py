@@ -7,6 +7,7 @@ from contextlib import contextmanager, redirect_stdout
 
 from rich.console import Console
 from rich.text import Text
+from typing_extensions import override
 
 from ..errors import BaselineFailed, InvalidInput
 from ..printable import printable
@@ -27,7 +28,7 @@ def print_lines(lines: Iterable[Text | str]) -> None:
     and is printed as it is.
     """
     # In a notebook, Rich would display the output there; a command must write it to stdout as text.
-    console = Console(file=sys.stdout, highlight=False, force_jupyter=False)
+    console = _Console(file=sys.stdout, highlight=False, force_jupyter=False)
     for line in lines:
         with _writing():
             if isinstance(line, Text):
@@ -36,6 +37,15 @@ def print_lines(lines: Iterable[Text | str]) -> None:
                 print(line)  # noqa: T201 -- Rich takes seconds for what can be megabytes
     with _writing():
         sys.stdout.flush()
+
+
+class _Console(Console):
+    """A console that raises BrokenPipeError if the reader has gone away. Rich would end with code 1, by
+    which ``verify`` says that a rule is broken."""
+
+    @override
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def print_json(json: str) -> None:
@@ -70,7 +80,7 @@ def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, N
 
 @contextmanager
 def _writing() -> Generator[None, None, None]:
-    """Ends the program if printing in the block fails because the reader has closed the pipe.
+    """Ends the program with code 0 if printing fails because the reader, such as ``head``, is gone.
 
     Raises InvalidInput if printing fails for another reason, such as a full disk.
     """
@@ -81,7 +91,7 @@ def _writing() -> Generator[None, None, None]:
         # goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            sys.exit(1)
+            sys.exit(0)
         raise InvalidInput(
             f"the output cannot be written: {error.strerror}; write it elsewhere"
         ) from error

@@ -87,6 +87,7 @@ def test_nobody_reading_changes_no_exit_code(saved: Saved) -> None:
     os.close(reader)
     with os.fdopen(writer, "w") as closed:
         assert finished(subprocess_of("diff", saved(ONE), saved(ONE), stdout=closed)).code == 0
+        assert finished(subprocess_of("demo", stdout=closed)).code == 0
 
 
 def test_json(rag_rules: RagRules, saved: Saved) -> None:

@@ -107,10 +107,8 @@ def test_what_is_not_taken(rag_rules: RagRules, options: tuple[str, ...], said: 
 
 
 APPLICATIONS = {
-    (
-        "first_app.py:chain",
-    ): "names a file, or no module; write it as it is imported from this folder, such as first_app:chain",
-    ("./first_app.py:chain",): "such as first_app:chain",
+    ("missing.py:chain",): "there is no file 'missing.py'",
+    ("./first_app:chain",): "is no module; write module:object as it is imported from this folder",
     ("first_app:chian",): "first_app has no 'chian'; did you mean 'chain'?",
     (
         "first_app:chain",
@@ -128,6 +126,34 @@ def test_what_is_no_application(rag_rules: RagRules, options: tuple[str, ...], s
     run = rag_rules(*ASKED, "--app", *options)
     assert (run.code, run.out) == (2, "")
     assert said in run.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("name", ["first_app.py:printing", "./first_app.py:printing", "{here}:printing"])
+def test_an_application_is_named_by_its_file_too(
+    rag_rules: RagRules, here: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    named = name.format(here=here / "first_app.py")
+    if named != name:
+        (here / "elsewhere").mkdir()
+        monkeypatch.chdir(here / "elsewhere")
+    sys.modules.pop("first_app", None)
+    asked = (*ASKED, "--app", named, "--predicate", "contains:1889", "--json")
+    assert explanation_of(rag_rules(*asked)).baseline.text == "1889"
+
+
+@pytest.mark.parametrize(
+    ("given", "helped"),
+    [
+        (("explain", "--key"), "rag-rules explain"),
+        (("store", "prune", "--older"), "rag-rules store prune"),
+    ],
+)
+def test_what_is_wrong_with_options_names_the_help_of_the_command(
+    rag_rules: RagRules, given: tuple[str, ...], helped: str
+) -> None:
+    run = rag_rules(*given)
+    assert (run.code, run.out) == (2, "")
+    assert run.err.rstrip().endswith(f"See {helped} --help.")
 
 
 @pytest.mark.usefixtures("here")

@@ -74,6 +74,7 @@ FAULTS: dict[str, tuple[Any, dict[str, Any], str]] = {
         r"put_together, which .*\(nothing\).* returned None; have it return a response",
     ),
     "put_together raises": (RESPONSE, {"items_of": ItemsOf(found_in, failing)}, "put_together.*KeyError"),
+    "read once": (iter(TEXTS), {"items_of": ItemsOf(list, put_into)}, "can be read only once.*a list"),
     "texts raise": (DISTANCES, {"items_of": faiss(failing)}, r"faiss\(texts\), which .*\(failing\)"),
     "column": (
         ROWS,

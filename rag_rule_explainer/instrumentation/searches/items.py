@@ -2,7 +2,7 @@
 any kind."""
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -78,6 +78,8 @@ class ItemReading:
 
         Raises InvalidInput if the response cannot be split into items, or an item has no text.
         """
+        if self.items_of is not None and isinstance(result, (Iterator, AsyncIterator)):
+            raise InvalidInput(_READ_ONCE)
         form = self.form(result)
         if not isinstance(form, Response):
             if is_faiss(result):
@@ -202,6 +204,10 @@ def why_empty(form: object) -> str:
     return "" if fault is None else fault(cast("Response", form).like)
 
 
+_READ_ONCE = (
+    "the search returned an iterator, which can be read only once, so the application would find nothing "
+    "in it after items_of had taken it apart; gate a function that returns a list of the items"
+)
 _NO_TEXTS = (
     "a search returned arrays as those of FAISS, and the texts are somewhere else; pass "
     "gate(index.search, items_of=faiss(texts)) from rag_rule_explainer.instrumentation.clients"
