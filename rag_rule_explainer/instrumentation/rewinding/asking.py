@@ -16,6 +16,7 @@ from xml.etree.ElementTree import Element
 
 from pydantic import BaseModel
 
+from ..shared_state.per_class import per_class
 from ..shared_state.positions import state_text_of
 from .bearing import OF_ALL
 from .going_on import GOING_ON, variables_of
@@ -48,17 +49,25 @@ _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
 """The names by which code reads the state of a lock or a queue."""
 
 
+# isinstance would read ``__class__``, which the user's class may override.
+@per_class
+def _always_asked(kind: type) -> tuple[_Ask, ...]:
+    return tuple(ask for kinds, ask in _ASKED if issubclass(kind, kinds))
+
+
+@per_class
+def _asked_where_named(kind: type) -> tuple[tuple[frozenset[str], _Ask], ...]:
+    return tuple((names, ask) for kinds, names, ask in _ASKED_WHERE_NAMED if issubclass(kind, kinds))
+
+
 def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
     """Yields functions that read a thing's state, to be compared before and after a run.
 
     ``named``: the names in the application's code.
     """
-    for kinds, ask in _ASKED:
-        # isinstance would read ``__class__``, which the user's class may override.
-        if issubclass(type(thing), kinds):
-            yield ask
-    for kinds, names, ask in _ASKED_WHERE_NAMED:
-        if named & names and issubclass(type(thing), kinds):
+    yield from _always_asked(type(thing))
+    for names, ask in _asked_where_named(type(thing)):
+        if named & names:
             yield ask
     if package_of(thing) in OF_THREADS and not issubclass(type(thing), APART) and _tells(thing, named):
         yield state_text_of

@@ -3,6 +3,7 @@
 import sys
 from typing import Any, cast
 
+from ..shared_state.per_class import per_class
 from .values import is_plain
 
 _LARGEST = 1_000_000
@@ -29,14 +30,26 @@ def write_array(thing: Any, content: bytes) -> None:
     thing.frombytes(content)
 
 
+@per_class
+def _has_none(_: type) -> list[bool]:
+    """Returns a list that is not empty once an object of this class was found to be no buffer."""
+    return []
+
+
 def is_buffer(thing: object) -> bool:
     """Returns True iff the object is a writable buffer of at most ``_LARGEST`` bytes."""
     if is_plain(thing) or isinstance(thing, (type, tuple)):
         return False
+    has_none = _has_none(type(thing))
+    if has_none:
+        return False
     try:
         with memoryview(cast("Any", thing)) as view:
             return not view.readonly and view.contiguous and view.nbytes <= _LARGEST
-    except (TypeError, ValueError, BufferError):
+    except TypeError:
+        has_none.append(True)
+        return False
+    except (ValueError, BufferError):
         return False
 
 

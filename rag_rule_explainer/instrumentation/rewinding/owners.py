@@ -8,6 +8,7 @@ from types import CellType, FunctionType
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
+from ..shared_state.per_class import per_class
 from ..shared_state.reaching import FRAMEWORKS
 from .companies import is_of_own, is_own
 from .parts import Part
@@ -87,7 +88,8 @@ def is_of_library(thing: Any) -> bool:
     return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_own(thing)
 
 
-def is_model(kind: Any) -> bool:
+@per_class
+def is_model(kind: type) -> bool:
     """Returns True iff a class is derived from a framework's base class of models."""
     return any(each.__name__ in _MODELS for each in kind.__mro__)
 

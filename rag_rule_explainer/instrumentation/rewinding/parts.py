@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import CellType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any, cast
 
+from ..shared_state.per_class import per_class
 from .buffers import (
     is_buffer,
     is_of_numpy,
@@ -57,7 +58,7 @@ def parts_of(thing: object) -> Iterator[Part]:
         yield _ATTRIBUTES
         if not isinstance(thing, FunctionType):
             yield _KIND
-    if any("__slots__" in vars(kind) for kind in type(thing).__mro__):
+    if _has_slots(type(thing)):
         yield _SLOTS
 
 
@@ -142,18 +143,27 @@ def _read_kind(thing: Any) -> dict[str, Any]:
 _KIND = Part(_read_kind, _write_kind, is_named=True)
 
 
-def _slots_of(thing: object) -> Iterator[tuple[str, Any]]:
-    for kind in type(thing).__mro__:
-        if "__slots__" in vars(kind):
-            for name, member in list(vars(kind).items()):
-                if isinstance(member, MemberDescriptorType):
-                    yield name, member
+@per_class
+def _has_slots(kind: type) -> bool:
+    return any("__slots__" in vars(each) for each in kind.__mro__)
+
+
+@per_class
+def _slots_of(kind: type) -> tuple[tuple[str, Any], ...]:
+    """Returns the slots of a class and of its base classes by name."""
+    return tuple(
+        (name, member)
+        for each in kind.__mro__
+        if "__slots__" in vars(each)
+        for name, member in list(vars(each).items())
+        if isinstance(member, MemberDescriptorType)
+    )
 
 
 def read_slots(thing: object) -> dict[str, Any]:
     """Returns the content of an object's slots by name; ``ABSENT`` for an empty slot."""
     content = dict[str, Any]()
-    for name, member in _slots_of(thing):
+    for name, member in _slots_of(type(thing)):
         try:
             content[name] = member.__get__(thing)
         except AttributeError:
@@ -163,7 +173,7 @@ def read_slots(thing: object) -> dict[str, Any]:
 
 def _write_slots(thing: object, content: dict[str, Any]) -> None:
     now = read_slots(thing)
-    for name, member in _slots_of(thing):
+    for name, member in _slots_of(type(thing)):
         value = content.get(name, ABSENT)
         if value is now[name]:
             continue

@@ -29,7 +29,7 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import Any
+from typing import Any, ClassVar
 from weakref import ReferenceType
 
 from ..shared_state.contents import function_in, names_in
@@ -65,6 +65,8 @@ _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
 _GENERATORS: Any = (GeneratorType, AsyncGeneratorType, CoroutineType)
 _VARIABLE: Any = ContextVar
+_FORM: Any = type(ClassVar)
+"""The class of forms such as ``Literal``, whose caches hold hundreds of annotations of all packages."""
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
 
@@ -244,9 +246,9 @@ class Reachable:
             self._add(value, name, holder)
 
     def _add(self, value: Any, name: str, holder: Node) -> None:
-        if value is ABSENT or is_plain(value) or id(value) in self._seen:
+        if id(value) in self._seen or value is ABSENT or is_plain(value):
             return
-        if is_opaque(value) or is_ours(value):
+        if issubclass(type(value), _FORM) or is_opaque(value) or is_ours(value):
             return
         if isinstance(value, APART):
             self.others.append(value)

@@ -11,6 +11,7 @@ from weakref import CallableProxyType, ProxyType
 
 from ...probing.whose import is_named_as_ours, is_users
 from ..registered import frameworks
+from .per_class import per_class
 
 _MOST = 500
 """The largest number of objects that are visited for one search."""
@@ -55,13 +56,19 @@ def latest_in(container: object) -> Iterable[Any]:
     return list(held)[-_MOST_INSIDE:]
 
 
+@per_class
+def _is_of_proxies(kind: type) -> bool:
+    """Returns True iff objects of this class stand for others: weak proxies, and classes that define
+    ``__class__``."""
+    names_itself = any("__class__" in vars(each) for each in kind.__mro__ if each is not object)
+    # A metaclass may define ``==``, so classes are compared by identity.
+    return names_itself or kind is ProxyType or kind is CallableProxyType
+
+
 def is_opaque(thing: object) -> bool:
     """Returns True for a proxy of another object, such as a weak proxy, and for an object whose class or
     dict cannot be read. Any access to such an object may fail."""
-    kind = type(thing)
-    if kind in (ProxyType, CallableProxyType):
-        return True
-    if any("__class__" in vars(each) for each in kind.__mro__ if each is not object):
+    if _is_of_proxies(type(thing)):
         return True
     try:
         _ = thing.__class__, getattr(thing, "__dict__", None)

@@ -1,0 +1,28 @@
+"""This module keeps what is computed from a class, since a walk over an application's objects meets the
+same few classes thousands of times."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+Result = TypeVar("Result")
+
+
+def per_class(function: Callable[[type], Result]) -> Callable[[Any], Result]:
+    """Returns a function with the same results, which calls ``function`` once for each class.
+
+    Use it only for results that a class cannot change after it was made. No class is kept alive.
+    """
+    known: WeakKeyDictionary[type, Result] = WeakKeyDictionary()
+
+    @wraps(function)
+    def recalled(kind: type) -> Result:
+        try:
+            return known[kind]
+        except KeyError:
+            return known.setdefault(kind, function(kind))
+        except Exception:  # a metaclass of the user's may have no hash, or raise when it is compared
+            return function(kind)
+
+    return recalled
