@@ -1,7 +1,8 @@
-"""This module finds library objects that only isolated objects hold, such as a memory's database.
+"""This module finds library objects that belong to isolated objects alone, such as the database of a chat
+memory.
 
-Isolated objects have a state per run. The baseline's writes to them are the user's own conversation, and
-replays do not see them.
+An isolated object has its own state in each run, so replays do not see what the baseline wrote there. The
+library objects that it uses are therefore no reason to doubt the replays.
 """
 
 import gc
@@ -16,7 +17,8 @@ from .values import LISTED, SET
 
 
 def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
-    """Yields the ``id()`` of the objects in these keys of a run's state."""
+    """Yields the ``id()`` of each object that occurs in these keys. A key belongs to one isolated object
+    in the state of a run."""
     for key in keys:
         if isinstance(key, Same):
             yield id(key.thing)
@@ -25,10 +27,11 @@ def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
 
 
 def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
-    """Returns the ``id()`` of the library objects that only a framework's isolated objects hold.
+    """Returns the ``id()`` of each library object that is held by isolated objects of a framework and by
+    nothing else.
 
-    ``keys``: the keys of the isolated objects. Objects that the user's code or objects hold too are not
-    included.
+    ``keys``: the keys of the isolated objects. An object that the user's code or objects hold as well is
+    not returned.
     """
     kept_apart = set(things_in(keys))
     own = {
@@ -38,8 +41,8 @@ def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
     }
     if not own:
         return frozenset()
-    # Library objects may refer to each other in circles, so objects with other holders are removed
-    # until none is left.
+    # Library objects may refer to each other in circles. So each object that has another holder is
+    # removed, again and again, until no such object is left.
     held = {
         id(node.thing)
         for node in snapshot.nodes

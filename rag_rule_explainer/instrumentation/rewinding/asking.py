@@ -27,13 +27,13 @@ from .values import DICT, is_plain
 _Ask = Callable[[Any], object]
 
 _CLIENTS = frozenset({"httpx", "requests", "aiohttp", "niquests"})
-"""The names of HTTP client libraries."""
+"""The packages of HTTP clients whose state is read."""
 _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
 """The attributes in which a client keeps state between its requests."""
 
 
 _PRAGMAS = ("user_version", "application_id", "foreign_keys", "query_only", "recursive_triggers")
-"""The settings of a SQLite connection that code may change and read."""
+"""The settings (PRAGMA) of a SQLite connection that are read."""
 
 _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
     (
@@ -61,9 +61,10 @@ def _asked_where_named(kind: type) -> tuple[tuple[frozenset[str], _Ask], ...]:
 
 
 def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields functions that read a thing's state, to be compared before and after a run.
+    """Yields functions that return the state of an object. Their results are compared before and after a
+    run.
 
-    ``named``: the names in the application's code.
+    ``named``: the names that the application's code contains.
     """
     yield from _always_asked(type(thing))
     for names, ask in _asked_where_named(type(thing)):
@@ -80,9 +81,10 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
 
 
 def _tells(thing: Any, named: frozenset[str]) -> bool:
-    """Returns whether code may read the state of a lock or a queue.
+    """Returns True iff the application's code may read the state of a lock or a queue.
 
-    A lock that code only enters is free again after a run. A queue that code only fills changes nothing.
+    A lock that the code only enters is free again after a run, and a queue that it only fills is never
+    read. Neither can influence the next run.
     """
     if named & OF_ALL or (getattr(thing, "maxsize", 0) and "put" in named):
         return True
@@ -90,10 +92,11 @@ def _tells(thing: Any, named: frozenset[str]) -> bool:
 
 
 def answer_of(thing: object, ask: _Ask) -> object:
-    """Returns the thing's state; None if reading it raises."""
+    """Calls a function of ``asked_of`` and returns the state that it reads; None if it raises an
+    error."""
     try:
         return ask(thing)
-    except Exception:  # it may be closed, detached, or gone
+    except Exception:  # A file may be closed or detached, so reading its state may fail.
         return None
 
 
@@ -111,14 +114,14 @@ def _of_a_client(thing: Any, named: frozenset[str]) -> object:
 
 
 def _of_a_database(connection: sqlite3.Connection) -> object:
-    """Returns what is set for a connection, and which functions were made for it."""
+    """Returns the settings of a SQLite connection, and the SQL functions that were defined for it."""
     set_for_it = [connection.execute(f"PRAGMA {name}").fetchall() for name in _PRAGMAS]
     made = connection.execute("SELECT name, narg FROM pragma_function_list WHERE NOT builtin")
     return set_for_it, sorted(made.fetchall()), connection.row_factory, connection.text_factory
 
 
 def _of_each_thread(thing: threading.local) -> object:
-    """Returns the texts and numbers that threads keep there, whichever thread keeps them."""
+    """Returns the texts and numbers in a ``threading.local``, of all threads."""
     held: list[Any] = gc.get_referents(thing)
     by_thread: list[Any] = [
         each for mapping in held if isinstance(mapping, DICT) for each in mapping.values()
@@ -160,4 +163,5 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         lambda thing: set(thing.model_fields_set),
     ),
 )
-"""State that is compared only if the application's code uses one of these names."""
+"""Functions that read the state of an object: the types that they are for, and names. A function is used
+only if the application's code contains one of its names."""

@@ -1,4 +1,5 @@
-"""This module decides whether changed state may influence a run: whether the code reads it."""
+"""This module decides whether a changed value may influence a later run: only if the application's code
+reads it."""
 
 import dis
 from collections import deque
@@ -32,13 +33,14 @@ OF_ALL = frozenset(
         *("exec", "getattr", "setattr"),
     }
 )
-"""Names of functions and attributes by which code may read attributes that it does not name."""
+"""Names of functions and attributes, such as ``vars``, by which code reads attributes without naming
+them."""
 _OF_PYTHON = frozenset(
     {
         *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
     }
 )
-"""The special names that a run may set and another run may use."""
+"""Special names, such as ``__class__``, that one run may set and that change what later runs do."""
 _DEFAULTS = frozenset({"__defaults__", "__kwdefaults__"})
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
@@ -46,9 +48,9 @@ _LONGEST_TEMPLATE = 20_000
 
 
 class Bearing:
-    """This class finds the names that an application's code reads and sets.
+    """This class knows which names an application's code reads and sets.
 
-    ``named``: the names in all code but that of models; ``texts``: the texts in all code.
+    ``named``: the names in all code except that of models. ``texts``: the texts in all code.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -62,10 +64,11 @@ class Bearing:
         self._read = dict[str, bool]()
 
     def matters(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff the change of this part under this name may influence a run."""
+        """Returns True iff a change of this attribute or entry, of this name, may influence a run."""
         was, now = _values(kept, name)
         if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
-            # A client or an index that is made once is the same in every run.
+            # A client or an index that is made once is the same in every run, so the change has no
+            # influence.
             return False
         if name.startswith("__") and name.endswith("__"):
             return name in _OF_PYTHON and (name != "__doc__" or self._is_read(name))
@@ -80,7 +83,8 @@ class Bearing:
         return self._is_read(name) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
-        """Returns True iff code reads all attributes of an object whose class shows them in its text."""
+        """Returns True iff the code may read all attributes of an object at once, because its class shows
+        them in ``str()`` or ``repr()``."""
         thing: object = kept.node.thing
         kind = type(thing)
         if not (is_dataclass(kind) or issubclass(kind, SimpleNamespace) or hasattr(kind, "model_fields")):
@@ -89,8 +93,8 @@ class Bearing:
         return any(reads_whole(code, name) for code in self._codes for name in names)
 
     def _is_users_doing(self, kept: KeptPart, name: str) -> bool:
-        """Returns whether the user's code sets this attribute of a framework's object, or may change it;
-        changes that the framework makes itself do not count."""
+        """Returns True iff the user's code sets this attribute of a framework's object, or may change its
+        value. Changes that the framework makes itself do not count."""
         if isinstance(kept.node.thing, _COLLECTIONS):
             names = {*kept.node.names(), *filter(None, [name])}
             if names & self.named:
@@ -100,7 +104,7 @@ class Bearing:
         return any(each.removeprefix("_") in self._stored for each in names)
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
-        """Yields the properties that the user's code sets and whose setter changes this attribute."""
+        """Yields each property that the user's code sets and whose setter stores this attribute."""
         for each in self._stored:
             found = getattr_static(type(thing), each, None)
             setter = getattr(found, "fset", None)
@@ -116,8 +120,8 @@ class Bearing:
 
     @cached_property
     def _held_texts(self) -> list[str]:
-        """Returns the templates that the application holds, and the names in its attrgetters and
-        itemgetters."""
+        """Returns the templates that are reachable from the application, and the names that its
+        attrgetters and itemgetters ask for."""
         names = _asked_for(self._snapshot.things)
         contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]
         held = [value for content in contents for value in content.values() if isinstance(value, str)]
@@ -125,8 +129,8 @@ class Bearing:
 
     @cached_property
     def _is_forgiving(self) -> bool:
-        """Returns whether the application may catch its own errors. Then a limit that raises also decides
-        what is answered."""
+        """Returns True iff the application may catch errors that its own code raises. A limit that raises
+        an error then also decides what is answered."""
         return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
@@ -149,9 +153,10 @@ def _asked_for(things: Iterable[object]) -> Iterator[str]:
 
 
 def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
-    """Yields the code that a run may call, without methods that no code names, such as for statistics.
+    """Yields the code that a run may call. Methods that no code names, such as those for statistics, are
+    left out.
 
-    ``asked``: the names that objects ask for, such as an attrgetter.
+    ``asked``: the names that objects such as an attrgetter ask for.
     """
     codes = [node.thing.__code__ for node in functions]
     for node, code in zip(functions, codes, strict=True):

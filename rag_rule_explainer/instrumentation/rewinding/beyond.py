@@ -1,7 +1,8 @@
-"""This module finds changed state that cannot be restored: open files, databases, processes, settings.
+"""This module finds changes of state that cannot be restored: of open files, databases, processes and
+settings.
 
-It finds that such state has changed since before the baseline. Whether the change influences a run is
-unknown, unless the code shows that nothing reads it. So a change leaves a doubt.
+Whether such a change influences a run is unknown, unless the code shows that nothing reads the state. So
+a change is a reason to doubt the rules.
 """
 
 import gc
@@ -18,7 +19,7 @@ from .owners import package_of
 from .whole_process import settings_of_the_process
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
-"""The names of libraries whose objects may hold connections to SQLite anywhere inside."""
+"""The packages whose objects may hold a SQLite connection at any depth."""
 _MOST_IN_LIBRARIES = 3000
 _OF_THE_SYSTEM = frozenset(
     {
@@ -45,10 +46,11 @@ _OF_THE_SYSTEM = frozenset(
 
 
 class Beyond:
-    """This class compares state that cannot be restored with its state at construction.
+    """This class reads state that cannot be restored when it is made, and compares the state at later
+    times with it.
 
-    ``things``: the objects reachable from the application; ``named``: the names in its code; ``texts``:
-    the texts in its code.
+    ``things``: the objects that are reachable from the application. ``named``: the names in its code.
+    ``texts``: the texts in its code.
     """
 
     def __init__(self, things: Iterable[object], named: frozenset[str], texts: Iterable[str]) -> None:
@@ -63,9 +65,10 @@ class Beyond:
         self._settings = settings_of_the_process(named)
 
     def left(self, apart: Callable[[], Collection[int]] = tuple) -> Left | None:
-        """Returns the first change; None if none is known.
+        """Returns the first change that is found; None if there is none.
 
-        ``apart``: returns the ``id()`` of library objects that only isolated objects hold.
+        ``apart``: a function that returns the ``id()`` of the library objects that only isolated objects
+        hold.
         """
         return next(self._all(apart), None)
 
@@ -90,7 +93,7 @@ class Beyond:
             yield Left("sqlite3", wrote)
 
     def _connections(self, apart: Collection[int] = ()) -> list[sqlite3.Connection]:
-        """Returns the reachable connections, also inside of library objects.
+        """Returns all SQLite connections that are reachable, also those inside library objects.
 
         ``apart``: the ``id()`` of objects that are not searched.
         """
@@ -120,10 +123,10 @@ class Beyond:
         return any(id(each) in of_all_runs for each in written)
 
     def _is_only_written(self) -> bool:
-        """Returns whether the SQL in the code shows that no table is both written and read."""
+        """Returns True iff the SQL texts in the code show that no table is both written and read."""
         tables = Statements.among(self._texts)
         if tables.read and not tables.written:
-            return False  # the writing code is unknown, and may write the table that is read
+            return False  # The code that writes is not known, so it may write the table that is read.
         return bool(tables.any) and not tables.both and "" not in {*tables.written, *tables.read}
 
 

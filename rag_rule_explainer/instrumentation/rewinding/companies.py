@@ -18,12 +18,12 @@ from ..shared_state.contents import is_of_user
 from ..shared_state.reaching import FRAMEWORKS
 
 _PRIVATE = "Private ::"
-"""The beginning of a classifier that keeps a distribution out of public indexes."""
+"""The beginning of a package's classifier that forbids its upload to PyPI."""
 _TRACERS = ("openinference", "opentelemetry", "langfuse", "traceloop", "opik")
 """Packages that trace runs. They are built on frameworks and change with every run, but what they hold is
 no state of the application."""
 _REBUILDS = "conda"
-"""An installer that notes a local folder for every package, also for public ones."""
+"""The name of an installer that records a local folder for every package, even for public ones."""
 
 
 @cache

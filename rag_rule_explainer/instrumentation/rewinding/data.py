@@ -1,4 +1,5 @@
-"""This module tells data from objects that are made once, such as a client, a lock or an index."""
+"""This module distinguishes plain data from objects that are made once, such as a client, a lock or an
+index."""
 
 import asyncio
 import concurrent.futures
@@ -19,7 +20,7 @@ _FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
 
 
 def is_data(value: Any) -> bool:
-    """Returns True iff the value holds only plain data, or holds an object of the user's."""
+    """Returns True iff the value consists of plain data, or contains an object of the user's."""
     seen = set[int]()
     waiting: list[Any] = [value]
     while waiting and len(seen) < _MOST:
@@ -52,9 +53,9 @@ def _held_by(thing: Any) -> list[Any] | None:
 
 
 def _can_be_written_down(thing: object) -> bool:
-    """Returns whether the thing can be pickled, unlike a lock or a socket."""
+    """Returns True iff the object can be pickled. A lock and a socket cannot."""
     try:
         pickle.dumps(thing)
-    except Exception:  # whatever its class raises
+    except Exception:  # The object's class may raise any error.
         return False
     return True

@@ -1,5 +1,5 @@
-"""Reads the local variables of the user's code that goes on between the runs: of threads, tasks and
-coroutines that an application leaves running."""
+"""This module reads the local variables of the user's code that is still running between two runs, in
+threads, tasks and coroutines that the application has left running."""
 
 import asyncio
 import sys
@@ -13,12 +13,13 @@ from .values import is_plain
 
 _COROUTINE: Any = CoroutineType
 GOING_ON: Any = (Thread, asyncio.Task, asyncio.AbstractEventLoop, _COROUTINE)
-"""Types of objects that run code between an application's runs."""
+"""The types of objects that run code between the runs of an application."""
 
 
 def variables_of(thing: Any) -> list[dict[str, Any]]:
-    """Returns the texts and numbers that the user's own code holds in its local variables, one dict a
-    function call that ``thing`` (one of ``GOING_ON``) has not ended."""
+    """Returns the texts and numbers in the local variables of the user's code that ``thing``, an object
+    of a type in ``GOING_ON``, is running. The result has one dict for each function call that has not
+    ended."""
     return [
         {name: value for name, value in frame.f_locals.items() if is_plain(value)}
         for frame in _frames(thing)
@@ -44,6 +45,7 @@ def _frames(thing: Any) -> Iterator[FrameType]:
 
 
 def _has_its_own_thread(loop: asyncio.AbstractEventLoop) -> bool:
-    # On the loop of the main thread, or of the caller, other callers' tasks go on as well.
+    # The event loop of the main thread, or of the caller, also runs tasks of other code. These are not
+    # the application's.
     thread = getattr(loop, "_thread_id", None)
     return thread is not None and thread not in {main_thread().ident, get_ident()}

@@ -1,4 +1,5 @@
-"""This module checks whether replays from the restored state compute the same kept values again.
+"""This module checks whether an application computes the same values again after its earlier state was
+restored.
 
 A value that is computed once and kept, such as a vocabulary, is harmless if every run computes the same
 value from any sources.
@@ -16,17 +17,18 @@ _DEEPEST = 7
 
 @dataclass(slots=True, eq=False)
 class MadeAgain:
-    """This class compares the values that replays compute with those that the application held."""
+    """This class compares the values that replays compute with those that the application held before the
+    replays."""
 
     _without: dict[str, list[frozenset[str]]] = field(default_factory=dict[str, list[frozenset[str]]])
     _others: set[str] = field(default_factory=set[str])
     _sources: set[str] = field(default_factory=set[str])
 
     def note(self, kept: KeptPart, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
-        """Takes the content of a part after a replay that began with the restored state.
+        """Compares the content of a part after a replay that began with the earlier state.
 
-        ``names``: the names that were restored; none for the whole part. ``today``: the part's content
-        before it was restored. ``sources``: the ids of the replay's sources.
+        ``names``: the names that were restored; empty if the whole part was. ``today``: the part's
+        content before the earlier state was restored. ``sources``: the ids of the replay's sources.
         """
         self._sources |= sources
         made = kept.now()
@@ -38,8 +40,8 @@ class MadeAgain:
             self._compare(name, was, came, there, sources)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays computed this value again, always equal, and once without each
-        source."""
+        """Returns True iff every replay computed this value again and got an equal one, and each source
+        was omitted from at least one of these replays."""
         made = self._without.get(name, [])
         return (
             name not in self._others
@@ -49,7 +51,7 @@ class MadeAgain:
 
     def _compare(self, name: str, was: Any, made: Any, today: Any, sources: frozenset[str]) -> None:
         if is_equal(was, made, _DEEPEST):
-            return  # this replay did not compute the value
+            return  # The replay did not compute this value, so there is nothing to compare.
         if is_equal(made, today, _DEEPEST):
             self._without.setdefault(name, []).append(sources)
         else:

@@ -1,4 +1,5 @@
-"""This module classifies objects by owner (user, framework, model, library) and by their path."""
+"""This module finds out whose each object is (the user's, a framework's, a model's or a library's), and
+the path on which it was found."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator
@@ -26,7 +27,8 @@ _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
 
 class Owner(Enum):
-    """An ``Owner`` says whose an object is. A collection has the owner of the object that holds it."""
+    """An ``Owner`` names whose object something is. A collection belongs to the owner of the object that
+    holds it."""
 
     USER = auto()
     FRAMEWORK = auto()
@@ -50,13 +52,14 @@ class Node:
 
     @property
     def is_passed_by(self) -> bool:
-        """Returns True for a collection or a wrapper: its content is known by the name of the node."""
+        """Returns True for a collection or a wrapper. Users know its content by the name of the node that
+        holds it."""
         is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
-        """Yields the names on the path to this node, back to an object that is neither a collection nor
-        a library's."""
+        """Yields the names on the path from this node back to the nearest object that is neither a
+        collection nor a library's."""
         node: Node | None = self
         while node is not None:
             if node.name:
@@ -66,7 +69,8 @@ class Node:
                 return
 
     def object(self) -> Any:
-        """Returns the nearest object on the path that is no collection: the node's own, or a holder."""
+        """Returns the object of this node if it is no collection; otherwise the nearest holder on the
+        path that is none."""
         node = self
         while node.is_passed_by and node.holder is not None:
             node = node.holder
@@ -95,8 +99,8 @@ def is_model(kind: type) -> bool:
 
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    """Returns who owns ``value``, an object that ``holder`` holds (user, framework, model or library),
-    and how many library objects in a row lead to it."""
+    """Returns the owner of ``value``, which ``holder`` holds, and the number of library objects in a row
+    that lead to it."""
     if is_model(type(value)) or holder.owner is Owner.MODEL:
         # An object inside a model belongs to the model, whichever class it has.
         return Owner.MODEL, 0

@@ -42,7 +42,7 @@ class Part:
 
 
 def parts_of(thing: object) -> Iterator[Part]:
-    """Yields the parts of an object that can be put back; none for a class or a module."""
+    """Yields each part of an object whose content can be restored; none for a class or a module."""
     for kinds, part in _BY_TYPE:
         if isinstance(thing, kinds):
             yield part
@@ -81,7 +81,7 @@ def of_names(names: frozenset[str]) -> Part:
 
 
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
-"""What a class says of itself, which code may change and read."""
+"""Special names of a class that describe it, which code may change and read."""
 
 
 def _is_of_python(name: str) -> bool:
@@ -190,7 +190,7 @@ _ORDERED: Any = OrderedDict
 
 
 def _of_its_kind(thing: Any) -> Any:
-    # The methods of dict would ignore the order that an OrderedDict keeps.
+    # An OrderedDict keeps its order in a way of its own. The methods of dict would ignore that order.
     return _ORDERED if isinstance(thing, _ORDERED) else DICT
 
 

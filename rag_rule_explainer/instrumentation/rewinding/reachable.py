@@ -1,8 +1,8 @@
-"""This module finds all objects reachable from an application that a run may change for the next run.
+"""This module finds the objects through which one run of an application may influence the next run.
 
 These are the user's objects with everything that they refer to, globals that the user's functions name,
-objects of the frameworks, and plain data of other libraries close to one of these. Connections and
-threads are not searched.
+objects of the frameworks, and plain data of other libraries that such an object refers to. Connections
+and threads are not searched.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ _SEEDING = frozenset({"seed", "setstate"})
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a computed name."""
 _FROM_A_LIBRARY = 2
-"""The most library objects in a row on a path."""
+"""The largest number of library objects in a row through which a path may lead."""
 APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
@@ -59,7 +59,7 @@ OF_THREADS = frozenset(
 )
 """Packages whose objects are never restored, because other threads and tasks may be using them."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
-"""Types that refer to other objects, but not by attributes."""
+"""Types whose objects refer to other objects in another way than by attributes."""
 # Typed as Any, because pyright would report unknown types of their contents.
 _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
@@ -95,7 +95,8 @@ class Reachable:
             if id(node.thing) not in self._seen:
                 self._seen.add(id(node.thing))
                 self.nodes.append(node)
-                # An object of the user's may raise any error when it is read.
+                # Reading an attribute of the user's object may raise any error. The object is then
+                # searched no further.
                 with suppress(Exception):
                     self._look(node)
 
@@ -210,9 +211,11 @@ class Reachable:
                 self.libraries.setdefault(module.__name__, module)
 
     def _take_seeded(self, named: Iterable[Any], node: Node) -> None:
-        """Visits the hidden generators that functions such as ``random.seed`` are methods of.
+        """Visits the hidden random generator of each named function that is a method of it, such as
+        ``random.seed``.
 
-        A generator changes with each number that is drawn, so code that only draws is ignored.
+        A generator changes with each number that is drawn. Code that only draws numbers is therefore
+        ignored.
         """
         for each in named:
             if isinstance(each, MethodType) and each.__name__ in _SEEDING:
@@ -265,7 +268,8 @@ class Reachable:
 
 
 def _named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
-    """Yields all objects that these names may mean in code: globals, modules, and entries of modules."""
+    """Yields each object that one of these names may mean in code: a global, a module, or an attribute of
+    a module."""
     for name in names:
         for each in (held.get(name), sys.modules.get(name)):
             yield each

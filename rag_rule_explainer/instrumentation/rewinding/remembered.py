@@ -1,6 +1,7 @@
-"""This module remembers state that an explanation left on objects and that influences runs.
+"""This module remembers state that the runs of one explanation left on objects and that influences runs.
 
-A later explanation would find that state from the beginning, so that all of its runs would agree.
+In a later explanation, all runs would find this state from the beginning. They would agree with each
+other, and the influence would not be noticed.
 """
 
 import threading
@@ -15,13 +16,17 @@ from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _lock = threading.Lock()
 _LONG_LIVED: Any = (ContextVar,)
-"""Types that allow no weak reference, and whose objects usually live as long as the process."""
+"""Types to whose objects no weak reference is possible. Such objects usually live as long as the
+process."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """A ``_Left`` is state that was left on an object. ``values``: stand-ins for the values, by name;
-    ``place``: words for the object and name."""
+    """A ``_Left`` describes the state that was left on one object.
+
+    ``values``: by name, a stand-in for each value. ``place``: the words for the object and the name in
+    messages.
+    """
 
     holder: Callable[[], Any]
     values: dict[str, Any]
@@ -32,7 +37,7 @@ _known: dict[int, _Left] = {}
 
 
 def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
-    """Notes the values that a part holds now under these names, or all its values without names."""
+    """Remembers the current values of a part under these names; without names, all its values."""
     key = id(kept.node.thing)
 
     def forget(reference: "ref[Any]") -> None:
@@ -56,7 +61,8 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
 
 
 def remembered(kept: Iterable[KeptPart]) -> str:
-    """Returns the first place that still holds the state of an earlier explanation; empty for none."""
+    """Returns the words for the first place that still holds the state that an earlier explanation left;
+    an empty text if there is none."""
     if not _known:
         return ""
     with _lock:
@@ -77,7 +83,7 @@ def _values(content: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _standing_for(value: Any) -> Any:
-    """Returns a comparable stand-in for a value that keeps no object alive."""
+    """Returns a value that equals that of an equal value, and that keeps no object alive."""
     if is_plain(value):
         return value
     if isinstance(value, DICT):

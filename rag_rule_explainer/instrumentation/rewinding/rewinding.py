@@ -1,7 +1,7 @@
-"""This module restores the application's state from before the baseline during single replays.
+"""This module restores, for single replays, the state that an application had before the baseline.
 
-State that the baseline set is the same in all later runs, so comparing them does not show its influence.
-A repeated replay on a subset of the sources with the earlier state does: it runs like a first run.
+State that the baseline has set is the same in all later runs, so a comparison of these runs cannot show
+its influence. A replay that starts from the earlier state, like a first run, can.
 """
 
 import sys
@@ -28,9 +28,10 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A ``_Change`` is a part whose content changed since before the baseline.
+    """A ``_Change`` is a part whose content has changed since before the baseline.
 
-    ``names``: the names to be restored; none for the whole part. ``place``: the user's name for the part.
+    ``names``: the names whose values are restored; empty for the whole part. ``place``: the words for the
+    part in messages.
     """
 
     kept: KeptPart
@@ -39,10 +40,11 @@ class _Change:
 
 
 class Rewinding:
-    """This class keeps the state of an application, and restores it for single replays.
+    """This class keeps the state that an application has when the object is made, and restores it for
+    single replays.
 
-    ``is_harmless``: returns whether the caller ignores changes at a place. ``isolated``: returns the keys
-    of objects that have a state per run already.
+    ``is_harmless``: a function that returns True for a place whose changes the user wants to be ignored.
+    ``isolated``: a function that returns the keys of the objects that have their own state in each run.
     """
 
     def __init__(
@@ -63,7 +65,8 @@ class Rewinding:
         self._made = MadeAgain()
 
     def miss_the_baseline(self) -> None:
-        """Notes that the baseline was run before the state was kept, so no earlier state is known."""
+        """Records that the baseline had already run when the state was kept. The state before the
+        baseline is then unknown."""
         self._is_missed = True
 
     def is_useful(self) -> bool:
@@ -75,16 +78,17 @@ class Rewinding:
         return bool(found) or bool(self._new_modules()) or bool(self._grown_caches())
 
     def remember(self, names: Collection[str] | None = None) -> None:
-        """Notes for later explanations that the changed state influences runs.
+        """Remembers, for later explanations, that the changed state influences runs.
 
-        ``names``: only changes under one of these names are noted; None for all.
+        ``names``: only changes under one of these names are remembered; None for all.
         """
         for change in self._changes():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
                 remember_left(change.kept, change.names, change.place)
 
     def left(self) -> Left | None:
-        """Returns changed state that cannot be restored, or state that an earlier explanation left."""
+        """Returns a change of state that cannot be restored, or state that an earlier explanation left;
+        None if there is neither."""
         known = remembered(self._snapshot.kept)
         if known:
             finding = f"an earlier explanation found that runs go by {known}, and has left that set"
@@ -97,7 +101,7 @@ class Rewinding:
 
     @contextmanager
     def wanted(self) -> Generator[None, None, None]:
-        """Requests the earlier state for the next replay inside the block."""
+        """Requests that the next replay in the block starts from the earlier state."""
         self.is_wanted = True
         try:
             yield
@@ -106,9 +110,9 @@ class Rewinding:
 
     @contextmanager
     def earlier(self, sources: Iterable[str] = ()) -> Generator[None, None, None]:
-        """Restores the earlier state inside the block, and the current state after it.
+        """Restores the earlier state for the duration of the block, and the current state at its end.
 
-        ``sources``: the ids of the sources of the replay inside.
+        ``sources``: the ids of the sources of the replay that runs in the block.
         """
         changes = list(self._changes())
         renewed = {id(cached): _renewed(cached) for cached in self._grown_caches()}
@@ -130,12 +134,13 @@ class Rewinding:
             sys.modules.update(modules)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays computed the value of this name again, equal without each source."""
+        """Returns True iff replays computed the value of this name again, and got an equal one without
+        each of the sources."""
         return self._made.is_constant(name)
 
     @property
     def told(self) -> str:
-        """Returns a list of the changed places, in words."""
+        """Returns the changed places as a list in words, for messages."""
         more = len(self._places) - _MOST_NAMED
         listed = ", ".join(self._places[:_MOST_NAMED]) or "what they find outside of it"
         return listed + (f" and {more} more" if more > 0 else "")
@@ -192,16 +197,14 @@ class Rewinding:
 
 
 def _write(kept: KeptPart, content: Any) -> None:
-    # An object of the user's may forbid writes, such as an enumeration.
+    # The user's object may forbid writes, as an enumeration does.
     with suppress(Exception):
         kept.part.write(kept.node.thing, content)
 
 
 def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content to restore after a replay, with entries that a collection got meanwhile.
-
-    Another thread may have added these entries.
-    """
+    """Returns the content that a collection gets back after a replay. Entries that were added during the
+    replay stay, since another thread may have added them."""
     thing, after = kept.node.thing, kept.now()
     if isinstance(thing, DICT) and isinstance(now, DICT):
         return {**{key: value for key, value in after.items() if key not in put}, **now}
@@ -213,5 +216,5 @@ def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
 
 
 def _renewed(cached: Any) -> Any:
-    """Returns an empty cache of the same function."""
+    """Returns a new, empty cache of the function that this cache wraps."""
     return update_wrapper(lru_cache(**cached.cache_parameters())(cached.__wrapped__), cached.__wrapped__)

@@ -15,9 +15,9 @@ _MOST_IN_A_LIBRARY = 100
 
 @dataclass(frozen=True, slots=True)
 class KeptPart:
-    """A ``KeptPart`` is one part of an object with its content at the snapshot.
+    """A ``KeptPart`` is one part of an object, with the content that it had when the snapshot was taken.
 
-    ``is_all``: ``content`` is complete. Of a library's object, only plain data is kept.
+    ``is_all``: False if ``content`` is only a selection. Of a library's object, only plain data is kept.
     """
 
     node: Node
@@ -30,8 +30,8 @@ class KeptPart:
         return self.part.read(self.node.thing)
 
     def changed(self) -> list[str]:
-        """Returns the names whose values changed since the snapshot; an empty name for a change that has
-        no name."""
+        """Returns the names whose values have changed since the snapshot; an empty name stands for a
+        change without a name."""
         now = self.now()
         if not self.part.is_named:
             return [] if is_equal(self.content, now) else [""]
@@ -46,8 +46,8 @@ class KeptPart:
         return [name if isinstance(name, str) else "" for name in names]
 
     def earlier(self, names: tuple[str, ...]) -> Any:
-        """Returns the current content with the kept values under these names; without names, the kept
-        content."""
+        """Returns the current content, in which the values of these names are replaced by those of the
+        snapshot; without names, the content of the snapshot."""
         if not names:
             return self.content
         content = dict(self.now())

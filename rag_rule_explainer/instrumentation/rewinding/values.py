@@ -14,7 +14,7 @@ TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
 
 ABSENT = object()
-"""The value that stands for a missing entry."""
+"""This value stands for an entry that does not exist."""
 
 
 def is_plain(value: object) -> bool:

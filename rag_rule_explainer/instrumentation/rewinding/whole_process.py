@@ -23,16 +23,18 @@ _OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug"})
 _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
 """Names by which code reads settings that libraries may change too."""
 _OF_THREADS = frozenset({"active_count", "activeCount"})
-"""Names by which code asks which threads there are. ``enumerate`` is mostly the builtin function."""
+"""Names by which code may list the threads of the process. ``enumerate`` is not among them, since it
+mostly means the builtin function."""
 _OF_THIS_PACKAGE = "rag-rule"
 """The beginning of the names of this package's own threads."""
 
 
 def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
-    """Returns the current settings, by the name of the function or module that sets each.
+    """Returns the current settings of the process. The key of each is the name of the function or module
+    that sets it.
 
-    ``named``: the names in the application's code. Settings that libraries change too are returned only
-    if the code reads them.
+    ``named``: the names in the application's code. A setting that libraries change as well is returned
+    only if the code reads it.
     """
     return {name: _answer(ask) for name, ask in _asked(named)}
 
@@ -86,7 +88,7 @@ def _plain_in(module: ModuleType, name: str) -> Callable[[], object]:
 
 
 def _levels() -> object:
-    # Single loggers are not read, because modules that are loaded meanwhile add loggers.
+    # Single loggers are not read: a module that is imported during a run adds loggers.
     return logging.root.level, logging.root.manager.disable
 
 
