@@ -51,7 +51,8 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
 
 
 def read_block(block: Any) -> Given | None:
-    """Returns the text of a content block (an object or a dict), or a link's words on its resource."""
+    """Returns the text of a content block, which is an object or a dict. A link to a resource has the
+    words that describe the resource."""
     if isinstance(block, str):
         return Given(block, None, {})
     inside = field_of(block, "resource")

@@ -9,7 +9,7 @@ from ...given import Given
 
 
 class Joined(NamedTuple):
-    """A ``Joined`` holds the pieces of a text; ``separator`` joins them to that text again."""
+    """A ``Joined`` holds the pieces of a text. The pieces joined by ``separator`` give the text again."""
 
     pieces: tuple[str, ...]
     separator: str
@@ -58,7 +58,8 @@ def _spans(content: str, texts: Sequence[str]) -> list[tuple[int, int]] | None:
 
 
 class _Template:
-    """This class holds the words around a document, with placeholders for its id and metadata."""
+    """This class holds the words that stand around each document, with placeholders for the document's id
+    and metadata."""
 
     def __init__(self, words: str, document: Given) -> None:
         self._parts: list[tuple[str, bool]] = [(words, False)]
@@ -68,7 +69,8 @@ class _Template:
             self._parts = [part for each in self._parts for part in _parted(each, key, whole)]
 
     def of(self, document: Given) -> str:
-        """Returns the words around another document; fields that it does not have are left empty."""
+        """Returns these words for another document. A placeholder is left empty if the document has no
+        such field."""
         said = _said_by(document)
         return "".join(said.get(part, "") if is_key else part for part, is_key in self._parts)
 

@@ -1,4 +1,5 @@
-"""This module splits responses of Chroma, which are parallel lists, nested if there are queries."""
+"""This module splits responses of Chroma. A response consists of parallel lists, which are nested if
+there were several queries."""
 
 import sys
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""This module calls the functions that users give to ``gate``, and names them in errors."""
+"""This module calls the functions that users pass to ``gate``. If one fails, the error names it."""
 
 from collections.abc import Callable
 from typing import Any

@@ -16,14 +16,15 @@ Values = dict[ContextVar[Any], Any]
 
 @dataclass(slots=True, eq=False)
 class Contexts:
-    """This class resets the variables that the baseline set. ``kept``: variables that cannot be reset."""
+    """This class resets the context variables that the baseline has set. ``kept``: the variables that
+    cannot be reset."""
 
     kept: tuple[ContextVar[Any], ...] = ()
     _before: Values = field(default_factory=Values)
 
     @contextmanager
     def of_the_baseline(self) -> Generator[None, None, None]:
-        """Notes the variables that the baseline, inside the block, sets."""
+        """Records which variables the baseline, which runs in the block, sets."""
         start = dict(copy_context().items())
         try:
             yield
@@ -32,7 +33,8 @@ class Contexts:
 
     @contextmanager
     def as_before(self) -> Generator[None, None, None]:
-        """Gives the variables their values from before the baseline inside the block."""
+        """Gives the variables the values that they had before the baseline, for the duration of the
+        block."""
         tokens = [(variable, variable.set(value)) for variable, value in self._before.items()]
         try:
             yield

@@ -1,4 +1,4 @@
-"""This module copies and describes objects of any class, as well as they allow it."""
+"""This module copies objects of any class, and describes them in texts that can be compared."""
 
 import json
 import re
@@ -16,12 +16,13 @@ _DEPTH = 3
 
 
 def copied(given: Any) -> Any:
-    """Returns a deep copy; a shallow copy, or the object itself, where a part cannot be copied."""
+    """Returns a deep copy of an object. A part that cannot be copied deeply is copied shallowly, or is
+    shared if it cannot be copied at all."""
     try:
         return deepcopy(given)
     except Exception:  # noqa: S110 -- whatever a __deepcopy__ of the user's raises
         pass
-    with suppress(Exception):  # whatever a __copy__ of the user's raises
+    with suppress(Exception):  # A ``__copy__`` of the user's may raise any error.
         return copy(given)
     return given
 
@@ -42,7 +43,8 @@ def _description(value: Any, depth: int) -> str:
 
     try:
         return json.dumps(value, sort_keys=True, default=shown)
-    except (TypeError, ValueError, RecursionError):  # mixed keys, a circle, or nested too deeply
+    # Keys of several types, a reference to itself, or too many levels.
+    except (TypeError, ValueError, RecursionError):
         with suppress(RecursionError):
             return _ADDRESS.sub("", repr(value))
         return type(value).__qualname__

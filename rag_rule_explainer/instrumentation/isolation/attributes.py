@@ -1,7 +1,8 @@
 """This module gives each run its own copy of an object's attributes.
 
-The object itself is not copied; inside a run, its attributes are looked up in the copy. Plain data is
-copied. Other objects, such as a client, are shared, and may be isolated by a mechanism of their own.
+The object itself is not copied. While a run reads or sets its attributes, the run's copy is used instead.
+Plain data among the attributes is copied. Other objects, such as a client, are shared by all runs; some
+of them are isolated in another way.
 """
 
 from collections import deque
@@ -17,7 +18,8 @@ from ..run_context import refused
 from .isolating import current_state
 
 PARTS = ("__dict__", "__pydantic_private__", "__pydantic_fields_set__", "__pydantic_extra__")
-"""The dicts that hold an object's attributes; all but the first are those of pydantic models."""
+"""The dicts that hold the attributes of an object. Only the first is there for every class; the others
+are those of pydantic models."""
 
 ADDED = ("__init__", "__getattribute__", "__setattr__", "__delattr__")
 """The methods that are replaced on a root class."""
@@ -27,10 +29,8 @@ _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
 
 
 def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | None = None) -> Any:
-    """Returns a copy of nested containers and of objects of the types ``data``; other objects are shared.
-
-    Embedding vectors are shared as well, because applications do not change their numbers.
-    """
+    """Returns a deep copy of containers and of objects of the types ``data``. Other objects are shared
+    with the original. So are embedding vectors, because applications do not change their numbers."""
     kind = cast("type[Any]", type(value))
     if kind in _LEAVES:
         return value
@@ -61,7 +61,7 @@ def _renew(made: Any, items: Iterable[Any], data: tuple[type, ...], memo: dict[i
 
 
 def _is_vector(value: list[Any]) -> bool:
-    return len(value) > 15 and type(value[0]) is float  # no embedding is as short
+    return len(value) > 15 and type(value[0]) is float  # An embedding is never this short.
 
 
 class Attributes:
@@ -83,7 +83,7 @@ class Attributes:
         self._carries = carries
 
     def wrapping(self, name: str, method: Any) -> Any:
-        """Returns the replacement of one of ``ADDED``."""
+        """Returns the method that replaces one of those named in ``ADDED``."""
         if name == "__init__":
             return born(method)
         return {
@@ -104,7 +104,8 @@ class Attributes:
             if name in attributes:
                 return attributes[name]
             if name == "__getstate__" and len(parts) == 1 and not _has_a_state(thing):
-                return lambda: dict(attributes)  # copies and pickles are made from this state
+                # Copies and pickles of the object are made from this state.
+                return lambda: dict(attributes)
             if name in object.__getattribute__(thing, "__dict__"):
                 raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
             return method(thing, name)
@@ -137,7 +138,8 @@ class Attributes:
         return delete
 
     def _parts(self, thing: Any) -> Parts | None:
-        """Returns the run's copy of the attributes; None if the run uses the object's own."""
+        """Returns the current run's copy of the attributes; None if the run uses the object's own
+        attributes."""
         state = current_state()
         if state is None or state.bore(thing):
             return None
@@ -183,10 +185,10 @@ def _has_a_state(thing: object) -> bool:
 
 
 def born(method: Any, *, outside: bool = False) -> Any:
-    """Returns an ``__init__`` that notes the new object as the run's own.
+    """Returns an ``__init__`` that records each new object as made by the current run.
 
-    ``outside``: the object may stand for something outside of the process, which other runs recognise by
-    the arguments of ``__init__``.
+    ``outside``: True if the object may stand for something outside the process, such as a database. Other
+    runs recognise such an object by the arguments of ``__init__``.
     """
 
     @wraps(method)
@@ -201,12 +203,12 @@ def born(method: Any, *, outside: bool = False) -> Any:
 
 
 def shared_key_of(state: State, thing: object) -> Hashable:
-    """Returns the key by which all runs recognise the thing."""
+    """Returns the key under which all runs keep the state of this object."""
     return state.told_of(thing) or Same(thing)
 
 
 def not_carried_over(state: State, thing: object) -> None:
-    """Raises StateShared if the baseline made the thing that a replay now uses."""
+    """Raises StateShared if a replay uses an object that the baseline made."""
     if state.first is not None and state.first.bore(thing):
         raise refused(
             StateShared(f"a {type(thing).__name__} that was made during one run was used by another one")

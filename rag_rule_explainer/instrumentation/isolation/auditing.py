@@ -32,7 +32,8 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
     if event not in _EVENTS or getattr(_here, "busy", False):
         return
     run = participation()
-    # Replays are served without retrieving, so the files of a retrieval do not matter.
+    # Replays are served what was retrieved, and read no files for it. So the files that a retrieval reads
+    # are ignored.
     if run is None or run.outside is None or inside_retrieval.get():
         return
     _here.busy = True

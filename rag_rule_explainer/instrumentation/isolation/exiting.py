@@ -27,7 +27,8 @@ class ApplicationExited(Exception):
 
 @contextmanager
 def exits_contained() -> Generator[None, None, None]:
-    """Turns a SystemExit in a replay's task into an error, inside the block; needs a running loop."""
+    """Turns a SystemExit that a task of a replay raises into an error, for the duration of the block.
+    Needs a running event loop."""
     loop = asyncio.get_running_loop()
     before = loop.get_task_factory()
     is_first = not _within.get(loop, 0)
@@ -50,7 +51,7 @@ class _Containing:
         self.before = before
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
-        # All tasks of the loop are made here, also those outside of replays.
+        # The loop makes all its tasks with this factory, also tasks outside of replays.
         if type(coro) is _COROUTINE and participation() is not None:
             coro = _Contained(coro)
         if self.before is not None:
@@ -59,10 +60,11 @@ class _Containing:
 
 
 class _Contained(Coroutine[Any, Any, Any]):
-    """This class wraps a coroutine and turns its SystemExit into an ``ApplicationExited``.
+    """This class wraps a coroutine, passes each step on to it, and turns its SystemExit into an
+    ``ApplicationExited``.
 
-    It forwards each step. An ``async def`` around the coroutine would have to be closed after it, which
-    costs each task a further call of the loop.
+    An ``async def`` around the coroutine would do the same, but the loop would have to close it after
+    each task.
     """
 
     __slots__ = ("_coroutine",)

@@ -1,7 +1,7 @@
-"""This module makes the threads that a run starts part of that run.
+"""This module makes each thread that a run starts part of that run.
 
-A new thread does not inherit the context of its starter. Only this package's own context variables are
-passed on, so that the application finds the same variables as without an explanation.
+A new thread does not inherit the context variables of the code that starts it. Only those of this package
+are passed on. The application thus finds the same variables as without an explanation.
 """
 
 import re
@@ -36,7 +36,7 @@ def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _traced() -> AbstractContextManager[object]:
-    """Marks the traces inside the block as those of the current run."""
+    """Marks the traces that are made in the block as those of the current run."""
     replay, run = current_replay(), participation()
     if replay is not None:
         return marked(replay)

@@ -1,7 +1,7 @@
-"""This module runs the methods of memories on a run's own copy of their content.
+"""This module carries out the methods of memories on the current run's copy of their content.
 
-Each method is written once, as a generator that yields the calls of the real object that it needs;
-``carried_out`` makes these calls, and ``acarried_out`` awaits them.
+Each method is written once for sync and async callers, as a generator. It yields the calls of the real
+object that it needs; ``carried_out`` makes these calls, and ``acarried_out`` awaits them.
 """
 
 import inspect
@@ -31,7 +31,7 @@ class Real(NamedTuple):
 
 
 MADE = Real()
-"""The application's own call, unchanged."""
+"""This value stands for the call that the application made, unchanged."""
 
 Use: TypeAlias = Generator[Real, Any, Any]
 """A generator that yields calls, is sent their results, and returns the result for the caller."""
@@ -54,7 +54,7 @@ def reading_real() -> Generator[None, None, None]:
 
 
 def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
-    """Returns the result of a use; ``call`` makes the calls that it yields."""
+    """Runs a generator and returns its result. ``call`` makes each call that the generator yields."""
     try:
         real = next(use)
         while True:
@@ -66,7 +66,8 @@ def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
 
 
 async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
-    """Returns the result of a use; ``call`` makes the calls that it yields, which are awaited."""
+    """Runs a generator and returns its result. ``call`` makes each call that the generator yields; its
+    result is awaited."""
     try:
         real = next(use)
         while True:

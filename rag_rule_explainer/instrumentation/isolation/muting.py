@@ -18,7 +18,7 @@ from rich.file_proxy import FileProxy
 from ..run_context import participation
 
 _late: ContextVar[bool] = ContextVar("rag_rule_late", default=False)
-"""True in code that ``muted`` has muted beyond the replay itself."""
+"""True while ``muted`` hides prints outside of a replay as well."""
 
 
 def is_muted() -> bool:
@@ -29,7 +29,7 @@ def is_muted() -> bool:
 
 @contextmanager
 def muted(is_so: bool) -> Generator[None, None, None]:
-    """Hides all prints inside the block if ``is_so``, also outside of replays."""
+    """Hides all prints of the block if ``is_so``, also those that no replay makes."""
     token = _late.set(is_so or _late.get())
     try:
         yield
@@ -38,7 +38,8 @@ def muted(is_so: bool) -> Generator[None, None, None]:
 
 
 class _Stdout:
-    """This stream drops the text of muted replays; all else is forwarded to ``behind``."""
+    """This stream drops what muted replays print, and passes all other text on to the stream
+    ``behind``."""
 
     def __init__(self, behind: Any) -> None:
         self.behind = behind
@@ -75,12 +76,14 @@ _users = 0
 
 @contextmanager
 def muting() -> Generator[None, None, None]:
-    """Installs the filters inside the block. Blocks may nest, and may overlap in threads."""
+    """Installs the filters for the duration of the block. Blocks may be nested, and may overlap in
+    several threads."""
     global _users  # noqa: PLW0603 -- there is one stdout
     with _lock:
         _users += 1
-        # A stream that another component redirects meanwhile, such as a tool that reads the prints of
-        # its code, is not filtered. A progress bar that began meanwhile is: it wraps the filter.
+        # If another component redirects the stream during an explanation, such as a tool that reads what
+        # its code prints, that stream is not filtered. A progress bar that begins during an explanation
+        # is filtered, since it wraps the filter.
         stdout: Any = sys.stdout
         if isinstance(stdout, FileProxy) or (_users == 1 and stdout is not None):
             sys.stdout = cast("TextIO", _Stdout(stdout))
@@ -96,7 +99,7 @@ def muting() -> Generator[None, None, None]:
 
 
 def _restore() -> None:
-    # If another component has replaced the filter meanwhile, its stream stays in place.
+    # If another component has put its own stream in place of the filter, that stream stays.
     stdout: Any = sys.stdout
     while isinstance(stdout, _Stdout):
         sys.stdout = stdout = stdout.behind
@@ -106,7 +109,7 @@ def _restore() -> None:
 
 
 def _put_back_late() -> None:
-    """Removes the filters if another component restored them after the last explanation ended."""
+    """Removes the filters if another component restored them after the end of the last explanation."""
     with _lock:
         if not _users:
             _restore()

@@ -25,7 +25,7 @@ _untouched: ContextVar[bool] = ContextVar("rag_rule_untouched", default=False)
 _INTERCEPTED = ("__getattribute__", "__setattr__", "__delattr__", "__init__")
 _WHOLE = ("__dict__", "__pydantic_private__")
 TRANSPARENT = "_rag_rule_transparent"
-"""The attribute that marks classes which only forward calls to another object."""
+"""The attribute that marks a class whose objects only forward calls to another object."""
 
 
 def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared:
@@ -37,7 +37,7 @@ def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared
 
 @contextmanager
 def untouched() -> Generator[None, None, None]:
-    """Lets all calls inside the block use the objects themselves."""
+    """Lets all calls in the block use the objects themselves instead of the run's copies."""
     token = _untouched.set(True)
     try:
         yield
@@ -46,7 +46,8 @@ def untouched() -> Generator[None, None, None]:
 
 
 class Overlay(Protocol):
-    """An ``Overlay`` replaces some attributes of an object without a twin, in one run."""
+    """An ``Overlay`` replaces some attributes of an object in one run, because the object cannot be
+    copied."""
 
     def attribute(self, name: str) -> Any:
         """Returns the attribute as this run sees it; ``name`` is one that the overlay replaces."""
@@ -61,7 +62,7 @@ _ADDRESS = re.compile(" at 0x[0-9A-Fa-f]")
 
 
 def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
-    """Returns a wrapper for ``__init__`` that notes new objects as those of the current run."""
+    """Returns a wrapper for ``__init__`` that records each new object as made by the current run."""
 
     def making(method: Any) -> Any:
         @wraps(method)
@@ -82,13 +83,14 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
 
 
 def known_as(state: State, thing: Any) -> Hashable:
-    """Returns the key by which all runs recognise a thing that each of them may make anew."""
+    """Returns the key under which all runs keep the state of an object that each run may make anew."""
     return state.told_of(thing) or (state.first and state.first.told_of(thing)) or Same(thing)
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An ``Original`` holds a copy of a thing as it was before the first run; its text is its content."""
+    """An ``Original`` holds a copy of an object as it was before the first run. Its ``repr`` describes the
+    content of the copy."""
 
     twin: Any
     twins: Twins
@@ -208,11 +210,11 @@ class Isolation:
     def _stand_in(
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
-        """Returns the stand-in that this run uses; None if it uses the thing itself."""
+        """Returns the object that this run uses instead; None if the run uses the object itself."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        if original is not None:  # a shared object has passed on the copy of another run
+        if original is not None:  # An object that all runs share has passed the copy of another run on.
             return StandIn(thing, original)
         key = self.owner, Same(thing)
         stand_in: StandIn | None = state.owned(key)
@@ -254,7 +256,8 @@ class Isolation:
         return StandIn(thing, twin)
 
     def _held(self, state: State, thing: Any) -> Original | None:
-        """Returns the thing as it was before the first run used it; None if it has no twin."""
+        """Returns a copy of the object as it was before the first run used it; None if the object cannot
+        be copied."""
         kept, key = state.aside if self.aside else state.before, (self.owner, Same(thing))
         if key not in kept:
             if self.twins is None:
@@ -266,24 +269,27 @@ class Isolation:
         return kept[key]
 
     def keep(self, state: State, thing: Any) -> Any:
-        """Notes the thing's current state as the state before the run. Returns its overlay, if any."""
+        """Keeps the current state of the object as its state before the run. Returns its overlay, or None
+        if it has none."""
         stand_in = self._stand_in(state, thing, "", keeping=True)
         return None if stand_in is None else stand_in.overlay
 
 
 def _was_written(state: State, key: Hashable) -> bool:
-    """Returns True iff the user's own run wrote to the thing itself; replays must not see that."""
+    """Returns True iff the user's own run has written to the object itself. Replays must not see what was
+    written."""
     first = state.first
     return first is not None and first.live and first.owned(key) is not None
 
 
 def always(_isolation: Isolation, _thing: Any) -> bool:
-    """Returns True: every thing that a run makes belongs to that run."""
+    """Returns True, since everything that a run makes belongs to that run."""
     return True
 
 
 def in_memory(isolation: Isolation, thing: Any) -> bool:
-    """Returns True iff the thing keeps its state in memory; else it stands for a state outside."""
+    """Returns True iff the object keeps its state in memory; False if it stands for state outside the
+    process."""
     try:
         _ = None if isolation.twins is None else isolation.twins.of(thing)
     except NoTwin:
