@@ -89,8 +89,8 @@ def known_as(state: State, thing: Any) -> Hashable:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An ``Original`` holds a copy of an object as it was before the first run. Its ``repr`` describes the
-    content of the copy."""
+    """An ``Original`` holds a copy of an object as it was before the first run. Its ``repr`` describes
+    the content of the copy."""
 
     twin: Any
     twins: Twins
