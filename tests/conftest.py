@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from rag_rule_explainer.probing.tracing import endpoints
+
 # What CI finds is to be the change's doing, not the day's; new examples are looked for everywhere else.
 # The machines are shared: how long one example takes says nothing.
 _usual = settings(deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -106,6 +108,13 @@ def own_loop() -> Iterator[None]:
     yield
     loop.close()
     asyncio.set_event_loop(None)
+
+
+@pytest.fixture(autouse=True)
+def no_endpoint_is_known_from_another_test() -> None:
+    """A port that nobody listened at in one test may be the port of a server in the next one, within the
+    minute for which it is known that an endpoint does not answer."""
+    endpoints._known.clear()
 
 
 @pytest.fixture(scope="session")

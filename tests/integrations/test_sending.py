@@ -131,7 +131,7 @@ def test_a_grpc_endpoint_has_to_answer_as_well(monkeypatch: pytest.MonkeyPatch) 
 def test_a_grpc_endpoint_that_answers_or_hangs_up_is_there() -> None:
     for reply in (b"\0\0\0\4\0\0\0\0\0", b""):
         with socket.create_server(("127.0.0.1", 0)) as listening, answering(listening, reply):
-            assert endpoints.why_not(f"127.0.0.1:{listening.getsockname()[1]}") == ""
+            assert endpoints.why_not(f"127.0.0.1:{listening.getsockname()[1]}", anew=True) == ""
 
 
 @contextmanager
