@@ -114,7 +114,7 @@ def own_loop() -> Iterator[None]:
 def no_endpoint_is_known_from_another_test() -> None:
     """A port that nobody listened at in one test may be the port of a server in the next one, within the
     minute for which it is known that an endpoint does not answer."""
-    endpoints._known.clear()
+    vars(endpoints)["_known"].clear()
 
 
 @pytest.fixture(scope="session")
