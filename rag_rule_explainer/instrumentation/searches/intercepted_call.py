@@ -190,8 +190,7 @@ class Asked(Generic[Item]):
         run = participation()
         if run is None or run.shared is None or not found:
             return None
-        # Comparing texts is slow. Without a change of a searched object nothing can be derived, so
-        # nothing is compared.
+        # Texts are compared only if a searched object has changed, since comparing them is slow.
         holds_own, changed = self._holds_own(), list(self._changed(run.shared))
         known = Known([*part.texts(before=began), *_made_by_models()] if holds_own or changed else ())
         derived = [known.derives(text) for text in part.texts_of(found)] if known else []
@@ -220,10 +219,8 @@ class Asked(Generic[Item]):
                 yield each
 
     def _searches_what_was_made(self, part: Serving[Item]) -> bool:
-        """Returns True iff the searched object may hold what this replay retrieved before. The real
-        search is then run.
-
-        This may also be True for an object that the run made from the user's own documents. Searching it
+        """Returns True iff the searched object may hold what this replay retrieved before. If so, the
+        real search is run. This may also be True for an object that the run made from the user's own documents. Searching it
         for real does no harm, because omitted sources are removed from the result.
         """
         if part.begins_with((*self.keys, *self.event_keys)):
@@ -259,8 +256,7 @@ class Asked(Generic[Item]):
 
 @contextmanager
 def _told() -> Generator[None, None, None]:
-    """If an error of this package is raised in the block, notes it on the run before raising it. The
-    application may swallow the error."""
+    """Notes an error of this package on the run, since the application may swallow the error."""
     try:
         yield
     except RagRuleError as error:
@@ -284,8 +280,7 @@ def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bo
 
 
 def _texts_in(held: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of the documents in a collection. Its elements may be documents, or tuples with
-    documents in them."""
+    """Yields the texts of the documents in a collection, whose elements may be tuples with documents."""
     for each in held:
         pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
         yield from (text for text in map(text_in, pair) if text is not None and text.strip())
@@ -299,7 +294,7 @@ def _made_by_models() -> list[str]:
 
 
 def asked_part(retriever: object) -> GoingOn | None:
-    """Returns the record of the running replay or baseline. Returns None outside of both, or if calls of
-    this retriever are not recorded."""
+    """Returns the record of the running replay or baseline; None outside of both, and if calls of this
+    retriever are not recorded."""
     part = going_on()
     return part if part is not None and part.concerns(retriever) else None
