@@ -219,10 +219,9 @@ class Asked(Generic[Item]):
                 yield each
 
     def _searches_what_was_made(self, part: Serving[Item]) -> bool:
-        """Returns True iff the searched object may hold what this replay retrieved before. If so, the
-        real search is run. This may also be True for an object that the run made from the user's own documents. Searching it
-        for real does no harm, because omitted sources are removed from the result.
-        """
+        """Returns True iff the searched object may hold what this replay retrieved before, so that the
+        real search is run. The run may have made that object from the user's own documents. The search
+        then does no harm, because omitted sources are removed from its result."""
         if part.begins_with((*self.keys, *self.event_keys)):
             return False
         kind = self._kind
