@@ -1,6 +1,8 @@
 """Functions that users give to ``gate``, and columns: errors name them, and not the application."""
 
+import sqlite3
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -101,6 +103,52 @@ def test_what_a_gate_was_given_is_named_before_a_replay(
 def test_the_class_of_clients_takes_nothing_apart() -> None:
     with pytest.raises(InvalidInput, match=r"items_of is the class ItemsOf; make one, such as ItemsOf"):
         gate(nothing, items_of=ItemsOf)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def subsets_of(texts: list[str]) -> list[tuple[str, ...]]:
+    return [kept for size in range(len(texts) + 1) for kept in combinations(texts, size)]
+
+
+def as_iterator(_: Any, kept: list[Any]) -> Any:
+    return iter(kept)
+
+
+def as_generator(_: Any, kept: list[Any]) -> Any:
+    return (each for each in kept)
+
+
+def as_rows_of_a_table(_: Any, kept: list[Any]) -> Any:
+    """Returns a database's cursor, which is an iterator that cannot be copied."""
+    made = sqlite3.connect(":memory:", check_same_thread=False)
+    made.execute("create table t (content)")
+    made.executemany("insert into t values (?)", kept)
+    return made.execute("select content from t")
+
+
+@pytest.mark.parametrize("put_together", [as_iterator, as_generator, as_rows_of_a_table])
+def test_an_iterator_is_whole_for_the_application(put_together: Callable[..., Any]) -> None:
+    rows = [(text,) for text in TEXTS]
+    search = gate(lambda _: put_together(None, rows), items_of=ItemsOf(list, put_together))
+    asked = list[str]()
+
+    def application(_: str) -> str:
+        asked.append(joined(text for (text,) in search("why?")))
+        return asked[-1]
+
+    explanation = RuleExplainer(application, contains("Calcium")).explain("why?")
+    assert explanation.baseline.text == asked[0] == " ".join(TEXTS)
+    assert [len(rule.sources) for rule in explanation.retention_rules] == [1]
+    assert set(asked) == {" ".join(texts) for texts in subsets_of(TEXTS)}
+
+
+def test_a_response_that_is_used_up_by_reading_is_refused() -> None:
+    response = {"found": (text for text in TEXTS)}
+    explain, asked = explaining(
+        response, lambda answer: joined(answer["found"]), items_of=ItemsOf(found_in, put_into)
+    )
+    with pytest.raises(InvalidInput, match=r"\(found_in\), used up the items in a dict.*; gate"):
+        explain()
+    assert asked == []
 
 
 @pytest.mark.parametrize("of", [gate, gate_of_chains, gate_of_engines])

@@ -143,10 +143,17 @@ class Asked(Generic[Item]):
             elif not self._was_born():
                 # A replay that writes nothing into the searched object has to find nothing in it.
                 part.record(self.keys[:1], (), self.retriever, form, began, called_by)
-            return result
+            return self._unused(result, own, form)
         found = [*own, *part.added]
         part.record(self.keys, found, self.retriever, form, began, called_by)
         if not part.added:
+            return self._unused(result, own, form)
+        with _told():
+            return self.shape.result(found, form)
+
+    def _unused(self, result: Result, found: Sequence[Item], form: object) -> Result:
+        """Returns the result, or one made of the same items for an iterator, which reading used up."""
+        if not isinstance(result, Iterator):
             return result
         with _told():
             return self.shape.result(found, form)
@@ -220,10 +227,11 @@ class Asked(Generic[Item]):
                 kept.append(item)
             elif is_kept is None:
                 part.remarks.add(FILTERED)
+        form = self._form(result)
         if len(kept) == len(found):
-            return result
+            return self._unused(result, found, form)
         with _told():
-            return self.shape.result(kept, self.shape.form(result))
+            return self.shape.result(kept, form)
 
     def _found(self, result: Result) -> Sequence[Item]:
         with _told():

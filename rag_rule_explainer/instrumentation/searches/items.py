@@ -1,16 +1,16 @@
 """This module reads the results of the user's own searches item by item, whatever kind an item is."""
 
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 from uuid import UUID
 
-from ...allowed import checked_function
+from ...allowed import checked_function, named_function
 from ...errors import InvalidInput, UnknownQuery
 from ...given import Given
-from ..clients import Client
+from ..clients import Client, ItemsOf
 from ..clients.reading import TEXT_KEYS, field_of, read_any
 from ..clients.recognising import is_faiss, recognised
 from ..clients.users_functions import users_result
@@ -87,6 +87,7 @@ class ItemReading:
         if self.items_of is not None and like is not None:
             # A response that cannot be put together is told before a replay is paid for.
             self._response(parts, Response(client, copied(like)))
+            self._check_unused(client, result, len(parts))
         return [(self._read(client, part.item), part) for part in parts]
 
     def form(self, result: Any) -> object:
@@ -159,6 +160,20 @@ class ItemReading:
             )
         return _retrieved(text, given)
 
+    def _check_unused(self, client: Client, response: Any, items: int) -> None:
+        """Raises InvalidInput if the user's function emptied a response. It may empty an iterator: the
+        application is then given another one."""
+        if not isinstance(client, ItemsOf) or isinstance(response, Iterator):
+            return
+        # A deep copy is whole; a shallow one has the same inner iterators, which are empty now.
+        if sum(map(len, self._rows(client, copied(response)))) == items:
+            return
+        raise InvalidInput(
+            f"take_apart, which gate was given ({named_function(client.take_apart)}), used up the items "
+            f"in a {type(response).__name__}, so the application would find none; gate a function that "
+            "returns a response with a list of them"
+        )
+
     def _text(self, item: Any, given: Given | None) -> Any:
         if self.text_of is None:
             return None if given is None else given.text
@@ -181,7 +196,8 @@ class ItemReading:
             place = each.row if isinstance(each, ResponsePart) and len(rows) > 1 else 0
             if place >= len(rows):
                 raise UnknownQuery(_NO_ROW)
-            rows[place].append(each.item)
+            # What is put into a generator cannot be copied there.
+            rows[place].append(copied(each.item) if isinstance(like, Iterator) else each.item)
         return copied(self._ask(client.response, rows, like))
 
 
