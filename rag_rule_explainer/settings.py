@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
+from os import PathLike
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
@@ -48,7 +49,7 @@ class SettingsFields(TypedDict, total=False):
     reuse_answers: bool
     answer_without_sources: str | None
     accept_finish_reasons: tuple[str, ...]
-    store: Store | str | None
+    store: Store | str | PathLike[str] | None
 
 
 @dataclass(frozen=True, slots=True)

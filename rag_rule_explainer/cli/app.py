@@ -76,6 +76,7 @@ def _explain(request: SearchRequest, search: SearchOptions) -> None:
       0    explained, whether or not there are rules
       2    bad input; a model or application that fails; a condition not met
       130  interrupted; the rules found so far are printed
+      141  the reader of the output, such as head, closed the pipe
     """  # noqa: D301 -- \b keeps the lines that follow as they are
     explain(request, search.settings(free=request.is_free))
 

@@ -15,26 +15,27 @@ from ..predicates import Predicate
 from ..probing.judging import error_text
 from ..progress.report import Progress
 from ..settings import Settings
+from .files_of_applications import check_imported, file_named, imported_from
 from .frameworks import Integration, may_be_application
 from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
-    """Returns the object that ``module:object`` names; modules in the current folder can be imported.
+    """Returns the object that ``module:object`` or ``FILE.py:object`` names; modules in the current
+    folder, and those beside the file, can be imported.
 
     Raises InvalidInput if there is no such object, or if the import fails.
     """
-    module_name, colon, path = name.partition(":")
-    if not (module_name and colon and path):
-        raise InvalidInput(f"--app {name!r} names no application; write module:object, such as app:chain")
-    if module_name.endswith(".py") or not all(map(str.isidentifier, module_name.split("."))):
-        dotted = ".".join(part for part in re.split(r"[/\\]|\.py$", module_name) if part.strip("."))
+    written, colon, path = name.rpartition(":")
+    if not (written and colon and path) or path.endswith(".py"):
         raise InvalidInput(
-            f"--app {name!r} names a file, or no module; write it as it is imported from this folder, "
-            f"such as {dotted or 'app'}:{path}"
+            f"--app {name!r} names no application; write module:object, such as app:chain, or "
+            "FILE.py:object"
         )
-    if os.getcwd() not in sys.path:  # noqa: PTH109 -- sys.path holds strings
-        sys.path.insert(0, os.getcwd())  # noqa: PTH109
+    file = file_named(written, name)
+    folder, module_name = (os.getcwd(), written) if file is None else imported_from(file)  # noqa: PTH109
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -44,6 +45,8 @@ def load_application(name: str) -> Any:
         raise InvalidInput(f"--app: {module_name} imports {missing!r}, which is not installed") from error
     except (Exception, SystemExit) as error:
         raise InvalidInput(f"--app: importing {module_name} failed: {error_text(error)}") from error
+    if file is not None:
+        check_imported(found, file)
     for attribute in path.split("."):
         if not hasattr(found, attribute):
             near = did_you_mean(attribute, _applications_in(found))

@@ -42,8 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
         sys.exit(2)
     except TyperException as error:
-        command = _command_of(error)
         given = sys.argv[1:] if arguments is None else arguments
+        command = _command_of(error, given)
         message = _message(error)
         if command.endswith(_ASKING):
             message = meant_instead(message, command, given)
@@ -60,10 +60,22 @@ def _command() -> Callable[..., Any]:
     return get_command(app)
 
 
-def _command_of(error: TyperException) -> str:
+def _command_of(error: TyperException, arguments: Sequence[str]) -> str:
     """Returns the command that was given a wrong option, such as "rag-rules store prune"."""
     context: Any = getattr(error, "ctx", None)
-    return getattr(context, "command_path", None) or _NAME
+    return getattr(context, "command_path", None) or _named_by(arguments)
+
+
+def _named_by(arguments: Sequence[str]) -> str:
+    """Returns the command that the arguments begin with. Some errors of Typer do not tell it."""
+    command: Any = _command()
+    names = [_NAME]
+    for argument in arguments:
+        command = getattr(command, "commands", {}).get(argument)
+        if command is None:
+            break
+        names.append(argument)
+    return " ".join(names)
 
 
 def _advice(error: TyperException, command: str) -> str:

@@ -35,7 +35,8 @@ App = Annotated[
     str | None,
     typer.Option(
         metavar="MODULE:OBJECT",
-        help="Explain this application, imported from this folder: of a framework, or a plain function.",
+        help="Explain this application, imported from this folder (or FILE.py:OBJECT): of a framework, "
+        "or a plain function.",
     ),
 ]
 FrameworkOption = Annotated[

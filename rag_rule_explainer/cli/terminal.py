@@ -7,10 +7,15 @@ from contextlib import contextmanager, redirect_stdout
 
 from rich.console import Console
 from rich.text import Text
+from typing_extensions import override
 
 from ..errors import BaselineFailed, InvalidInput
 from ..printable import printable
 from ..probing.judging import error_text
+
+READER_LEFT = 141
+"""The exit code after the reader of stdout, such as ``head``, has closed the pipe. A shell gives it to
+tools that the signal SIGPIPE ends."""
 
 
 def write_in_any_encoding() -> None:
@@ -26,7 +31,7 @@ def print_lines(lines: Iterable[Text | str]) -> None:
     Long lines are not wrapped, and Rich's markup in the texts is not interpreted.
     """
     # In a notebook, Rich would display the output there; a command must write it to stdout as text.
-    console = Console(file=sys.stdout, highlight=False, force_jupyter=False)
+    console = _Printing(file=sys.stdout, highlight=False, force_jupyter=False)
     for line in lines:
         with _writing():
             console.print(line if isinstance(line, Text) else Text(line), soft_wrap=True)
@@ -62,6 +67,14 @@ def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, N
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
+class _Printing(Console):
+    """This console raises BrokenPipeError where Rich's own would exit with 1."""
+
+    @override
+    def on_broken_pipe(self) -> None:
+        raise  # noqa: PLE0704 -- Rich calls this where it has caught the error
+
+
 @contextmanager
 def _writing() -> Generator[None, None, None]:
     """Ends the program if printing in the block fails because the reader has closed the pipe.
@@ -75,7 +88,7 @@ def _writing() -> Generator[None, None, None]:
         # goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            sys.exit(1)
+            sys.exit(READER_LEFT)
         raise InvalidInput(
             f"the output cannot be written: {error.strerror}; write it elsewhere"
         ) from error

@@ -163,7 +163,7 @@ class TestProcess:
         process.stdout.close()
         assert process.stderr is not None
         complaint = process.stderr.read()
-        assert process.wait(timeout=60) == 1
+        assert process.wait(timeout=60) == 141
         process.stderr.close()
         assert probes_told(complaint) == [1, 2]
 
