@@ -2,11 +2,11 @@
 
 import importlib
 import json
+import os
 import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from ..allowed import did_you_mean
@@ -15,20 +15,27 @@ from ..predicates import Predicate
 from ..probing.judging import error_text
 from ..progress.report import Progress
 from ..settings import Settings
+from .files_of_applications import check_imported, file_named, imported_from
 from .frameworks import Integration, may_be_application
 from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
-    """Returns the object that ``module:object`` or ``FILE.py:object`` names.
+    """Returns the object that ``module:object`` or ``FILE.py:object`` names; modules in the current
+    folder, and those beside the file, can be imported.
 
-    Modules in the current folder, or in the folder of the file, can be imported. Raises InvalidInput if
-    there is no such object, or if the import fails.
+    Raises InvalidInput if there is no such object, or if the import fails.
     """
-    module_name, colon, path = name.rpartition(":")
-    if not (module_name and colon and path):
-        raise InvalidInput(f"--app {name!r} names no application; write module:object, such as app:chain")
-    module_name = _importable(module_name)
+    written, colon, path = name.rpartition(":")
+    if not (written and colon and path) or path.endswith(".py"):
+        raise InvalidInput(
+            f"--app {name!r} names no application; write module:object, such as app:chain, or "
+            "FILE.py:object"
+        )
+    file = file_named(written, name)
+    folder, module_name = (os.getcwd(), written) if file is None else imported_from(file)  # noqa: PTH109
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     try:
         found: Any = importlib.import_module(module_name)
     except ModuleNotFoundError as error:
@@ -38,6 +45,8 @@ def load_application(name: str) -> Any:
         raise InvalidInput(f"--app: {module_name} imports {missing!r}, which is not installed") from error
     except (Exception, SystemExit) as error:
         raise InvalidInput(f"--app: importing {module_name} failed: {error_text(error)}") from error
+    if file is not None:
+        check_imported(found, file)
     for attribute in path.split("."):
         if not hasattr(found, attribute):
             near = did_you_mean(attribute, _applications_in(found))
@@ -46,24 +55,6 @@ def load_application(name: str) -> Any:
             )
         found = getattr(found, attribute)
     return found
-
-
-def _importable(module_name: str) -> str:
-    """Returns the name of a module, or of that in a file, after making its folder importable."""
-    folder, name = Path.cwd(), module_name
-    if module_name.endswith(".py"):
-        file = folder / module_name
-        if not file.is_file():
-            raise InvalidInput(f"--app: there is no file {module_name!r}")
-        folder, name = file.resolve().parent, file.stem
-    if not all(map(str.isidentifier, name.split("."))):
-        raise InvalidInput(
-            f"--app: {module_name!r} is no module; write module:object as it is imported from this "
-            "folder, such as app:chain, or the file, such as app.py:chain"
-        )
-    if str(folder) not in sys.path:
-        sys.path.insert(0, str(folder))
-    return name
 
 
 def _applications_in(owner: Any) -> list[str]:

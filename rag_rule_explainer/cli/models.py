@@ -12,14 +12,16 @@ from typing import NoReturn
 from pydantic import SecretStr
 
 from ..errors import InvalidInput, MissingExtra
-from ..experiments.models import USUAL_KEY
+from ..experiments.models import USUAL_KEY, unset
 from ..predicates import Judge, JudgeRequest
 from ..probing.judging import error_text
 from ..probing.replaying import Replay
+from ..probing.wholeness import CALLS, CUT_OFF, EMPTY_REPLY, HALF
 from ..sources import Source
 from ..testing.reader import read_answer
 from ..verdicts import Answer
 
+NO_WHOLE_ANSWER = (CALLS, CUT_OFF, EMPTY_REPLY, HALF)
 _VERSIONED = re.compile(r"/v\d+\w*$")
 
 
@@ -73,6 +75,8 @@ def endpoint(base_url: str | None) -> str | None:
 def unanswered(name: str, base_url: str | None, key: str | None, error: BaseException) -> str:
     """Returns the error message for a model that does not answer, with advice on the likely cause."""
     place, message = endpoint(base_url), error_text(error)
+    if any(fault in message for fault in NO_WHOLE_ANSWER):
+        return f"the model {name}{f' at {place}' if place else ''} gave no answer: {message}"
     return (
         f"the model {name}{f' at {place}' if place else ''} does not answer; "
         f"{_first_look(place, message)}check that its endpoint is up, and --model, --base-url and "
@@ -105,12 +109,6 @@ class NamedJudge:
 
 def _key_in(variable: str) -> SecretStr:
     key = os.environ.get(variable)
-    if not key and variable != USUAL_KEY:
-        # What was given may be the key itself, so it is never printed.
-        raise InvalidInput(
-            "--key names an environment variable that is not set; give the name of one that holds the "
-            f"key, such as {USUAL_KEY}"
-        )
     if not key:
-        raise InvalidInput(f"{variable} is not set; export it (any value will do for a local endpoint)")
+        raise InvalidInput(f"{unset(variable)}; export it (any value will do for a local endpoint)")
     return SecretStr(key)

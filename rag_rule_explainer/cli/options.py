@@ -36,7 +36,8 @@ App = Annotated[
     str | None,
     typer.Option(
         metavar="MODULE:OBJECT",
-        help="Explain this application of a framework, or this plain function; or FILE.py:OBJECT.",
+        help="Explain this application, imported from this folder (or FILE.py:OBJECT): of a framework, "
+        "or a plain function.",
     ),
 ]
 FrameworkOption = Annotated[

@@ -13,6 +13,7 @@ from ..probing.retries import Retries
 from ..session.planning import MOST_REPLAYS
 from ..settings import DEFAULT_TIMEOUT, Settings, SettingsFields
 from ..storing.store import Store
+from .named_stores import store_at
 from .options import (
     Concurrency,
     ConfidenceOption,
@@ -272,9 +273,7 @@ def _store_of(url: str | None, namespace: str | None) -> Store | None:
 
     Raises InvalidInput if there is a namespace but no URL.
     """
-    if url is None or namespace is not None:
-        return parsed_store(url, namespace)
-    return Store(url)
+    return parsed_store(url, namespace) if url is None or namespace is not None else store_at(url)
 
 
 def parsed_store(url: str | None, namespace: str | None) -> Store | None:
@@ -290,7 +289,7 @@ def parsed_store(url: str | None, namespace: str | None) -> Store | None:
             f"{missing} is missing: a store needs a place, and a namespace that says which version of "
             "the application its answers are from"
         )
-    return Store(url, namespace)
+    return store_at(url, namespace)
 
 
 def _sizes(text: str) -> tuple[int, ...]:

@@ -43,6 +43,18 @@ _SAID_OTHERWISE = (
         "pass question_of=, a function from the input to the question",
         'give an --input that holds one, such as {"question": "..."}',
     ),
+    (
+        "cut off at its length limit (allow_length=True takes it as an answer)",
+        "cut off at its length limit; raise that limit (often max_tokens), or give fewer sources",
+    ),
+    (
+        "give a namespace, an age in days, or ask for everything",
+        "give --namespace, --older-than-days, or --all",
+    ),
+    (
+        "everything is pruned whatever its namespace and age; leave those out, or everything",
+        "--all prunes every namespace and age; leave out --namespace and --older-than-days, or --all",
+    ),
     ("pass false_condition='warn' (--yes)", "pass --yes"),
 )
 

@@ -3,6 +3,7 @@ endpoint."""
 
 import hashlib
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -95,13 +96,14 @@ class Endpoint:
             field, read = _OPTIONS.get(word.strip(), ("", str))
             if not (field and equals and value.strip()):
                 raise InvalidInput(
-                    f"{option!r} in the model {written!r} says nothing; write {MODEL_SYNTAX}"
+                    f"{_masked(option)!r} in the model {_masked(written)!r} says nothing; write "
+                    f"{MODEL_SYNTAX}"
                 )
             try:
                 given[field] = read(value.strip())
             except ValueError as error:
                 raise InvalidInput(
-                    f"{option!r} in the model {written!r} is no number; write {MODEL_SYNTAX}"
+                    f"{option!r} in the model {_masked(written)!r} is no number; write {MODEL_SYNTAX}"
                 ) from error
         return replace(usual or cls("unnamed"), name=name.strip(), **given)
 
@@ -150,7 +152,7 @@ class Endpoint:
         key = os.environ.get(self.key)
         if not key:
             raise InvalidInput(
-                f"{self.key} is not set, and {self.name} needs a key; export it (any value will do for a "
+                f"{unset(self.key)}, and {self.name} needs a key; export it (any value will do for a "
                 "local endpoint), or name another variable"
             )
         return ChatOpenAI(
@@ -178,6 +180,22 @@ def check_distinct(models: Sequence[Examined]) -> None:
         seen.add((model.name, model.temperature))
 
 
+def _masked(written: str) -> str:
+    """Returns what a command line says of a model, with the value of a key masked: it may be secret."""
+    return re.sub(r"(key\s*=)[^,]+", r"\1***", written, flags=re.IGNORECASE)
+
+
+def unset(variable: str) -> str:
+    """Returns that the environment variable of a key is not set. A name that the user gave is not shown,
+    because it may be the key itself."""
+    if variable == USUAL_KEY:
+        return f"{variable} is not set"
+    return (
+        "the variable that is named for the key is not set (give the name of a variable, such as "
+        f"{USUAL_KEY}, and not the key)"
+    )
+
+
 def _digest_of_prompt() -> str:
     content = qa_prompt("a question", ("a source", "another source"))
     return hashlib.sha256(content.encode()).hexdigest()[:12]
@@ -201,4 +219,5 @@ __all__ = [
     "Examined",
     "check_distinct",
     "offline_reader",
+    "unset",
 ]

@@ -17,6 +17,7 @@ _POSTGRES = {
     "postgresql+psycopg": "psycopg",
 }
 _EXPECTED = "give the path of a SQLite file, sqlite:///PATH, or postgresql://USER:PASSWORD@HOST/DATABASE"
+_URL_AS_PATH = re.compile(rf"({'|'.join(map(re.escape, (*_SQLITE, *_POSTGRES)))}):[/\\]")
 _SECRET = re.compile(r"([?&][^=&]*(?:pass|secret|token)[^=&]*=)[^&]*", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"(?s)(\w+(?:\+\w+)?://[^:/@?]*):.*@")
 
@@ -32,9 +33,10 @@ class Address:
     shown: str
 
     @classmethod
-    def of(cls, url: str) -> "Address":
+    def of(cls, given: str | os.PathLike[str]) -> "Address":
         """Returns the address for a url, or for the path of a SQLite file. Raises InvalidInput if it is
         neither, or for another kind of database."""
+        url = as_written(given)
         if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"the url of a store is {url!r}; {_EXPECTED}")
         scheme, separator, rest = url.partition("://")
@@ -52,6 +54,18 @@ class Address:
         """What identifies the database in this process. It is the same for all paths that lead to the
         same SQLite file."""
         return os.path.realpath(self.target) if self.dialect == "sqlite" else self.target
+
+
+def as_written(given: str | os.PathLike[str]) -> str:
+    """Returns the text of a ``Path``, and anything else unchanged. Raises InvalidInput for a ``Path``
+    that was made of a url, because it has lost a slash."""
+    if not isinstance(given, os.PathLike):
+        return given
+    path = os.fspath(given)
+    if _URL_AS_PATH.match(path):
+        # The path is not told: it may have a password.
+        raise InvalidInput("the store is a Path that was made of a url; give the url itself, as a str")
+    return path
 
 
 def hidden(url: str) -> str:

@@ -62,7 +62,7 @@ class Pruned:
     judgements: int
 
 
-def info(url: str) -> StoreInfo:
+def info(url: str | os.PathLike[str]) -> StoreInfo:
     """Returns a description of the store at ``url``, with the numbers of its contents by namespace.
     Raises StoreFailed if there is no store."""
     database = _existing(url)
@@ -79,7 +79,7 @@ def info(url: str) -> StoreInfo:
 
 
 def prune(
-    url: str,
+    url: str | os.PathLike[str],
     namespace: str | None = None,
     older_than_days: float | None = None,
     *,
@@ -109,7 +109,7 @@ def prune(
     return pruned
 
 
-def export(url: str, namespace: str | None = None) -> Iterator[dict[str, Any]]:
+def export(url: str | os.PathLike[str], namespace: str | None = None) -> Iterator[dict[str, Any]]:
     """Returns an iterator over all answers and judgements, each as a dict for JSON. ``namespace``: the
     one to export; None for all. Reads page by page, so a store of any size can be exported. Raises
     StoreFailed."""
@@ -118,7 +118,7 @@ def export(url: str, namespace: str | None = None) -> Iterator[dict[str, Any]]:
     return _exported(database, name)
 
 
-def _existing(url: str) -> Database:
+def _existing(url: str | os.PathLike[str]) -> Database:
     database = Database(Address.of(url))
     database.prepare(make=False)
     return database
@@ -129,7 +129,7 @@ def _reading(database: Database, read: Callable[[Connection], Result]) -> Result
         return read(connection.execution_options(**OUTSIDE_OPTIONS))
 
 
-def _size(url: str) -> int | None:
+def _size(url: str | os.PathLike[str]) -> int | None:
     address = Address.of(url)
     if address.dialect != "sqlite":
         return None

@@ -1,12 +1,12 @@
 """This module describes a store by its url and its namespace, without opening it."""
 
 from dataclasses import dataclass
-from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, cast
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from ..allowed import called_as
 from ..errors import InvalidInput
-from .address import Address
+from .address import Address, as_written
 
 if TYPE_CHECKING:
     from .opened import Opened
@@ -20,11 +20,11 @@ class Store:
     """A Store describes where answers and judgements are kept, so that they need not be paid for once
     more. It is frozen, hashable and picklable, and does not open the database.
 
-    ``url``: the path of a SQLite file, ``sqlite:///PATH`` or ``postgresql://USER:PASSWORD@HOST/DATABASE``
-    (which uses the driver pg8000). A relative path is relative to the current folder at the time of
-    opening. ``namespace``: a name for the application that gave the answers; use another one when the
-    application has changed. None makes one from the name of the application and a digest of the requests
-    to its models; a note of the explanation shows it.
+    ``url``: the path of a SQLite file (a str or a ``Path``), ``sqlite:///PATH`` or
+    ``postgresql://USER:PASSWORD@HOST/DATABASE`` (which uses the driver pg8000). A relative path is
+    relative to the current folder at the time of opening. ``namespace``: a name for the application that
+    gave the answers; use another one when the application has changed. None makes one from the name of
+    the application and a digest of the requests to its models; a note of the explanation shows it.
 
     ``lease``: while one process makes an answer, other processes wait for it. If the first one dies and
     the others cannot see that, they wait for this number of seconds. A living process renews the lease.
@@ -37,10 +37,14 @@ class Store:
     namespace: str | None = None
     lease: float = 60.0
 
+    if TYPE_CHECKING:  # type checkers then accept a Path, and know that the field is a str
+
+        def __init__(
+            self, url: str | PathLike[str], namespace: str | None = None, lease: float = 60.0
+        ) -> None: ...
+
     def __post_init__(self) -> None:
-        url: object = self.url
-        if isinstance(url, PathLike):
-            object.__setattr__(self, "url", fspath(cast("PathLike[str]", url)))
+        object.__setattr__(self, "url", as_written(self.url))
         Address.of(self.url)
         given: object = self.namespace
         is_name = isinstance(given, str) and bool(given.strip())
@@ -59,13 +63,11 @@ class Store:
         anything else."""
         if given is None or isinstance(given, cls):
             return given
-        if isinstance(given, PathLike):
-            given = fspath(given)
-        if not isinstance(given, str):
+        if not isinstance(given, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
                 f"store is {given!r}; give the path of a SQLite file, or Store(url, namespace)"
             )
-        return cls(given)
+        return cls(as_written(given))
 
     def open(self) -> "Opened":
         """Opens the store and returns it. All threads and event loops of a process share one writer

@@ -115,6 +115,38 @@ def asked(app: str, *more: object) -> list[object]:
     ]
 
 
+@pytest.fixture
+def elsewhere(
+    here: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """The folder of the application, which also holds a package; another folder is the current one."""
+    folder(
+        here,
+        {
+            "tower_package/__init__.py": "",
+            "tower_package/inner.py": "from .made import make\n",
+            "tower_package/made.py": APPLICATION,
+            "json.py": APPLICATION,
+        },
+    )
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    yield here
+    for name in ("tower_package", "tower_package.inner", "tower_package.made"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("app", ["tower_app.py:chain", "tower_package/inner.py:make"])
+def test_an_application_is_named_by_its_file(rag_rules: RagRules, elsewhere: Path, app: str) -> None:
+    assert rules_of(explanation_of(rag_rules(*asked(f"{elsewhere}/{app}")))) == RULES
+
+
+def test_a_file_with_the_name_of_a_module_is_not_taken_for_it(
+    rag_rules: RagRules, elsewhere: Path
+) -> None:
+    run = rag_rules(*asked(f"{elsewhere}/json.py:chain"))
+    assert_refused(run, "Python takes json.py for another module of the name json; rename the file")
+
+
 @pytest.mark.parametrize(
     ("app", "more"),
     [

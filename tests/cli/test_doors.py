@@ -82,7 +82,7 @@ def test_a_key_by_another_name(
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
         given = asked(file, "--model", "m", "--key", "MY_KEY", "--rules", "omission")
         refused = rag_rules(*given).err
-        assert "--key names an environment variable that is not set" in refused
+        assert "the variable that is named for the key is not set" in refused
         assert "MY_KEY" not in refused  # it may be the key itself
         monkeypatch.setenv("MY_KEY", "any")
         assert rag_rules(*given).code == 0

@@ -107,8 +107,11 @@ def test_what_is_not_taken(rag_rules: RagRules, options: tuple[str, ...], said: 
 
 
 APPLICATIONS = {
-    ("missing.py:chain",): "there is no file 'missing.py'",
-    ("./first_app:chain",): "is no module; write module:object as it is imported from this folder",
+    ("gone.py:chain",): "--app 'gone.py:chain': there is no file 'gone.py'; is this its folder?",
+    ("./first_app:chain",): "write module:object or FILE.py:object, such as first_app.py:chain",
+    (
+        "first_app.py",
+    ): "--app 'first_app.py' names no application; write module:object, such as app:chain",
     ("first_app:chian",): "first_app has no 'chian'; did you mean 'chain'?",
     (
         "first_app:chain",

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runs import BUILT, QUESTION, UNREACHABLE, RagRules, assert_refused, folder, jsonl
+from tests.support.completions import Completion
 from tests.support.openai_server import OpenAIServer
 
 ASKED = ("explain", "--question", QUESTION)
@@ -90,7 +91,20 @@ MISTAKES = {
         "--app: newcomers_app has no 'chain'; name a chain or an engine that it defines"
     ),
     "ASKED --app app.chain": (
-        "--app 'app.chain' names no application; write module:object, such as app:chain"
+        "--app 'app.chain' names no application; write module:object, such as app:chain, or "
+        "FILE.py:object"
+    ),
+    "ASKED --sources texts.jsonl --store gone/dir/x.db": (
+        "--store 'gone/dir/x.db' is in the folder 'gone/dir', which does not exist; make that folder, or "
+        "give another path"
+    ),
+    "ASKED --sources texts.jsonl --model m --key s3cr3t": (
+        "the variable that is named for the key is not set (give the name of a variable, such as "
+        "OPENAI_API_KEY, and not the key); export it (any value will do for a local endpoint)"
+    ),
+    "store prune x.db": "nothing says what to prune; give --namespace, --older-than-days, or --all",
+    "store prune x.db --all --namespace n": (
+        "--all prunes every namespace and age; leave out --namespace and --older-than-days, or --all"
     ),
     "ASKED --yes --app newcomers_app:number": (
         "--app newcomers_app:number is of type int; name what is asked, built with a framework that is "
@@ -119,6 +133,8 @@ IN_OTHERS_WORDS = {
     "explain 'How many days?' --sources texts.jsonl": (
         "(How many days?). A question is given by --question '...'. See rag-rules explain --help.",
     ),
+    "explain --key": ("Option '--key' requires an argument. See rag-rules explain --help.",),
+    "store prune --namespace": ("See rag-rules store prune --help.",),
     "ASKED --sources texts.jsonl --json out.json": (
         "(out.json). --json prints it all: write > FILE after it.",
     ),
@@ -217,6 +233,16 @@ class TestEndpoint:
     ) -> None:
         monkeypatch.setenv("OPENAI_BASE_URL", UNREACHABLE)
         assert f"the model m at {UNREACHABLE} does not answer" in self.asked(with_key, here)
+
+    def test_a_reply_that_is_cut_off_is_told_with_what_to_do(
+        self, with_key: RagRules, here: Path
+    ) -> None:
+        with OpenAIServer(lambda _: Completion("The iron", finish_reason="length")) as server:
+            line = self.asked(with_key, here, "--base-url", server.base_url)
+        assert line == (
+            f"rag-rules: the model m at {server.base_url} gave no answer: UnusableReply: a model reply "
+            "was cut off at its length limit; raise that limit (often max_tokens), or give fewer sources"
+        )
 
 
 class TestHelp:

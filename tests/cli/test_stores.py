@@ -58,7 +58,7 @@ def test_prune(rag_rules: RagRules, stored: Path) -> None:
         rag_rules("store", "prune", stored, "--namespace", "bot-1").out
         == "pruned 1 answer, 1 judgement\n"
     )
-    assert_refused(rag_rules("store", "prune", stored), "nothing says what to prune", "give a namespace")
+    assert_refused(rag_rules("store", "prune", stored), "nothing says what to prune", "give --namespace")
     assert rag_rules("store", "prune", stored, "--all").out == "pruned 2 answers, 0 judgements\n"
     assert rag_rules("store", "info", stored).out.endswith("  nothing is stored yet\n")
 

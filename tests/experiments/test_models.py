@@ -118,6 +118,13 @@ def test_without_its_key_a_model_is_not_asked(key: str) -> None:
         Endpoint("m").judge()
 
 
+def test_a_key_that_is_given_for_its_variable_is_not_shown(key: str) -> None:
+    for written in ("m,key=s3cr3t", "m,key=s3cr3t,tokens=x", "m,api_key=s3cr3t"):
+        with pytest.raises(InvalidInput) as refused:
+            Endpoint.of(written).examined()
+        assert "s3cr3t" not in str(refused.value)
+
+
 def test_a_judge_over_the_wire(key: str) -> None:
     with OpenAIServer(judging(lambda answer: "1889" in answer)) as server:
         judge = Endpoint("judge", server.base_url, key, None, None).judge()

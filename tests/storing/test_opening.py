@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, inspect
 
-from rag_rule_explainer import Answer, InvalidInput, MissingExtra, Store, StoreFailed
+from rag_rule_explainer import Answer, InvalidInput, MissingExtra, Settings, Store, StoreFailed
 from rag_rule_explainer.storing import schema
 from rag_rule_explainer.storing.address import Address, hidden
 from rag_rule_explainer.storing.database import Database
@@ -25,6 +25,21 @@ class TestDescription:
         assert list(tmp_path.iterdir()) == []
         assert pickle.loads(pickle.dumps(store)) == store  # noqa: S301
         assert hash(store) == hash(Store(store.url, "tests", 60.0))
+
+    def test_a_path_is_the_same_as_its_text(self, tmp_path: Path) -> None:
+        path = tmp_path / "store.db"
+        of_path, of_text = Store(path, "tests"), Store(str(path), "tests")
+        assert of_path == of_text == Store(of_path.url, "tests")
+        assert of_path.as_dict() == of_text.as_dict()
+        assert Settings.of(None, {"store": path}).store == Store.of(path) == Store(str(path))
+
+    def test_a_path_that_was_made_of_a_url(self) -> None:
+        for url in ("postgresql://user:secret@host/db", "sqlite:///store.db"):
+            with pytest.raises(
+                InvalidInput, match="a Path that was made of a url; give the url"
+            ) as refused:
+                Store(Path(url), "tests")
+            assert "secret" not in str(refused.value)
 
     @pytest.mark.parametrize(
         "url",

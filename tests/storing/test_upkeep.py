@@ -95,7 +95,8 @@ async def test_everything_is_pruned_only_where_that_is_said(url: str) -> None:
 async def test_pruning_leaves_nothing_of_it_in_the_file(tmp_path: Path) -> None:
     url = str(tmp_path / "store.db")
     await fill(url, "one", range(3))
-    prune(url, "one")
+    prune(Path(url), "one")
+    assert info(Path(url)).namespaces == () == tuple(export(Path(url)))
     for file in tmp_path.iterdir():  # noqa: ASYNC240 -- there is nobody to wait
         assert b"answer 1" not in file.read_bytes()
 

@@ -17,6 +17,7 @@ from ...experiments.published import examples_in
 from ...predicates import Judge
 from ...settings import DEFAULT_TIMEOUT, Settings
 from ...storing.store import Store
+from ..named_stores import store_at
 from ..terminal import unstyled
 
 USUAL_CONCURRENCY = 8
@@ -189,10 +190,10 @@ class Running:
         """
         paces = [model.pace for model in models if model.pace is not None]
         pace = min(paces) if len(paces) == len(models) else None
-        store = str(self.out / "answers.sqlite") if self.store is None else self.store
+        own = Store(str(self.out / "answers.sqlite"), namespace)
         return Settings(
             retries=self.retries,
             timeout=self.timeout,
             concurrency=self.concurrency or pace or USUAL_CONCURRENCY,
-            store=Store(store, namespace),
+            store=own if self.store is None else store_at(self.store, namespace),
         )
