@@ -4,7 +4,11 @@ import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from typing import Any, cast
 
-from langchain_core.output_parsers import BaseCumulativeTransformOutputParser, BaseLLMOutputParser
+from langchain_core.output_parsers import (
+    BaseCumulativeTransformOutputParser,
+    BaseLLMOutputParser,
+    StrOutputParser,
+)
 from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import (
@@ -103,8 +107,10 @@ def in_place_of_an_answer(output: Any) -> str:
 
 
 def ends_in_parser(application: Runnable[Any, Any]) -> bool:
-    """Returns whether the last step of an application is an output parser."""
-    return isinstance(_last_step(application), BaseLLMOutputParser)
+    """Returns True iff the last step of an application is an output parser whose output may be a dict or
+    a list; that of a ``StrOutputParser`` is a text."""
+    last = _last_step(application)
+    return isinstance(last, BaseLLMOutputParser) and not isinstance(last, StrOutputParser)
 
 
 def streams_ever_more(application: Runnable[Any, Any]) -> bool:
