@@ -21,10 +21,10 @@ class Store:
     more. It is frozen, hashable and picklable, and does not open the database.
 
     ``url``: the path of a SQLite file (a str or a ``Path``), ``sqlite:///PATH`` or
-    ``postgresql://USER:PASSWORD@HOST/DATABASE`` (which uses the driver pg8000). A relative path is relative to the current folder at the time of
-    opening. ``namespace``: a name for the application that gave the answers; use another one when the
-    application has changed. None makes one from the name of the application and a digest of the requests
-    to its models; a note of the explanation shows it.
+    ``postgresql://USER:PASSWORD@HOST/DATABASE`` (which uses the driver pg8000). A relative path is
+    relative to the current folder at the time of opening. ``namespace``: a name for the application that
+    gave the answers; use another one when the application has changed. None makes one from the name of
+    the application and a digest of the requests to its models; a note of the explanation shows it.
 
     ``lease``: while one process makes an answer, other processes wait for it. If the first one dies and
     the others cannot see that, they wait for this number of seconds. A living process renews the lease.
