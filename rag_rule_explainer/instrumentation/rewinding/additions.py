@@ -7,12 +7,13 @@ user's code reads. Modules, classes and functions that appear there are no data.
 import sys
 import threading
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from types import CodeType, ModuleType
 from typing import Any
 
+from ...probing.whose import is_named_as_ours
 from ..shared_state.contents import names_in
-from ..shared_state.reaching import is_ours
-from .companies import is_own
+from .companies import is_of_own, is_own
 from .owners import Node, Owner
 from .parts import Part
 
@@ -34,8 +35,9 @@ def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> 
         named |= names
         for module in _named_modules(names, node.thing):
             modules.setdefault(module.__name__, module)
-    found: list[Any] = [each for name, each in modules.items() if not is_own(name) and not is_ours(each)]
-    found = found[:_MOST] + [threading.main_thread()] * bool(named & _OF_THREADS)
+    others = (each for name, each in modules.items() if not is_own(name) and not is_named_as_ours(name))
+    found: list[Any] = [*islice(others, _MOST)]
+    found += [threading.main_thread()] * bool(named & _OF_THREADS)
     return [
         Node(each, each.__name__ if isinstance(each, ModuleType) else "main_thread", owner=Owner.LIBRARY)
         for each in found
@@ -50,7 +52,7 @@ def added_to(thing: Any) -> Part:
         return {
             name: value
             for name, value in list(vars(thing).items())
-            if name not in known and not isinstance(value, ModuleType) and not name.startswith("__")
+            if name not in known and not name.startswith("__") and not _is_made_by_a_library(value)
         }
 
     def write(thing: Any, content: dict[str, Any]) -> None:
@@ -59,6 +61,11 @@ def added_to(thing: Any) -> Part:
         vars(thing).update(content)
 
     return Part(read, write, is_named=True)
+
+
+def _is_made_by_a_library(value: object) -> bool:
+    """Returns True for what libraries load into their modules when it is asked for first."""
+    return isinstance(value, ModuleType) or (callable(value) and not is_of_own(value))
 
 
 def _named_modules(names: frozenset[str], function: Any) -> Iterator[ModuleType]:
