@@ -46,21 +46,25 @@ def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> 
 
 def added_to(thing: Any) -> Part:
     """Returns the part that consists of the attributes that are added to this object from now on."""
-    known = frozenset(vars(thing))
+    known = frozenset(_all_of(thing))
 
     def read(thing: Any) -> dict[str, Any]:
         return {
             name: value
-            for name, value in list(vars(thing).items())
+            for name, value in list(_all_of(thing).items())
             if name not in known and not name.startswith("__") and not _is_made_by_a_library(value)
         }
 
     def write(thing: Any, content: dict[str, Any]) -> None:
         for name in read(thing).keys() - content.keys():
-            vars(thing).pop(name, None)
-        vars(thing).update(content)
+            _all_of(thing).pop(name, None)
+        _all_of(thing).update(content)
 
     return Part(read, write, is_named=True)
+
+
+def _all_of(thing: Any) -> dict[str, Any]:
+    return thing.__dict__
 
 
 def _is_made_by_a_library(value: object) -> bool:

@@ -25,18 +25,19 @@ def clean() -> Iterator[None]:
 
 
 def in_the_standard_library(first: str) -> str:
-    return vars(string).setdefault("first_source", first)
+    return string.__dict__.setdefault("first_source", first)
 
 
 def as_an_attribute(first: str) -> str:
-    string.first_source = getattr(string, "first_source", first)  # pyright: ignore[reportAttributeAccessIssue]
-    return string.first_source  # pyright: ignore[reportAttributeAccessIssue]
+    module: Any = string
+    module.first_source = getattr(string, "first_source", first)
+    return module.first_source
 
 
 def on_the_interpreter(first: str) -> str:
     if not hasattr(sys, "first_source"):
         sys.first_source = first  # pyright: ignore[reportAttributeAccessIssue]
-    return sys.first_source  # pyright: ignore[reportAttributeAccessIssue]
+    return str(sys.first_source)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def in_a_framework(first: str) -> str:
@@ -46,11 +47,11 @@ def in_a_framework(first: str) -> str:
 
 
 def by_a_text(first: str) -> str:
-    return vars(importlib.import_module("string")).setdefault("first_source", first)
+    return importlib.import_module("string").__dict__.setdefault("first_source", first)
 
 
 def on_the_main_thread(first: str) -> str:
-    return vars(threading.main_thread()).setdefault("first_source", first)
+    return threading.main_thread().__dict__.setdefault("first_source", first)
 
 
 KEEPING = [
@@ -89,11 +90,11 @@ def test_what_stays_there_is_remembered_by_a_later_explanation() -> None:
 def test_what_libraries_add_to_themselves_is_left_alone(added: Any) -> None:
     # Here code reads the whole module; so every name in it may matter.
     kept = Rewinding(in_the_standard_library, lambda _: False, tuple)
-    vars(string)["_lazy"] = added
+    string.__dict__["_lazy"] = added
     assert not kept.is_useful()
 
 
 def test_a_name_that_no_code_reads_is_left_alone() -> None:
     kept = Rewinding(lambda: string.capwords("a b"), lambda _: False, tuple)
-    vars(string)["_lazy"] = "a text"
+    string.__dict__["_lazy"] = "a text"
     assert not kept.is_useful()
