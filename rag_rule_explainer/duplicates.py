@@ -18,7 +18,7 @@ from math import ceil, floor
 from unicodedata import normalize
 
 SIMILARITY = 0.9
-"""The default threshold of similarity: in 60 words, one may differ."""
+"""The default similarity from which two texts count as duplicates. One word of about 60 may differ."""
 
 _SHINGLE = 3
 _WORD = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]")

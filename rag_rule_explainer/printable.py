@@ -78,8 +78,8 @@ def printable(text: str) -> str:
 
 
 def inert(text: str) -> str:
-    """Returns the text for a cell of a spreadsheet: ``printable``, and after an apostrophe if a
-    spreadsheet would run it as a formula."""
+    """Returns the text for a cell of a spreadsheet, with control characters made visible. If a
+    spreadsheet would run the text as a formula, an apostrophe is put before it."""
     text = printable(text)
     # Full-width marks begin a formula as well.
     begins = unicodedata.normalize("NFKC", text.lstrip()[:1])

@@ -119,8 +119,9 @@ class SourceSet:
         """Returns the set of these sources.
 
         Texts, dicts with a "text" or a "page_content", and documents of LangChain or LlamaIndex are
-        accepted. A source without a name is called D1, D2, … by its position. ``tied_from``: the
-        similarity from which on texts are tied; None ties none.
+        accepted. A source without a name is called D1, D2, … by its position. ``tied_from``: sources
+        whose texts are at least so similar (0 to 1) are tied, that is, retained or omitted together; None
+        ties no sources.
 
         Raises InvalidInput for no sources at all, an empty id, an id used twice, an unknown pinned id, or
         no unpinned source.

@@ -67,7 +67,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A ``_Pair`` holds both sides of one kind."""
+    """A ``_Pair`` holds the rules of one kind (retention or omission) of both explanations."""
 
     a: Side
     b: Side

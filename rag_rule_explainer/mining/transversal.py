@@ -111,8 +111,9 @@ class _Search:
         self.remainders = HittingSets(self.lattice, done, [*outside, *self.doubtful])
 
     def tried(self, candidate: Mask) -> MiningSteps:
-        """Tests a candidate. Records it as a rule, or finds a falsifier that contains it, or records it
-        as unresolved because of an UNKNOWN verdict."""
+        """Tests a candidate. It is then recorded as a rule; or excluded, because an antecedent that
+        contains it breaks the condition (a falsifier); or recorded as unresolved because a verdict is
+        UNKNOWN."""
         known = self.largest(candidate, self.seen, Verdict.BREAKS)
         if known is None:
             yield from self.learn([candidate], crucial=True)
@@ -162,8 +163,8 @@ class _Search:
         return [*supersets, *(draws.neighbours if sampled.neighbours else ())], count, statement
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Grows a falsifier, and excludes all antecedents that it contains: they are no rules. Also used
-        for an antecedent whose verdict is UNKNOWN."""
+        """Excludes a falsifier, grown as far as possible, with all antecedents that it contains, because
+        they are no rules. Also used for an antecedent whose verdict is UNKNOWN."""
         outside = self.lattice.complement((yield from self.grown(falsifier)))
         self.falsifiers.append(self.lattice.complement(outside))
         self.candidates.hit(outside)
@@ -193,8 +194,8 @@ class _Search:
         yield from self.tried(candidate)
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a larger falsifier that contains this one. It is grown until each other unit was tried,
-        or until ``STUCK`` units in a row could not be added.
+        """Returns a falsifier that contains this one, as large as possible. It is grown until each other
+        unit was tried, or until ``STUCK`` units in a row could not be added.
 
         Each step adds units up to the first one with which the condition holds again. This unit is left
         out.

@@ -156,7 +156,7 @@ class JsonPath:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         if self.inner is not None:
             return f"at {self._path}, {_bracketed(self.inner, negation_of(self.inner))}"
         if self.test is not None:

@@ -165,7 +165,7 @@ class Cites:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         if self.source is None:
             return "the answer's citations are missing or invalid"
         return f"the answer does not validly cite {self.source!r}"
@@ -221,7 +221,7 @@ class MentionsSource:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer does not mention {self.source!r}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth

@@ -58,7 +58,7 @@ def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
 
 
 def negation_of(predicate: Predicate) -> str:
-    """Returns the clause of the negated predicate."""
+    """Returns the words of a rule that say that the condition does not hold."""
     clause = getattr(predicate, "negation", None)
     return clause if isinstance(clause, str) else f"not ({predicate})"
 
@@ -110,7 +110,7 @@ class AllOf:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate, by De Morgan's law."""
+        """Returns the words of a rule that say that the condition does not hold, by De Morgan's law."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -135,7 +135,7 @@ class AnyOf:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate, by De Morgan's law."""
+        """Returns the words of a rule that say that the condition does not hold, by De Morgan's law."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -189,7 +189,7 @@ class Function:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"not ({self.text})" if self.text else f"{self.name} is false"
 
     @property

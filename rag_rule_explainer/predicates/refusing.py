@@ -209,7 +209,7 @@ class Refuses:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer is no refusal{self._or_says('nor')}"
 
     def _or_says(self, joint: str) -> str:

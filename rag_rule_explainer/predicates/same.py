@@ -62,7 +62,7 @@ class SameAnswer:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer changes{self._limit('below')}"
 
     def _limit(self, side: str) -> str:
@@ -104,7 +104,7 @@ class ConsistentWith:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer is inconsistent with {self._truth}"
 
     @property

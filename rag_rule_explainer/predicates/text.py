@@ -27,7 +27,7 @@ class Equals:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer is not {self.text!r}"
 
     memo_key = answer_key
@@ -60,7 +60,7 @@ class Contains:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer does not contain {self._text}"
 
     @property
@@ -99,7 +99,7 @@ class Matches:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer does not match /{self.pattern}/"
 
     memo_key = answer_key
@@ -121,7 +121,7 @@ class OneOf:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer is none of {', '.join(map(repr, self.texts))}"
 
     memo_key = answer_key

@@ -50,7 +50,7 @@ class IsValid:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"the answer is not a valid {self.name}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth

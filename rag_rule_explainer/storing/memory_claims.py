@@ -45,8 +45,9 @@ class Grants:
         return True
 
     def granted(self, key: RowKey) -> Wish | None:
-        """Returns the claim that was granted for this key; None if there is none. In that case, ensures
-        that none is granted later, since the caller requests it from the database."""
+        """Returns the claim that was granted in this process for this key; None if there is none. After
+        None, no claim is granted for the key in this process, since the caller now requests it from the
+        database."""
         with self._lock:
             wish = self._granted.get(key)
             if wish is None and self._questions:

@@ -64,7 +64,9 @@ def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float
 
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
-    """Returns the keys of at most ``most`` rows whose arrangement's digest begins with ``prefix``."""
+    """Returns the keys of at most ``most`` rows of the store. An arrangement is the list of sources that
+    a row's answer was made from; only rows are returned whose arrangement has a digest that begins with
+    ``prefix``."""
     # "g" comes after all hexadecimal digits, so this range has exactly the keys with the prefix.
     begin_so = answers.c.arrangement.between(prefix, prefix + "g")
     found = connection.execute(

@@ -45,9 +45,10 @@ class HeldBack(MethodsOverlay):
 
     @override
     def attribute(self, name: str) -> Any:
-        """Returns the store's attribute, or a replacement if it is a method that writes.
+        """Returns the attribute of the store. A method that writes is replaced by one that does nothing.
 
-        Raises StateShared if it is a method that reads and its result cannot be known.
+        Raises StateShared for a method that reads if what it would find, without the writes that were
+        left out, cannot be known.
         """
         if name in self._replaced:
             return self._replaced[name]

@@ -37,11 +37,13 @@ _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
 
 @dataclass(slots=True, eq=False)
 class Standstills:
-    """A ``Standstills`` holds what was seen of workflows that wait for an event, for one application.
+    """A ``Standstills`` holds what was observed about workflows of one application that wait for an
+    event.
 
-    ``seen``: True if the first run was once without a running step. It continued by an event from
-    outside, so replays may wait in the same way. ``asking``: the ids of runs that have asked a human.
-    ``answered``: why a first run that a human answered cannot be replayed; empty if no human answered.
+    ``seen``: True if, at some moment of the first run, no step was running, and an event from outside the
+    workflow let it go on. Replays may then wait in the same way. ``asking``: the ids of runs that have
+    asked a human. ``answered``: why a first run that a human answered cannot be replayed; empty if no
+    human answered.
     """
 
     seen: bool = False

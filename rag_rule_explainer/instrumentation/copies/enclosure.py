@@ -112,7 +112,7 @@ class _Looking:
             return True
         entries = {name: entry for name, entry in vars(owner).items() if name != "model_config"}
         if any(isinstance(entry, _MUTABLE) and name[:2] != "__" for name, entry in entries.items()):
-            return False  # all instances share it
+            return False  # All instances of the class share this attribute.
         functions = (function for entry in entries.values() for function in _functions(entry))
         return all(map(self._at_function, functions))
 

@@ -16,7 +16,8 @@ PHRASE = 5
 """The number of words in a row that is enough to identify a source: they hardly occur in a prompt by
 chance."""
 AROUND = 2
-"""The number of words on each side of a mark that are compared with the original."""
+"""The number of words before and after a mark, the phrase by which a source was recognised, that are
+compared with the source's text."""
 _LONGEST = 8
 """The most words of a mark; longer texts are found by their phrases."""
 _NAME = re.compile(r"[^\W\d_][\w'’-]*(?:[ \t]+[^\W\d_][\w'’-]*)+")

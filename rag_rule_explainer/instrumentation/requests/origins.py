@@ -49,8 +49,8 @@ class Origins:
         return any(each.text in value or value in each.text for each in self.sources)
 
     def is_an_entry(self, found: FoundMark) -> bool:
-        """Returns whether this exact text was a value of the application before the baseline, outside of
-        a document, in an object whose content the code puts into texts."""
+        """Returns True iff this exact text was a value of the application before the baseline, and the
+        application's code may write that value into its texts. Values in documents do not count."""
         records = self._records_before()
         return any(
             held.is_code

@@ -38,10 +38,12 @@ class Owner(Enum):
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """This class represents an object found while walking through the application's objects. ``name``:
-    the attribute or variable under which ``holder`` keeps it; ``holder``: the node it was first found
-    in; ``steps``: how many library objects in a row lead to it, counted from the last object that is
-    not a library's; ``contents``: its parts, each with the object it holds."""
+    """A ``Node`` is an object that was found while walking through the application's objects.
+
+    ``holder``: the node on which it was found first. ``name``: the attribute or variable of the holder
+    that refers to it. ``steps``: the number of library objects in a row that lead to it. ``contents``:
+    its parts, such as its attributes, each with its content.
+    """
 
     thing: Any
     name: str = ""

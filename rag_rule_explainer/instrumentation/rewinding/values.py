@@ -20,7 +20,7 @@ ABSENT = object()
 def is_plain(value: object) -> bool:
     """Returns True iff the value is a text, a number, bytes, None, or a tuple of these."""
     kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:  # most values are
+    if kind is str or kind is int or kind is bool or value is None:  # most values are one of these
         return True
     if isinstance(value, tuple):
         return all(map(is_plain, cast("tuple[Any, ...]", value)))

@@ -16,7 +16,7 @@ _WRITING = frozenset(
 _TELLING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
 _A_LOG = re.compile(r"log|console|print|warn", re.I)
 _SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted", "dumps", "join", "map"])
-"""Functions that read all attributes of an object, where its class shows them."""
+"""Functions that read all attributes of an object if its class shows them in ``str()`` or ``repr()``."""
 _IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
 _MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
 """The prefix that Python adds to a private name (name mangling)."""

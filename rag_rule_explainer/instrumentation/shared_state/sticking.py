@@ -30,11 +30,12 @@ _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
 
 @dataclass(slots=True)
 class Sticking:
-    """A ``Sticking`` is a value that lasts to the next run.
+    """A ``Sticking`` describes a value that one run sets and the next run finds.
 
-    ``written``: the place in code that changes it. ``keyed``: code changes and reads only single entries,
-    by their keys. ``changes``: at least one write surely changes it. ``is_made``: all writes set it to
-    None or to a new object that is made of nothing that a run was given, such as a client.
+    ``written``: the place in the code that changes the value. ``keyed``: True if the code changes and
+    reads single entries of it only, by their keys. ``changes``: True if at least one write is certain to
+    change it. ``is_made``: True if it is only ever set to None, or to a new object that depends on
+    nothing of the run, such as a client.
     """
 
     name: str

@@ -64,7 +64,7 @@ class JudgedBy:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of the negated predicate."""
+        """Returns the words of a rule that say that the condition does not hold."""
         return f"{NOT_SO} the answer {self._clause}"
 
     @property

@@ -38,8 +38,8 @@ class LateSpans:
         self._replays: dict[TracedReplay, spans.TracingSpan] = {}
 
     def around(self, tracer: Any, replay: TracedReplay | None) -> spans.TracingSpan:
-        """Returns the span to put around one that ``tracer`` is about to begin. It is that of the replay,
-        or that of the explained run if ``replay`` is None, and is begun if it does not exist yet."""
+        """Returns the span that becomes the parent of the one that ``tracer`` is about to begin: the span
+        of the replay, or of the explained run if ``replay`` is None. Begins it if it does not exist."""
         with self._guard:
             if self._root is None:
                 self._root = spans.started(EXPLANATION, self._explanation.marks, tracer)
@@ -97,8 +97,8 @@ _first_run: ContextVar[bool] = ContextVar("rag_rule_traced_first_run", default=F
 
 
 def span_around(tracer: Any) -> spans.TracingSpan | None:
-    """Returns the span to put around one that ``tracer`` is about to begin. None if that one has a parent
-    already, or belongs to no replay and not to the explained run."""
+    """Returns the span that becomes the parent of the one that ``tracer`` is about to begin. None if that
+    one has a parent already, or belongs neither to a replay nor to the explained run."""
     late, replay = _explained.get(), current_replay()
     if late is None or (replay is None and not _first_run.get()) or not spans.is_root():
         return None

@@ -35,9 +35,10 @@ def as_an_attribute(first: str) -> str:
 
 
 def on_the_interpreter(first: str) -> str:
-    if not hasattr(sys, "first_source"):
-        sys.first_source = first  # pyright: ignore[reportAttributeAccessIssue]
-    return str(sys.first_source)  # pyright: ignore[reportAttributeAccessIssue]
+    module: Any = sys
+    if not hasattr(module, "first_source"):
+        module.first_source = first
+    return module.first_source
 
 
 def in_a_framework(first: str) -> str:
