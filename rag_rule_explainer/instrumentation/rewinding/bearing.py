@@ -75,7 +75,7 @@ class Bearing:
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
         if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
-            return not kept.is_of_additions or self._is_read(name)
+            return True
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
             # Code reads a mutable default by its parameter's name, which is a local variable.
