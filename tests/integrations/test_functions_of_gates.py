@@ -117,9 +117,16 @@ def as_generator(_: Any, kept: list[Any]) -> Any:
     return (each for each in kept)
 
 
+class Closing(sqlite3.Connection):
+    """A connection that is closed with its last cursor."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 def as_rows_of_a_table(_: Any, kept: list[Any]) -> Any:
     """Returns a database's cursor, which is an iterator that cannot be copied."""
-    made = sqlite3.connect(":memory:", check_same_thread=False)
+    made = sqlite3.connect(":memory:", check_same_thread=False, factory=Closing)
     made.execute("create table t (content)")
     made.executemany("insert into t values (?)", kept)
     return made.execute("select content from t")
