@@ -289,7 +289,7 @@ def test_models_that_cannot_be_asked(
     command = "experiment", "robustness", "--no-figures", "--out", tmp_path / "out"
     three = *command, "--data", data, "--examples", 3
     assert_refused(rag_rules(*three, "--model", "m"), "OPENAI_API_KEY is not set, and m needs a key")
-    assert_refused(rag_rules(*three, "--model", "m,key=MINE"), "MINE is not set")
+    assert_refused(rag_rules(*three, "--model", "m,key=MINE"), "named for the key is not set")
     assert_refused(rag_rules(*three, "--judge-model", "j"), "OPENAI_API_KEY is not set, and j needs")
     monkeypatch.setenv("MINE", "any")
     twice = "--model", "m,key=MINE", "--model", "m,key=MINE"
