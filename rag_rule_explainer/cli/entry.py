@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     The exit code is 2 for bad input, 130 after an interrupt, and otherwise the code of the command.
     ``arguments``: the arguments of the command line; None for those of the process.
     """
-    write_in_any_encoding()
     try:
+        write_in_any_encoding()
         # Help texts must call the command ``rag-rules``, even if it runs by "python -m": the shell
         # completes only this name.
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
