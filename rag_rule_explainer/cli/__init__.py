@@ -5,7 +5,10 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs ``rag-rules`` and exits. ``arguments``: those of the command line; None for the process's own."""
+    """Runs ``rag-rules`` and exits.
+
+    ``arguments``: the arguments of the command line; None for those of the process.
+    """
     # The import takes longer than many commands run, so Ctrl-C may come while it runs.
     try:
         from .entry import main as run

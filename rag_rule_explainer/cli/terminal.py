@@ -135,8 +135,8 @@ def _descriptor_kept() -> Generator[None, None, None]:
 
 
 def _is_open(file: TextIO | None, descriptor: int) -> bool:
-    """Returns True iff the file writes to this descriptor. It may be closed, and in some programs, such as
-    a notebook's, it writes elsewhere."""
+    """Returns True iff the file writes to this descriptor. The file may be closed, and in a notebook it
+    writes elsewhere."""
     try:
         return file is not None and file.fileno() == descriptor
     except (OSError, ValueError):
