@@ -106,7 +106,7 @@ class Judging:
         except JudgedTooLate as late:
             return Judgement(Verdict.UNKNOWN, f"it was not judged in time: {late}")
         except InvalidInput as wrong:
-            if not self._judgements.has_judged:
+            if self.has_jury or not self._judgements.has_judged:
                 raise
             # The predicate is wrong about some answers only, and an error would lose all that was paid.
             return Judgement(Verdict.UNKNOWN, str(wrong))

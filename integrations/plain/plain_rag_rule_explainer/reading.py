@@ -43,7 +43,7 @@ def answer_in(output: Any) -> Answer:
     Raises InvalidInput for any other output; the message advises to pass ``answer_of``.
     """
     while isinstance(output, tuple) and output:
-        record: Any = output
+        record = cast("Any", output)
         if hasattr(record, "_asdict"):
             output = record._asdict()
             break
@@ -70,9 +70,7 @@ def _answer_in(output: Any) -> Answer:
         listed = cast("Mapping[str, Any]", entries)
         # Several texts under a name such as "content" may be what was found.
         entries = {
-            key: each
-            for key, each in listed.items()
-            if key in _OF_ANSWERS_ALONE or not isinstance(each, list) or not _are_texts(each)
+            key: each for key, each in listed.items() if key in _OF_ANSWERS_ALONE or not _are_texts(each)
         }
     found = reading.look_up(entries, _ANSWER_KEYS, _text, reading.text_of_several)
     if found is None:
@@ -107,8 +105,9 @@ def _text_of(streamed: Streamed, chunk: Any) -> str | None:
     return streamed.take(chunk) if type(chunk).__module__.startswith(_OF_OPENAI) else None
 
 
-def _are_texts(given: list[Any]) -> bool:
-    return len(given) > 1 and all(isinstance(each, str) for each in given)
+def _are_texts(given: Any) -> bool:
+    listed = cast("list[Any]", given) if isinstance(given, list) else []
+    return len(listed) > 1 and all(isinstance(each, str) for each in listed)
 
 
 def _text(given: Any) -> str | None:
