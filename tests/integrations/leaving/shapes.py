@@ -80,6 +80,8 @@ SHAPES = (
     Shape(hidden.on_its_class_by_the_first_run, "type(self).alert, where the next run finds it"),
     Shape(hidden.only_reported),
     Shape(hidden.in_a_queue, CHANGED),
+    Shape(hidden.in_a_queue_that_is_made_when_it_is_needed, "as before the baseline"),
+    Shape(hidden.in_a_queue_that_is_emptied),
     Shape(hidden.in_what_a_cache_knows, CHANGED),
     Shape(hidden.in_the_order_of_a_dict, CHANGED),
     Shape(hidden.on_a_module, CHANGED),
