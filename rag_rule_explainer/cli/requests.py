@@ -1,4 +1,4 @@
-"""This module groups the options of commands that do not become ``Settings``.
+"""This module defines the groups of options that do not become ``Settings``.
 
 They are about the question, the application, the model and the judge.
 """
@@ -41,7 +41,7 @@ from .options import (
 
 @dataclass(frozen=True, slots=True)
 class SubjectOptions:
-    """These options give the question, and the sources or the application to answer it from."""
+    """These options give the question, and either the sources or the application that answers it."""
 
     PANEL: ClassVar = "What is explained"
 
@@ -63,7 +63,7 @@ class SubjectOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecordingOptions:
-    """These options say which run is explained, and how an application is replayed."""
+    """These options choose the run to explain, and say how an application is replayed."""
 
     PANEL: ClassVar = "Runs of an application"
 
@@ -77,7 +77,7 @@ class RecordingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """These options define the condition of the rules, and its judge."""
+    """These options define the condition of the rules, and the judge that decides it."""
 
     PANEL: ClassVar = "The condition, and who judges it"
 
@@ -91,7 +91,8 @@ class Condition:
 
     @property
     def written(self) -> tuple[str, str | None]:
-        """Returns the texts of the two predicates, for retention rules and for omission rules."""
+        """Returns the predicates as the user wrote them: for retention rules, and for omission rules
+        (None if it is the negation)."""
         return self.predicate, self.omission_predicate
 
     @property
@@ -155,8 +156,8 @@ class SearchRequest:
                 problem = "goes with --app only" if subject.app is None else "does not go with --app"
                 raise InvalidInput(f"{option} {problem}; leave one of them out")
         for option, value in of_models.items():
-            # Without ``--model`` the offline reader answers. The user, who named an endpoint, would think
-            # that the endpoint answered.
+            # Without ``--model``, the offline reader answers. A user who names an endpoint would wrongly
+            # believe that the endpoint answered, so this is an error.
             if value is not None and asking.model is None:
                 raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
         if subject.input is not None and subject.input_key is not None:
@@ -172,5 +173,5 @@ class SearchRequest:
 
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
-    """Returns the ids in one or several comma-separated lists."""
+    """Returns the ids in one or several comma-separated lists; an empty tuple if ``given`` is None."""
     return tuple(each.strip() for ids in given or () for each in ids.split(",") if each.strip())
