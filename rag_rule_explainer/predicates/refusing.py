@@ -3,8 +3,8 @@
 Only the beginning of an answer counts, after greetings, apologies and "based on the documents". The
 tables below list the known forms. Most are English, the most usual ones also German, French and Spanish.
 Some are complete answers, such as "N/A". A refusal is in the first person: "the patient refuses
-treatment" and "the report does not mention zinc" are answers. If an answer follows a refusal, it is no
-refusal: "I don't know, but probably zinc".
+treatment" and "the report does not mention zinc" are answers. A text that begins with a refusal and then
+answers is an answer, too: "I don't know, but probably zinc".
 """
 
 import re

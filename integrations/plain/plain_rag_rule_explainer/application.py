@@ -23,8 +23,8 @@ class PlainApplication(FunctionApplication):
     @override
     def interception(self) -> Patches:
         with suppress(ImportError):
-            # The client is imported before the run: if the run imported it, its requests would not be
-            # seen.
+            # The client is imported before the run. If the run imported it, the run's requests would not
+            # be recorded.
             import openai  # noqa: F401  # pyright: ignore[reportUnusedImport]
         return interception
 

@@ -34,11 +34,10 @@ def question_in(given: Any) -> str:
 def answer_in(output: Any) -> Answer:
     """Returns the answer in an output.
 
-    The output may be a str, an Answer or a reply of the OpenAI client. Of a tuple, the first item is
-    read. A dict or a dataclass must have the answer under a usual name, such as "answer". A pydantic
-    model is also stored as the answer's ``value``.
-
-    Raises InvalidInput for any other output; the message advises to pass ``answer_of``.
+    The output may be a str, an Answer or a reply of the OpenAI client. If it is a tuple, its first item
+    is read. A dict or a dataclass must have the answer under a usual name, such as "answer". A pydantic
+    model is also stored as the answer's ``value``. Raises InvalidInput for any other output; the message
+    advises to pass ``answer_of``.
     """
     while isinstance(output, tuple) and output:
         # Many applications return (answer, sources), so the first item is the answer.
@@ -68,7 +67,8 @@ def _answer_in(output: Any) -> Answer:
 
 
 def whole(pieces: Sequence[Any]) -> Any:
-    """Returns the joined text of streamed texts or OpenAI chunks; for other streams, the last piece."""
+    """Returns the joined text of streamed texts or OpenAI chunks. For other streams, returns the last
+    piece."""
     streamed = Streamed()
     texts = [each if isinstance(each, str) else _text_of(streamed, each) for each in pieces]
     return pieces[-1] if None in texts else "".join(filter(None, texts))
