@@ -42,7 +42,7 @@ from .sources import load
 from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
-"""The ids of the sources in a rule, and its kind."""
+"""A rule that the user names: the ids of its sources, and its kind."""
 Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 """The condition of retention rules, and the condition of omission rules. The second is None if it is
 the negation of the first."""

@@ -23,11 +23,12 @@ verdict."""
 class JudgeOutlay:
     """A ``JudgeOutlay`` holds the number and the cost of the judgements that an explanation may need.
 
-    ``fewest``: the judgements if all answers are equal. ``most``: the judgements if all answers differ
-    and every subset is needed. ``opinions``: the number of opinions in a judgement, each of which is one
-    request. ``may_batch``: True if a request may cover several answers. Logged and stored answers are not
-    counted. ``input_tokens``, ``output_tokens``: upper bounds, for ``most`` judgements without batches.
-    ``cost``: the price of these tokens; None if some judge, listed in ``unpriced``, has no price.
+    ``fewest``: the opinions if all answers are equal. ``most``: the opinions if all answers differ and
+    every subset is needed. ``opinions``: the opinions on one answer, over all conditions. Each opinion is
+    one request; if ``may_batch`` is True, a request may cover several answers. Logged and stored answers
+    are not counted. ``input_tokens``, ``output_tokens``: upper bounds, for ``most`` requests without
+    batches. ``cost``: the price of these tokens; None if some judge, listed in ``unpriced``, has no
+    price.
     """
 
     fewest: int

@@ -16,8 +16,8 @@ from .copying import copied
 
 
 class Same:
-    """A ``Same`` is a dict key for an object, which is compared by identity: only keys of one object are
-    equal.
+    """A ``Same`` is a dict key for an object. Two keys are equal only if they are keys of the same
+    object, compared by identity.
 
     The key keeps the object alive, so that no other object gets its address.
     """
