@@ -1,5 +1,4 @@
-"""This module contains ``Explainer``, the class by which users explain answers. It connects sources,
-miners, replays and predicates."""
+"""This module contains ``Explainer``, which connects sources, miners, replays and predicates."""
 
 from collections.abc import AsyncGenerator, Generator, Iterable
 from dataclasses import replace
@@ -48,7 +47,6 @@ class Explainer:
     replay is a span inside it, "rag_rule_replay". Its attributes are the explanation's id, the ids of the
     retained sources and the verdict. Traces that OpenInference and LangSmith make during a replay get the
     same attributes. ``trace_replays=False`` switches off all tracing in replays.
-
     Raises InvalidInput for settings or predicates that cannot be used.
     """
 
@@ -73,8 +71,7 @@ class Explainer:
         self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
         self.progress = as_progress(progress)
         self._trace_replays = checked_flag("trace_replays", trace_replays)
-        # The modules that run replays, and the event loop, are imported late, so that the package is
-        # imported fast.
+        # The modules that run replays are imported late, so that the package is imported fast.
         from .probing.limiter import Limiter
 
         if not isinstance(limiter, (Limiter, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -159,9 +156,7 @@ class Explainer:
         **fields: Unpack[CallFields],
     ) -> "AsyncGenerator[Update | Explanation, None]":
         """Returns the same as ``stream``, but for ``async for`` on the caller's event loop.
-
-        ``contextlib.aclosing`` guarantees that the generator is closed.
-        """
+        ``contextlib.aclosing`` guarantees that the generator is closed."""
         from .session.streaming import astream_of
 
         return astream_of(self._session(question, sources, baseline, fields))

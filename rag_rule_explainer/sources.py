@@ -1,5 +1,4 @@
-"""This module defines sources and sets of sources. It also makes the arrangement of sources (their
-ordered sequence) for a mask."""
+"""This module defines sources, sets of sources, and arrangements (ordered sequences of sources)."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,8 +48,7 @@ class Source:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            # Without this error, a comparison such as ``"D1" in case.kept`` would always be False without
-            # a message.
+            # Otherwise ``"D1" in case.kept`` would always be False, without a message.
             raise TypeError("a source is neither its id nor its text; compare source.id or source.text")
         if not isinstance(other, Source):
             return NotImplemented
@@ -61,8 +59,7 @@ class Source:
 
     @property
     def passage(self) -> str:
-        """Returns the text as a reader is shown it. If ``metadata`` has a title, the text stands below
-        the title."""
+        """Returns the text as it is shown to a reader: below its title, if ``metadata`` has one."""
         title = self.metadata.get("title")
         return f"{title}\n{self.text}" if isinstance(title, str) and title.strip() else self.text
 
@@ -135,8 +132,7 @@ class SourceSet:
         if not isinstance(sources, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"sources is {sources!r}; pass a list with a Source for each document")
         if isinstance(sources, (Mapping, set, frozenset)):
-            # Iterating over a mapping would give only its keys. A set has no order by which its sources
-            # could be named.
+            # A mapping would give only its keys, and a set has no order by which to name sources.
             kind = type(cast("object", sources)).__name__
             raise InvalidInput(
                 f"sources is a {kind}; pass a list with a source for each document, such as "
@@ -217,8 +213,7 @@ class SourceSet:
         groups: dict[str, Mask] = {}
         free = [unit[0] for unit in self.units]
         for place, source in enumerate(free):
-            # ``repr`` makes values that cannot be hashed usable as keys. It also distinguishes 1 from
-            # "1".
+            # ``repr`` makes unhashable values usable as keys, and distinguishes 1 from "1".
             name = repr(source.metadata[key]) if key in source.metadata else f"of {source.id!r} alone"
             groups[name] = groups.get(name, 0) | self.lattice.bit(place)
         known = sorted({str(name) for source in free for name in source.metadata})
@@ -240,8 +235,7 @@ class SourceSet:
         return (source if source.id in self.pinned else next(others) for source in shown)
 
     def tied_in(self, mask: Mask) -> tuple[tuple[str, ...], ...]:
-        """Returns the ids of the tied sources in the mask: one tuple for each unit that has several
-        sources."""
+        """Returns, for each unit in the mask that has several tied sources, the ids of these sources."""
         ids = frozenset(self.ids_of(mask)) if self.ties else ()
         return tuple([tie.sources for tie in self.ties if tie.sources[0] in ids])
 
@@ -273,10 +267,8 @@ def _named(given: Sequence[object]) -> tuple[Source, ...]:
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """An ``Arrangement`` is the ordered sequence of sources that one replay shows to the application.
-
-    Caches and stores identify arrangements by ``key`` (ids and contents, in order) instead of by a mask,
-    because a mask has a meaning only within its own source set.
-    """
+    Caches and stores identify it by ``key`` (ids and contents, in order) instead of by a mask, because
+    a mask has a meaning only within its own source set."""
 
     sources: tuple[Source, ...]
 
@@ -298,8 +290,8 @@ class Arrangement:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Returns a key for the shown sources. Two keys are equal iff the ids, the texts and their
-        order are equal."""
+        """Returns a key that is equal iff the ids and texts that are shown, and their order, are
+        equal."""
         return tuple([source.fingerprint for source in self.sources])
 
     @property

@@ -1,5 +1,4 @@
-"""This module defines the groups of options that become ``Settings``: how to search, and what to
-spend."""
+"""This module defines the groups of options that become ``Settings``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,8 +66,7 @@ class Testing:
     sizes: SizesOption = None
 
     def settings(self, more: Mapping[str, Any] | None = None) -> SettingsFields:
-        """Returns these options as settings. ``more``: further fields of ``Sampled``; None for no further
-        fields.
+        """Returns these options as settings. ``more``: further fields of ``Sampled``; None for no others.
 
         Raises InvalidInput for an option that has no effect without another option.
         """
@@ -105,8 +103,7 @@ class MiningOptions:
     speculate: Speculate = 0.0
 
     def settings(self) -> SettingsFields:
-        """Returns these options as settings. Raises InvalidInput for a wrong ``--partition`` or
-        ``--others``."""
+        """Returns the settings. Raises InvalidInput for a wrong ``--partition`` or ``--others``."""
         return {
             "rules": self.rules,
             "granularity": parsed_ids(self.granularity),
@@ -116,8 +113,7 @@ class MiningOptions:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """Returns the fields of ``Sampled`` that these options set. An option that the user did not
-        give is None."""
+        """Returns the fields of ``Sampled`` that these options set; None for an option not given."""
         return {
             "max_rules": self.max_rules,
             "jointly": self.jointly or None,
@@ -161,8 +157,7 @@ class Spending:
 
         Raises InvalidInput for options that do not fit together.
         """
-        # Free replays need no limit of the user. Their number is limited only by the largest value that
-        # is allowed.
+        # The number of free replays is limited only by the largest limit that is allowed.
         cap = self.max_replays or (MOST_REPLAYS if free else None)
         check_priced(self.max_cost, self.price)
         return {

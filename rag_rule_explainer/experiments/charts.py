@@ -1,9 +1,7 @@
-"""This module draws the figures of the paper's evaluations from the rows of each experiment.
-
-Each ``draw_...`` function yields the paths of the written files; nothing, if there are no rows.
+"""This module draws the figures of the paper's evaluations from the rows of each experiment. Each
+``draw_...`` function yields the paths of the written files; nothing, if there are no rows.
 ``subject``: the words under the title, which say what was measured. All raise MissingExtra and
-InvalidInput.
-"""
+InvalidInput."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -46,8 +44,7 @@ _LOOKS: Mapping[WalkedMiner, tuple[str, str, LineStyle, str]] = {
     WalkedMiner.TWO_MONOS: ("two Monos", RED, "--", "v"),
     WalkedMiner.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
     WalkedMiner.DUAL: ("Dual", GREEN, "-", "s"),
-    # If Dual visits every node too, both lines coincide. The dotted line is drawn last, so it stays
-    # visible.
+    # If Dual visits every node too, the lines coincide. The dots are drawn last and stay visible.
     WalkedMiner.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
     WalkedMiner.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
     WalkedMiner.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
@@ -92,8 +89,7 @@ _COLOURS = {AS_WRITTEN: "#56B4E9", ANSWERS_KEPT: GREEN, SAMPLED: ORANGE}
 
 
 def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> Iterator[Path]:
-    """Draws nodes, calls, rules and seconds over the number of sources. Values that no row has are not
-    drawn."""
+    """Draws nodes, calls, rules and seconds over the number of sources, if the rows have them."""
     sizes = sorted({row.n for row in rows})
     for file in EFFICIENCY_FIGURES:
         if file == _BARS:
@@ -178,8 +174,7 @@ def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> I
 
 
 def _left_out(rows: Sequence[RobustnessRow], measure: str) -> str:
-    """Returns a note on the questions for which the measure is undefined; an empty text if there are
-    none."""
+    """Returns a note on the questions for which the measure is undefined; empty if there are none."""
     counts = sorted({getattr(row, f"{measure}_undefined") for row in rows})
     if not counts[-1]:
         return ""

@@ -1,9 +1,6 @@
-"""This module combines predicates by ``~``, ``&`` and ``|``, and turns functions into predicates.
-
-The combinations follow Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, and UNKNOWN | HOLDS is
-HOLDS. The combined predicates are evaluated from left to right until the result is certain, so put the
-cheap one first.
-"""
+"""This module combines predicates by ``~``, ``&`` and ``|``, and turns functions into predicates. It
+follows Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, and UNKNOWN | HOLDS is HOLDS.
+Predicates are evaluated from left to right until the result is certain, so put the cheap one first."""
 
 import inspect
 import re
@@ -20,8 +17,7 @@ NOT_SO = "it is not so that"
 """The first words of a clause that negates a sentence as a whole."""
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""Matches the errors of a function that uses a Case as if it were a text. The last alternative is the
-error of Python 3.10."""
+"""Matches the errors of a function that uses a Case as a text; the last part is for Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 _OF_JUDGE = re.compile("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
 _JUDGE_GIVEN = "a function of a JudgeRequest is a judge: predicate=judged('says ...', judge)"
@@ -38,8 +34,7 @@ def either(first: Predicate, second: PredicateLike) -> "AnyOf":
 
 
 def no_truth(predicate: Predicate) -> bool:
-    """Raises InvalidInput. Python's ``and`` and ``or`` ask a predicate for its truth, and would
-    silently ignore one of two predicates."""
+    """Raises InvalidInput, because ``and`` and ``or`` would silently ignore one of two predicates."""
     raise InvalidInput(
         f"a condition ({predicate}) is neither true nor false by itself; combine conditions with &, | "
         "and ~, not with and, or and not"
@@ -57,9 +52,8 @@ def opposite(predicate: Predicate) -> "Not":
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the predicate without its negation, and True iff there was one. The caller judges this
-    base once and inverts the verdict. A predicate and its negation therefore never contradict each
-    other."""
+    """Returns the predicate without its negation, and True iff it was negated. A caller that judges
+    only this base gets consistent verdicts for the predicate and its negation."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
@@ -71,8 +65,7 @@ def negation_of(predicate: Predicate) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """This predicate negates another one: it holds iff ``inner`` breaks, and breaks iff ``inner``
-    holds."""
+    """This predicate negates ``inner``: it holds iff ``inner`` breaks, and breaks iff ``inner`` holds."""
 
     inner: Predicate
 
@@ -92,8 +85,7 @@ class Not:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold. They are the clause
-        of ``inner``."""
+        """Returns the words of ``inner``, because a negation fails to hold iff ``inner`` holds."""
         return str(self.inner)
 
     __and__, __or__, __invert__, __bool__ = both, either, negated, no_truth
@@ -101,8 +93,7 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """This predicate holds iff all its parts hold, and breaks iff at least one part breaks. A part is
-    one of the combined predicates."""
+    """This predicate holds iff all ``parts`` hold, and breaks iff at least one of them breaks."""
 
     parts: tuple[Predicate, ...]
 
@@ -119,8 +110,7 @@ class AllOf:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold: the negations of
-        the parts, joined by "or"."""
+        """Returns the words of a rule for the opposite: the negations of the parts, joined by "or"."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -128,8 +118,7 @@ class AllOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """This predicate holds iff at least one of its parts holds, and breaks iff all parts break. A part
-    is one of the combined predicates."""
+    """This predicate holds iff at least one of ``parts`` holds, and breaks iff all of them break."""
 
     parts: tuple[Predicate, ...]
 
@@ -146,8 +135,7 @@ class AnyOf:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold: the negations of
-        the parts, joined by "and"."""
+        """Returns the words of a rule for the opposite: the negations of the parts, joined by "and"."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -168,8 +156,7 @@ class Function:
     remembered_as: str | None = None
 
     async def __call__(self, case: Case) -> Judgement:
-        """Returns the function's result as a Judgement. Raises InvalidInput for a result that is not a
-        truth value."""
+        """Returns the function's result as a Judgement. Raises InvalidInput if it is no truth value."""
         try:
             return as_judgement(await self._outcome(case), self)
         except (TypeError, AttributeError) as error:
@@ -182,20 +169,17 @@ class Function:
     async def _outcome(self, case: Case) -> object:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(case)
-        # The import is not at the top of the file, so that importing the package loads no event loop.
-        import anyio.to_thread
+        import anyio.to_thread  # imported late, so that importing the package loads no event loop
 
-        # A function that takes too long is abandoned, and keeps its thread. It must not use up one of the
-        # limited number of threads that anyio provides. The caller's concurrency limits the number of
-        # such functions.
+        # A function that takes too long is abandoned but keeps its thread. So it must not use one of the
+        # few threads of anyio; the caller's concurrency limits the number of such functions.
         outcome = await anyio.to_thread.run_sync(
             self.function, case, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
         )
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the usual memo key if ``remembered_as`` is set. Otherwise returns None, so that
-        nothing is cached."""
+        """Returns the usual memo key if ``remembered_as`` is set, else None: nothing is then cached."""
         return None if self.remembered_as is None else answer_key(self, case)
 
     def __str__(self) -> str:
@@ -267,8 +251,8 @@ def _check_arguments(function: CaseFunction) -> None:
 
 
 def _is_uncalled(given: object) -> bool:
-    """Returns True iff the object is a class, or a function of this package that makes predicates. The
-    user has then forgotten to call it."""
+    """Returns True iff the user passed what makes a predicate (a class or function) without calling
+    it."""
     return isinstance(given, type) or (
         inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
     )
@@ -277,12 +261,10 @@ def _is_uncalled(given: object) -> bool:
 def _folded(
     parts: tuple[Predicate, ...], case: Case, decisive: Verdict
 ) -> Generator[Judged, Judgement, Judgement]:
-    """Returns the judgements of all parts combined by "and" (if ``decisive`` is BREAKS) or by "or"
-    (HOLDS).
-
-    The first part with the verdict ``decisive`` decides. If there is none, an UNKNOWN part makes the
-    result UNKNOWN. Else the result is the opposite of ``decisive``, with the reasons of all parts.
-    """
+    """Returns the judgements of all parts, combined by "and" (``decisive`` is BREAKS) or by "or"
+    (HOLDS). The first part with the verdict ``decisive`` decides. If there is none, an UNKNOWN part
+    makes the result UNKNOWN; else the result is the opposite of ``decisive``, with the reasons of all
+    parts."""
     unknown, reasons = None, list[str]()
     for part in parts:
         judgement = yield part(case)

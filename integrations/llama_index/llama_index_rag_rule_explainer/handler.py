@@ -103,8 +103,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return tuple(run.id for run in self._runs.ended())
 
     def explain(self, run_id: str | None = None) -> Explanation:
-        """Returns the rules of the answer of a recorded run, by default of the latest run. Blocks until
-        the search has ended.
+        """Returns the rules of a recorded run's answer; for None, of the latest run. Blocks.
 
         Raises InvalidInput if no such run has ended, and the errors of ``RuleExplainer.explain``.
         """
@@ -129,8 +128,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until all ended runs are explained. This is needed with ``auto=True`` if tasks read
-        the streams."""
+        """Waits until all ended runs are explained; needed with ``auto=True`` if tasks read streams."""
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:
@@ -139,8 +137,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             self._letting_go()
 
     def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
-        """Notes an error. LlamaIndex calls this method only if the handler was wrongly added as an
-        event handler."""
+        """Notes an error. LlamaIndex calls this only if the handler was added as an event handler."""
         wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
         self.errors.setdefault("", wrong)
 
@@ -248,8 +245,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return None
 
     def _written(self, response: StreamingAgentChatResponse) -> None:
-        """Ends the run whose stream a thread or a task of the chat engine has read, and whose text it
-        has saved."""
+        """Ends the run whose stream the chat engine has read in a thread or a task, and saved."""
         run = self._runs.current()
         if run is not None:
             whole = AgentChatResponse(response.response, response.sources, response.source_nodes)
@@ -268,8 +264,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
                 yield piece
         self._runs.end(run, whole(response, "".join(text)))
         if self._auto:
-            # The rules are attached before the stream ends, so that the consumer finds them when it has
-            # read the stream.
+            # The rules are attached before the stream ends, so that its consumer finds them at the end.
             await self._explain_for(run, response)
 
     def _close(self, run: RecordedRun, output: Any, response: Any) -> None:
@@ -288,8 +283,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         attach(response, done)
 
     def _explain_later(self, run: RecordedRun, response: Any) -> None:
-        """Explains an async run before the engine's method returns. If it has returned, explains the
-        run in a task."""
+        """Explains an async run before the engine's method returns; in a task if it has returned."""
         explain = partial(self._explain_for, run, response)
         if run.entry in _WAITING and before_return(self._explainer.application, explain):
             return
