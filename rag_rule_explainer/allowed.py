@@ -170,17 +170,24 @@ def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
     return shown
 
 
-def taken(options: type[Options], given: Mapping[str, Any], explainer: Callable[..., object]) -> Options:
-    """Returns an instance of ``options`` made from the keywords of a call. Raises InvalidInput for a
-    keyword that is no field of ``options``. If it is a setting of ``explainer``, the message says
-    this."""
+def taken(
+    options: type[Options],
+    given: Mapping[str, Any],
+    explainer: Callable[..., object],
+    others: Iterable[str],
+) -> Options:
+    """Returns ``options`` made from the keywords of a call.
+
+    ``others``: the other arguments that the call takes by name. Raises InvalidInput for a name that is
+    neither. The message says so if the name is a setting of ``explainer``.
+    """
     known = [each.name for each in dataclasses.fields(cast("Any", options))]
     for name in given:
         if name in known:
             continue
         if name in keywords_of(explainer):
             raise InvalidInput(_of_explainer(name, f"{explainer.__name__}(replay"))
-        raise InvalidInput(unknown_name(name, "keyword of this call", known))
+        raise InvalidInput(unknown_name(name, "keyword of this call", [*known, *others]))
     return options(**given)
 
 

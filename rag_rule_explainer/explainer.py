@@ -220,7 +220,7 @@ class Explainer:
         from .estimate.estimate import estimated
         from .estimate.outlay import Material
 
-        options = taken(EstimateOptions, fields, Explainer)
+        options = taken(EstimateOptions, fields, Explainer, ("question", "sources"))
         _check_question(question)
         source_set = SourceSet.of(sources, options.pinned, self.settings.tied_from)
         predicates = [self.predicates[kind] for kind in self.settings.kinds]
@@ -241,7 +241,7 @@ class Explainer:
         from .session.session import Session
 
         self.limiter.check_free()
-        options = taken(CallOptions, fields, Explainer)
+        options = taken(CallOptions, fields, Explainer, ("question", "sources", "baseline"))
         replay = self._replay(options.replay)
         # A recorded run has an input of its own, so its question may be empty.
         _check_question(question, may_be_empty=isinstance(baseline, Baseline))

@@ -7,7 +7,15 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
-from .allowed import checked_flag, checked_whole, did_you_mean, keywords_of, showing, unknown_name
+from .allowed import (
+    called_as,
+    checked_flag,
+    checked_whole,
+    did_you_mean,
+    keywords_of,
+    showing,
+    unknown_name,
+)
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
 from .mining import Partition, Sampled
@@ -52,6 +60,7 @@ class SettingsFields(TypedDict, total=False):
     store: Store | str | PathLike[str] | None
 
 
+@called_as("Settings")
 @dataclass(frozen=True, slots=True)
 class Settings:
     """This frozen, picklable class holds the settings of an explanation.

@@ -1,5 +1,21 @@
 """This package contains the command line ``rag-rules``."""
 
-from .entry import main
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs ``rag-rules`` and exits.
+
+    ``arguments``: the arguments of the command line; None for those of the process.
+    """
+    # The import takes longer than many commands run, so Ctrl-C may come while it runs.
+    try:
+        from .entry import main as run
+    except KeyboardInterrupt:
+        print("rag-rules: interrupted", file=sys.stderr)  # noqa: T201 -- nothing else is imported yet
+        sys.exit(130)
+    run(arguments)
+
 
 __all__ = ["main"]

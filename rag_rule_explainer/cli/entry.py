@@ -34,10 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     The exit code is 2 for bad input, 130 after an interrupt, and otherwise the code of the command.
     ``arguments``: the arguments of the command line; None for the arguments of this process.
     """
-    write_in_any_encoding()
     try:
-        # Users can also start the program by "python -m". Help texts must call it ``rag-rules`` even
-        # then, because the shell completes only this name.
+        write_in_any_encoding()
+        # Help texts must call the command ``rag-rules``, even if it runs by "python -m": the shell
+        # completes only this name.
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")

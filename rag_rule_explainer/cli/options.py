@@ -74,7 +74,10 @@ BaselineFile = Annotated[
 ]
 Pinned = Annotated[
     list[str] | None,
-    typer.Option(metavar="IDS", help="Always retain these, in no rule; separate by commas."),
+    typer.Option(
+        metavar="IDS",
+        help='Always retain these, in no rule; separate by commas. Write "a, b" for an id with a comma.',
+    ),
 ]
 ScopeOption = Annotated[
     WantedScope,

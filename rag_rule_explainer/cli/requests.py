@@ -3,6 +3,7 @@
 They are about the question, the application, the model and the judge.
 """
 
+import csv
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -173,5 +174,7 @@ class SearchRequest:
 
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
-    """Returns the ids in one or several comma-separated lists; an empty tuple if ``given`` is None."""
-    return tuple(each.strip() for ids in given or () for each in ids.split(",") if each.strip())
+    """Returns the ids in one or several comma-separated lists. An id with a comma stands in double
+    quotes."""
+    rows = (row for ids in given or () for row in csv.reader(ids.splitlines(), skipinitialspace=True))
+    return tuple(each.strip() for row in rows for each in row if each.strip())

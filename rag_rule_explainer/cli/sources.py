@@ -106,9 +106,15 @@ def _check_kind(path: Path) -> None:
 def _from_folder(folder: Path) -> list[Source]:
     """Returns the text files in a folder and its subfolders as sources. Empty files are left out.
 
-    Prints which files were not read.
+    Prints which files were not read. Raises InvalidInput for a link to a text that does not exist.
     """
-    files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+    there = sorted(folder.rglob("*"))
+    files = [file for file in there if file.is_file()]
+    broken = [file for file in there if file.suffix.lower() in _SUFFIXES and not file.exists()]
+    if broken:
+        raise InvalidInput(
+            f"{broken[0]} is a link to a file that does not exist; remove or mend the link"
+        )
     texts = [file for file in files if file.suffix.lower() in _SUFFIXES]
     unread = _counted([file for file in files if file.suffix.lower() in _DOCUMENTS])
     if not texts and unread:

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager, redirect_stdout
+from typing import TextIO
 
 from rich.console import Console
 from rich.text import Text
@@ -13,9 +14,16 @@ from ..errors import BaselineFailed, InvalidInput
 from ..printable import printable
 from ..probing.judging import error_text
 
+_STDOUT, _STDERR = 1, 2
+
 
 def write_in_any_encoding() -> None:
-    """Makes stdout write an escape sequence for each character that its encoding does not have."""
+    """Makes stdout write an escape for each character that its encoding does not have.
+
+    Raises InvalidInput if stdout is closed, before anything is paid for a result that cannot be printed.
+    """
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- as after ">&-" in a shell
+        raise InvalidInput("the output cannot be written: stdout is closed; write it to a file")
     reconfigure = getattr(sys.stdout, "reconfigure", None)
     if callable(reconfigure):
         reconfigure(errors="backslashreplace")
@@ -103,10 +111,38 @@ def _writing() -> Generator[None, None, None]:
 def stdout_kept() -> Generator[None, None, None]:
     """Redirects what the application prints in the block to stderr, because stdout is for the result.
 
-    If the result is JSON, other texts on stdout would make it invalid.
+    The result may be JSON, which other texts would make invalid. What child processes and libraries in C
+    print is redirected as well.
     """
-    with redirect_stdout(sys.stderr):
+    with redirect_stdout(sys.stderr), _descriptor_kept():
         yield
+
+
+@contextmanager
+def _descriptor_kept() -> Generator[None, None, None]:
+    """Makes the process's descriptor of stdout the same as that of stderr."""
+    if not (_is_open(sys.__stdout__, _STDOUT) and _is_open(sys.__stderr__, _STDERR)):
+        yield
+        return
+    kept = os.dup(_STDOUT)
+    try:
+        os.dup2(_STDERR, _STDOUT)
+        yield
+    finally:
+        # What the application wrote to the file itself may wait in its buffer.
+        if sys.__stdout__ is not None:
+            sys.__stdout__.flush()
+        os.dup2(kept, _STDOUT)
+        os.close(kept)
+
+
+def _is_open(file: TextIO | None, descriptor: int) -> bool:
+    """Returns True iff the file writes to this descriptor. The file may be closed, and in a notebook it
+    writes elsewhere."""
+    try:
+        return file is not None and file.fileno() == descriptor
+    except (OSError, ValueError):
+        return False
 
 
 @contextmanager

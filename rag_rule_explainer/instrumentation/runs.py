@@ -1,7 +1,7 @@
 """This module runs an application on one input: first the recorded baseline, then the replays."""
 
 import time
-from collections.abc import AsyncIterator, Generator, Hashable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Generic, TypeVar
@@ -32,7 +32,7 @@ from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
 from .state_watch import StateWatch
 from .stopping import Stopping
-from .streams import aforwarded, forwarded
+from .streams import AsyncForwarded, forwarded
 
 Item = TypeVar("Item")
 
@@ -63,7 +63,7 @@ class ApplicationRun(Generic[Item]):
         self._fidelity = Fidelity(
             manner.steady,
             application.making,
-            self._state.lasting.found,
+            self._state.lasting_state,
             self._state.has_changed,
             self._state.rewinding,
         )
@@ -151,16 +151,16 @@ class ApplicationRun(Generic[Item]):
         """Yields the baseline's output in chunks. The code that consumes them is not part of the run."""
         return forwarded(self._running_first(), lambda: self.application.stream(self._first_case()))
 
-    def astream(self) -> AsyncIterator[Any]:
+    def astream(self) -> AsyncForwarded:
         """Yields the baseline's output in chunks, through the async entry."""
-        return aforwarded(self._running_first(), lambda: self.application.astream(self._first_case()))
+        return AsyncForwarded(self._running_first(), lambda: self.application.astream(self._first_case()))
 
     @contextmanager
     def _running_first(self) -> Generator[None, None, None]:
         started, self.trace.explained_run = time.monotonic(), ""
         try:
             taking_part, marked = inside_run(self.application, self._first), traced_first(self.trace)
-            with self._state.contexts.of_the_baseline(), taking_part, marked:
+            with self._state.of_the_baseline(live=self.case.live), taking_part, marked:
                 yield
             self._seconds = time.monotonic() - started
         except RagRuleError:

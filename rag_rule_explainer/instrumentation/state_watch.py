@@ -50,6 +50,21 @@ class StateWatch:
         self.rewinding.miss_the_baseline()
 
     @contextmanager
+    def of_the_baseline(self, *, live: bool) -> Generator[None, None, None]:
+        """Records which context variables the baseline, which runs in the block, sets.
+
+        ``live``: True if the baseline is the user's own run. Otherwise, the environment variables and
+        context variables that it sets are set back, because an explanation leaves nothing behind.
+        """
+        try:
+            with self.contexts.of_the_baseline():
+                yield
+        finally:
+            if not live:
+                self.outside.environment.put_back()
+                self.contexts.put_back()
+
+    @contextmanager
     def turn(self, sources: Sequence[str]) -> Generator[None, None, None]:
         """Waits, blocking the thread, until a replay may run; the replay runs in the block. If rewinding
         is wanted, the state before the baseline is restored for the block.
@@ -123,6 +138,14 @@ class StateWatch:
         after = self.holdings()
         found(first_made(self.leftovers.before, before, after, is_harmless))
         counted(deciding(before, after, self._steady.is_ignored))
+
+    def lasting_state(self) -> Left | None:
+        """Returns state that one run left and that may decide later runs; None if none is known."""
+        place = self.rewinding.earlier_doubt(self.outside.files.read)
+        if place:
+            found = f"an earlier explanation found that runs go by {place!r}, and has left that as it was"
+            return Left(place, found)
+        return self.lasting.found()
 
     def holdings(self) -> Holdings:
         """Returns the application's current state."""

@@ -2,8 +2,8 @@
 variables that it sets do not reach the consumer."""
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, suppress
 from contextvars import copy_context
 from typing import Any
 
@@ -24,13 +24,65 @@ def forwarded(block: AbstractContextManager[None], begin: Callable[[], Iterator[
         context.run(stack.close)
 
 
-async def aforwarded(
-    block: AbstractContextManager[None], begin: Callable[[], AsyncIterator[Any]]
-) -> AsyncIterator[Any]:
-    """Enters ``block`` in a task of its own, calls ``begin``, and yields the chunks of the async stream
-    that it returns."""
-    chunks: asyncio.Queue[Any] = asyncio.Queue()
-    wanted = asyncio.Semaphore(0)
+class AsyncForwarded:
+    """This class enters ``block`` in a task of its own, calls ``begin``, and yields the chunks of the
+    async stream that it returns. ``aclose`` closes that stream.
+
+    It is no async generator: when a loop ends, ``asyncio.run`` closes all generators at once, and reports
+    an error for each that another one is closing already.
+    """
+
+    def __init__(
+        self, block: AbstractContextManager[None], begin: Callable[[], AsyncIterator[Any]]
+    ) -> None:
+        self._chunks: asyncio.Queue[Any] = asyncio.Queue()
+        self._wanted = asyncio.Semaphore(0)
+        self._produced = _produced(block, begin, self._chunks, self._wanted)
+        self._producing: asyncio.Task[None] | None = None
+        self._ended = False
+
+    def __aiter__(self) -> "AsyncForwarded":
+        return self
+
+    async def __anext__(self) -> Any:
+        if self._ended:
+            raise StopAsyncIteration
+        if self._producing is None:
+            self._producing = asyncio.create_task(self._produced())
+        else:
+            self._wanted.release()
+        try:
+            if (chunk := await self._chunks.get()) is not _END:
+                return chunk
+            await self._producing
+        except BaseException:
+            await self.aclose()
+            raise
+        self._ended = True
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Closes the stream, and waits until it is closed."""
+        self._ended = True
+        if self._producing is not None:
+            self._producing.cancel()
+            await asyncio.wait([self._producing])
+
+    def __del__(self) -> None:
+        # The garbage collector may run in any thread.
+        task = self._producing
+        if task is not None and not task.done():
+            with suppress(RuntimeError):  # the loop is closed
+                task.get_loop().call_soon_threadsafe(task.cancel)
+
+
+def _produced(
+    block: AbstractContextManager[None],
+    begin: Callable[[], AsyncIterator[Any]],
+    chunks: "asyncio.Queue[Any]",
+    wanted: asyncio.Semaphore,
+) -> Callable[[], Coroutine[Any, Any, None]]:
+    """Returns a function that puts the chunks into a queue, each when ``wanted`` is released."""
 
     async def produce() -> None:
         try:
@@ -43,15 +95,7 @@ async def aforwarded(
         finally:
             chunks.put_nowait(_END)
 
-    producing = asyncio.create_task(produce())
-    try:
-        while (chunk := await chunks.get()) is not _END:
-            yield chunk
-            wanted.release()
-        await producing
-    finally:
-        producing.cancel()
-        await asyncio.wait([producing])
+    return produce
 
 
 def _nothing() -> None:

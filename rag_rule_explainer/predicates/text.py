@@ -11,6 +11,9 @@ from .combine import both, either, no_truth, opposite
 from .protocol import answer_key
 from .wording import equivalent, normal_form
 
+_LONGEST_SEARCH = 5
+"""The maximum duration of the search for a pattern in one answer, in seconds of the process's CPU."""
+
 
 @dataclass(frozen=True, slots=True)
 class Equals:
@@ -77,26 +80,41 @@ class Contains:
 class Matches:
     """This predicate holds iff the regular expression matches somewhere in the answer.
 
-    A running search cannot be stopped. If the pattern has nested repetition, as in ``(a+)+$``, the search
-    in some answers takes practically for ever. An adversary may write such answers.
+    A search that takes longer than 5 seconds has no verdict: with nested repetition, as in ``(a|aa)+$``,
+    an answer from an adversary could take practically for ever.
     """
 
     pattern: str
 
     def __post_init__(self) -> None:
+        # The import is not at the top of the file, because most users have no patterns.
+        import regex
+
         try:
             if not self.pattern:
                 raise InvalidInput("matches('') holds for every answer; say which pattern to look for")
             re.compile(self.pattern)
-        except (re.error, OverflowError, RecursionError) as error:
+            regex.compile(self.pattern)
+        except (re.error, regex.error, OverflowError, RecursionError) as error:
             raise InvalidInput(
                 f"{self.pattern!r} is not a regular expression: {error}; "
                 "escape special characters with a backslash"
             ) from error
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS or BREAKS."""
-        return Judgement(Verdict.of(re.search(self.pattern, case.answer.text) is not None))
+        """Returns HOLDS or BREAKS, or UNKNOWN if the search takes too long."""
+        import regex
+
+        # A search by the module ``re`` can neither be stopped nor let other threads run.
+        try:
+            found = regex.search(self.pattern, case.answer.text, timeout=_LONGEST_SEARCH, concurrent=True)
+        except TimeoutError:
+            return Judgement(
+                Verdict.UNKNOWN,
+                f"the search for /{self.pattern}/ took longer than {_LONGEST_SEARCH} seconds; write the "
+                "pattern without a repetition inside a repetition, such as (a|aa)+",
+            )
+        return Judgement(Verdict.of(found is not None))
 
     def __str__(self) -> str:
         return f"the answer matches /{self.pattern}/"

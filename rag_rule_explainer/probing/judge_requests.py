@@ -13,6 +13,7 @@ from ..predicates.judge.jury import Jury, answered
 from ..predicates.judge.protocol import JudgeFailed, JudgeReply, JudgeRequest, Matter
 from ..predicates.judge.reply import judgements_in
 from ..predicates.judge.request import request_for
+from ..printable import printable, shortened
 from ..verdicts import Judgement
 from . import threads
 from .budget import Budget
@@ -30,6 +31,8 @@ MALFORMED = (
     "the judge's reply had no well-formed opinion on this answer: yes, no or unsure under the answer's id"
 )
 GIVEN_UP = "the request to the judge was given up"
+_SHOWN = 100
+"""The number of characters of a judge's reply that messages show."""
 _TRIES = 2
 """The number of requests about the same answers before they are split into two halves."""
 
@@ -103,6 +106,8 @@ class JudgeRequests:
                     alone = len(request.candidates) == 1
                     entry.outcome.set_result(DecidedOpinion(judged[identity], alone))
             entries = [entry for entry in entries if not entry.outcome.done()]
+            if tried.error is None:
+                error = JudgeFailed(MALFORMED, reply=_head_of(tried.reply))
             self._check_alive(bool(judged), tried.error)
             if not entries:
                 return
@@ -187,3 +192,10 @@ def _fail(entries: Iterable[WaitingAnswer], error: Exception) -> None:
 
 def _cause(tried: TriedRequest) -> Exception | None:
     return tried.error
+
+
+def _head_of(reply: JudgeReply) -> str:
+    """Returns the beginning of a reply, for messages."""
+    content = reply.content
+    text = content if isinstance(content, str) else repr(content)
+    return repr(shortened(printable(text), _SHOWN))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..errors import RagRuleError
+from ..errors import InvalidInput, RagRuleError
 from ..predicates import JudgeFailed, Predicate, as_judgement, remembered_name, unwrapped
 from ..predicates.inside import juries_in
 from ..predicates.judge.jury import ALONE, Company, among_others, company
@@ -27,14 +27,16 @@ class Judgements(Memo[Judgement]):
     """This class keeps the judgements of one base predicate, by memo key. All searches for rules of this
     predicate share it.
 
-    ``mixed``: the keys of judgements from requests to a judge with several answers. ``in_use``: True once
-    a search has used one of these judgements.
+    ``mixed``: the keys of judgements that a judge made in a batch of several answers. ``in_use``: True
+    once a search has used one of these judgements. ``has_judged``: True once the predicate has judged
+    an answer, so that an error of it later is about single answers.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.mixed: set[Hashable] = set()
         self.in_use = False
+        self.has_judged = False
 
 
 class Judging:
@@ -103,6 +105,11 @@ class Judging:
             return self._known.get(key) or await self._ask(key, case)
         except JudgedTooLate as late:
             return Judgement(Verdict.UNKNOWN, f"it was not judged in time: {late}")
+        except InvalidInput as wrong:
+            if self.has_jury or not self._judgements.has_judged:
+                raise
+            # The predicate is wrong about some answers only, and an error would lose all that was paid.
+            return Judgement(Verdict.UNKNOWN, str(wrong))
         except (RagRuleError, LimitReached):
             raise
         except JudgeFailed as failed:
@@ -198,6 +205,7 @@ class Judging:
                 if not isinstance(judged, Judgement) and inspect.isawaitable(judged):
                     judged = await self._in_time(judged)
                 judgement = as_judgement(judged, self.base)
+                self._judgements.has_judged = True
         finally:
             company.reset(before)
             if own.is_mixed:

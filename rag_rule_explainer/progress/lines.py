@@ -9,19 +9,25 @@ SECOND_LINE = 100
 
 
 class Lines:
-    """This class writes ASCII lines: at the first probe, at 100, 200, 400 and so on, and at the end."""
+    """This class writes ASCII lines: at the first probe, at 100, 200, 400 and so on, after Ctrl-C, and at
+    the end."""
 
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
         self._next: dict[int, int] = {}
         self._last: dict[int, int] = {}
+        self._interrupted: set[int] = set()
 
     def start(self) -> None:
         """Does nothing, because lines are written as rows arrive."""
 
     def tell(self, row: Row) -> None:
-        """Writes a line if the number of probes has reached the next step."""
+        """Writes a line if the number of probes has reached the next step, and after Ctrl-C."""
         call, probes = row.report.call, row.report.probes
+        if row.report.interrupted and call not in self._interrupted:
+            self._interrupted.add(call)
+            self._write(row)
+            return
         due = self._next.get(call, 1)
         if probes < due:
             return
@@ -34,6 +40,7 @@ class Lines:
     def finish(self, row: Row) -> None:
         """Writes the last line of a call, unless the last line had the same number of probes."""
         self._next.pop(row.report.call, None)
+        self._interrupted.discard(row.report.call)
         if self._last.pop(row.report.call, None) != row.report.probes:
             self._write(row)
 

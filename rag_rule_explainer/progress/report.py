@@ -15,7 +15,8 @@ class ProgressReport:
     the tokens of replays and judge. ``cost``: the price of the tokens; None if prices are unknown.
     ``seconds``: the time since the call began. ``call``: a number that all reports of one call share, and
     that is unique in the process. ``done``: True only in the last report of a call; if ``needed`` is
-    larger than ``probes`` then, the search was stopped early.
+    larger than ``probes`` then, the search was stopped early. ``interrupted``: True after Ctrl-C: no
+    further replay begins, and those in flight are waited for.
     """
 
     probes: int
@@ -31,6 +32,7 @@ class ProgressReport:
     seconds: float = 0.0
     call: int = 0
     done: bool = False
+    interrupted: bool = False
 
     @property
     def replays_per_second(self) -> float:
@@ -45,7 +47,8 @@ class ProgressReport:
 
 
 class Progress(Protocol):
-    """A ``Progress`` is a function that is called with a report after every probe and at the end.
+    """A ``Progress`` is a function that is called with a report after every probe, after Ctrl-C, and at
+    the end.
 
     The last report has ``done=True``, even if the search failed or was stopped. The calls block the
     explanation's event loop, so they must return soon. After a call raises, no more calls are made.

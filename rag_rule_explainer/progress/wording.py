@@ -28,6 +28,12 @@ class WordedPart:
     tone: Tone = Tone.PLAIN
 
 
+_INTERRUPTED = (
+    WordedPart("interrupted: waiting for the replays in flight", Tone.NOTABLE),
+    WordedPart("Ctrl-C again ends at once, without the rules", Tone.NOTABLE),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A ``Row`` holds the newest report of one call.
@@ -58,6 +64,7 @@ class Row:
         """Returns all other figures of the report that are not zero, the most important first."""
         report = self.report
         said = (
+            *(_INTERRUPTED if report.interrupted and not report.done else ()),
             _time(report),
             _replays(report),
             _counted(report.failures, "failed", Tone.BAD),

@@ -28,11 +28,17 @@ class ProgressTeller:
     _call: int = field(default_factory=lambda: next(_calls))
     _probes: int = 0
     _waiting: int = 0
+    _interrupted: bool = False
 
     def note(self, probes: int, waiting: int) -> None:
         """Stores the numbers for the next report. ``probes``: the number of probes made. ``waiting``: the
         number of subsets that a search has requested and that have no verdict yet."""
         self._probes, self._waiting = probes, waiting
+
+    def tell_of_interrupt(self) -> None:
+        """Reports at once that the session was interrupted, since a replay in flight may take long."""
+        self._interrupted = True
+        self.tell()
 
     def tell(self, *, done: bool = False) -> None:
         """Reports the stored progress to every listener."""
@@ -63,4 +69,5 @@ class ProgressTeller:
             seconds=budget.seconds,
             call=self._call,
             done=done,
+            interrupted=self._interrupted,
         )

@@ -90,7 +90,10 @@ class Session:
     def interrupt(self) -> bool:
         """Stops the session: no further replay begins, and running replays are waited for. Returns False
         if there is no baseline yet, since there is nothing to explain then."""
+        is_first = not self._replayer.stopper.reason
         self._replayer.stopper.stop(INTERRUPTED)
+        if self._has_baseline and is_first:
+            self._teller.tell_of_interrupt()
         return self._has_baseline
 
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:

@@ -185,6 +185,24 @@ def test_an_empty_file_in_a_folder_is_left_out(rag_rules: RagRules, here: Path) 
     assert f"a.txt in {here / 't'}: left out, as there is nothing in it" in run.err
 
 
+def test_a_link_to_a_text_that_is_gone(rag_rules: RagRules, here: Path) -> None:
+    link = here / "t" / "gone.txt"
+    try:
+        link.symlink_to(here / "nowhere.txt")
+    except OSError:
+        pytest.skip("this account may not make links")
+    refused = rag_rules(*ASKED, "--sources", here / "t")
+    assert_refused(refused, f"{link} is a link to a file that does not exist; remove or mend the link")
+
+
+def test_an_id_with_a_comma(rag_rules: RagRules, here: Path) -> None:
+    two = ({"id": "Doe, J.", "text": "It is 1889."}, {"id": "b", "text": "It is 1900."})
+    given = *ASKED, "--sources", jsonl(here / "two.jsonl", *two), "--pinned"
+    shown = rag_rules(*given, '"Doe, J."')
+    assert shown.out.count("(pinned)") == 1
+    assert "names 'Doe', 'J.', which is no source" in rag_rules(*given, "Doe, J.").err
+
+
 def test_a_document_in_a_log_without_a_text(rag_rules: RagRules, here: Path) -> None:
     (here / "log.json").write_text(json.dumps({"answer": "x", "documents": [{"id": "a", "body": "y"}]}))
     run = rag_rules(*ASKED, "--baseline", "log.json")

@@ -35,6 +35,29 @@ def wait(question):
 
 answer = RunnableLambda(wait)
 """
+PRINTING = """
+import subprocess
+import sys
+
+from plain_rag_rule_explainer import gate
+
+TEXTS = {"a": "It was built in 1889.", "b": "Soup is served at noon."}
+search = gate(lambda question: [{"id": name, "text": text} for name, text in TEXTS.items()])
+
+def answer(question):
+    subprocess.run([sys.executable, "-S", "-c", "print('from a child')"], check=True)
+    print("past the module", file=sys.__stdout__)
+    return "1889" if any("1889" in each["text"] for each in search(question)) else "I do not know."
+"""
+INTERRUPTING = """
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "rag_rule_explainer.cli.entry":
+            raise KeyboardInterrupt
+
+import sys
+sys.meta_path.insert(0, Interrupting())
+"""
 HELD = """
 import importlib, itertools, time
 explain = importlib.import_module("rag_rule_explainer.cli.explain")
@@ -188,9 +211,35 @@ class TestProcess:
         process.send_signal(signal.SIGINT)
         run = finished(process)
         assert run.code == 130
+        told = (
+            "interrupted: waiting for the replays in flight; Ctrl-C again ends at once, without the rules"
+        )
+        assert run.err.count(told) == 1
         assert "whenever D1" in run.out
         assert "not complete (interrupted): what is shown is true" in run.out
         assert "Traceback" not in run.err
+
+    def test_what_child_processes_of_the_application_print_is_no_part_of_the_result(
+        self, tmp_path: Path
+    ) -> None:
+        (tmp_path / "printing.py").write_text(PRINTING)
+        place = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+        asked = ("explain", "--question", QUESTION, "--app", "printing:answer", "--json", "--yes")
+        run = finished(subprocess_of(*asked, env=place))
+        assert explanation_of(run).rules
+        assert {"from a child", "past the module"} <= set(run.err.splitlines())
+
+    @pytest.mark.skipif(os.name == "nt", reason="closes a descriptor in the child process")
+    def test_a_closed_stdout_is_told_before_anything_is_asked(self, tmp_path: Path) -> None:
+        file = jsonl(tmp_path / "s.jsonl", {"text": "one"})
+        closing = "import sys; sys.stdout = None"
+        run = finished(subprocess_of(*self.explaining(file), first=closing))
+        told = "rag-rules: the output cannot be written: stdout is closed; write it to a file"
+        assert (run.code, run.err.splitlines()) == (2, [told])
+
+    def test_an_interrupt_while_the_program_is_imported_is_told_in_one_line(self) -> None:
+        run = finished(subprocess_of("--version", first=INTERRUPTING))
+        assert (run.code, run.out, run.err) == (130, "", "rag-rules: interrupted\n")
 
     def test_an_interrupt_before_there_is_an_answer_is_told_in_one_line(self, tmp_path: Path) -> None:
         (tmp_path / "waiting.py").write_text(WAITING)

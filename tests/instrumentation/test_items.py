@@ -9,7 +9,8 @@ import pytest
 
 from rag_rule_explainer import InvalidInput, Source
 from rag_rule_explainer.instrumentation.searches.identity import RetrievedText, sources_of
-from rag_rule_explainer.instrumentation.searches.items import ItemReading, form_of, items_in, result_like
+from rag_rule_explainer.instrumentation.searches.items import ItemReading
+from rag_rule_explainer.instrumentation.searches.result_forms import form_of, items_in, result_like
 from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 
 UUID_ID = UUID("12345678-1234-5678-1234-567812345678")
@@ -112,3 +113,19 @@ def test_documents_may_be_brought_in_any_form() -> None:
         brought("a", 0.5)
     with pytest.raises(InvalidInput, match="the id of document 1 is \\[\\]"):
         brought({"id": [], "text": "a"})
+
+
+class Hits(list[str]):
+    """A list as clients return it, which knows how many hits there are in all."""
+
+    total = 0
+
+
+def test_a_result_of_fewer_items_has_the_type_of_the_whole_one() -> None:
+    hits = Hits(["one", "two"])
+    hits.total = 12
+    served = result_like(["two"], form_of(hits))
+    assert (type(served), served, served.total) == (Hits, ["two"], 12)
+    assert result_like(["two"], form_of(hits)) is not served
+    assert result_like(["two"], form_of(("one", "two"))) == ("two",)
+    assert hits == ["one", "two"]

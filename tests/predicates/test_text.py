@@ -1,5 +1,6 @@
 """What each predicate on wording holds for, and how it reads in a rule."""
 
+import re
 import string
 import unicodedata
 from collections.abc import Callable
@@ -348,3 +349,37 @@ def test_an_overlap_is_a_share_and_takes_no_sides(first: str, second: str) -> No
 def test_of_a_predicate_and_its_negation_one_holds(answer: str, baseline: str) -> None:
     for predicate in (same_answer(overlap=0.5), one_of([baseline, "yes"]), refuses(phrases=["no"])):
         assert holds(predicate, answer, baseline) is not holds(negated(predicate), answer, baseline)
+
+
+PATTERNS = [
+    r"\b25\b",
+    r"^yes",
+    r"(?i)DAYS$",
+    r"(?m)^no$",
+    r"(?s)a.b",
+    r"[^\W\d_]+ß",
+    r"(\d+)[.,]\1",
+    r"(?P<n>a)(?P=n)",
+    r"a(?!b)",
+    r"(?<=€)\d",
+    r"x{2,3}?",
+    r"[[a]",
+    r"\N{EM DASH}",
+    "İ|ı",
+]
+pattern_texts = st.text(alphabet="aAbxß25.,€—\nyes DAYnoıİ[_", max_size=12)
+
+
+@pytest.mark.filterwarnings("ignore:Possible nested set")
+@given(text=pattern_texts)
+def test_a_pattern_means_what_it_means_in_the_standard_library(text: str) -> None:
+    for pattern in PATTERNS:
+        assert holds(matches(pattern), text) == (re.search(pattern, text) is not None)
+
+
+def test_a_search_that_would_not_end_has_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_rule_explainer.predicates.text._LONGEST_SEARCH", 0.05)
+    judged = matches("(a|aa)+$")(case("a" * 200 + "!"))
+    assert isinstance(judged, Judgement)
+    assert judged.verdict is Verdict.UNKNOWN
+    assert "took longer than 0.05 seconds" in judged.reason

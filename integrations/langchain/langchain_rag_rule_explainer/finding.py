@@ -10,12 +10,8 @@ from rag_rule_explainer import Source
 from rag_rule_explainer.instrumentation.clients.users_functions import users_result
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.searches.identity import checked_items, sources_of
-from rag_rule_explainer.instrumentation.searches.items import (
-    ItemReading,
-    MadeItem,
-    ResponsePart,
-    items_in,
-)
+from rag_rule_explainer.instrumentation.searches.items import ItemReading, MadeItem, ResponsePart
+from rag_rule_explainer.instrumentation.searches.result_forms import items_in
 
 from .documents import copies, document_of, retrieved_of
 

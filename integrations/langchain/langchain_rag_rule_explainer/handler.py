@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
-from rag_rule_explainer.allowed import brief, checked_flag, checked_whole
+from rag_rule_explainer.allowed import brief, called_as, checked_flag, checked_whole
 from rag_rule_explainer.instrumentation.call import Call, Recorded
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
@@ -26,7 +26,12 @@ from .recorded_runs import RecordedRun, RecordedRuns
 from .runnable import RuleExplainer
 from .tracing import as_one_async_run, as_one_run
 
+_LOOP_ENDED = (
+    "the event loop ended before the run was explained; await handler.finished() in it, after the run"
+)
 
+
+@called_as("RuleExplanationHandler")
 class RuleExplanationHandler(BaseCallbackHandler):
     """This callback handler records ordinary runs of an application, and explains them afterwards.
 
@@ -211,6 +216,9 @@ class RuleExplanationHandler(BaseCallbackHandler):
     async def _explain_in_task(self, run: RecordedRun) -> None:
         try:
             await self.aexplain(run.id)
+        except asyncio.CancelledError:
+            self._note(run, InvalidInput(_LOOP_ENDED))
+            raise
         except Exception as error:
             self._note(run, error)
 

@@ -37,6 +37,7 @@ _NEAR = 0.8
 enough that "stop" does not count as a misspelt "store"."""
 
 
+_OF_ESTIMATES = "assuming"
 _ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin": "pinned"}
 """Wrong keywords that users may pass. The value is the right keyword of ``explain``."""
 
@@ -67,7 +68,7 @@ def check_keywords(
     ``of_explainers``: the names of the settings.
     """
     taken, settings = None, set(of_explainers)
-    known = {*of_questions, *settings}
+    known = {*of_questions, *settings, _OF_ESTIMATES}
     for name in given:
         called = _ALSO.get(name) or CALLED_ELSEWHERE.get(name) or name
         near = get_close_matches(called, known, n=1, cutoff=_NEAR)
@@ -81,6 +82,8 @@ def check_keywords(
         whose = (
             f"{meant} is a setting of the explainer: RuleExplainer(application, {meant}=...)"
             if meant in settings
+            else "assuming is a keyword of estimate"
+            if meant == _OF_ESTIMATES
             else f"{meant} is a keyword of explain, aexplain, verify and averify"
         )
         raise InvalidInput(f"the application takes no keyword {name!r}; {hint}{whose}")

@@ -80,8 +80,10 @@ def pieces_with_rules(begun: Pieces, response: Any) -> Iterator[str]:
 
 async def apieces_with_rules(begun: AsyncPieces, response: Any) -> AsyncGenerator[str, None]:
     """Yields the pieces of a response in the caller's event loop, and then attaches the rules to it."""
-    # ``aclosing`` closes the application's stream if the consumer stops early.
-    async with aclosing(begun.pieces()) as pieces:
-        async for piece in pieces:
+    try:
+        async for piece in begun:
             yield piece
+    except BaseException:  # the consumer stopped early, or the application failed
+        await begun.aclose()
+        raise
     attach(response, await begun.rest())

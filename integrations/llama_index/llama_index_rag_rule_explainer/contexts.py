@@ -6,6 +6,7 @@ attribute of the object uses a copy of the context, which was restored for this 
 
 import re
 import warnings
+from collections.abc import Hashable
 from functools import wraps
 from typing import Any
 
@@ -76,7 +77,9 @@ def _own(context: Any) -> dict[str, Any] | None:
     key = "context", Same(context)
     if key not in state.before:
         try:
-            state.read(key, lambda: _taken(context))
+            held = state.read(key, lambda: _taken(context))
+            # LlamaIndex does not write the memory of an agent into the dict.
+            state.kept(_memory_key(context), lambda: _memory_in(context, held))
         except RagRuleError:
             if not state.live:
                 raise
@@ -100,15 +103,29 @@ def _taken(context: Any) -> dict[str, Any]:
         raise _not_copied(error) from error
 
 
+def _memory_key(context: Any) -> Hashable:
+    return "memory in context", Same(context)
+
+
+def _memory_in(context: Any, held: dict[str, Any]) -> Any:
+    """Returns the memory that a context holds before the first run; None if it has none.
+
+    ``held``: the content of the context.
+    """
+    try:
+        # The store is read only if the context has state, because reading would create a missing store.
+        with reading_real():
+            return without_loop(context.store.get("memory", default=None)) if held.get("state") else None
+    except Exception as error:
+        raise _not_copied(error) from error
+
+
 def _restored(state: State, context: Any) -> Any:
     before = state.read(("context", Same(context)), dict)
+    # The first run may have put another memory into the context, so what was found before it is used.
+    found = state.kept(_memory_key(context), lambda: None)
     try:
         with reading_real():
-            # Reading a store that does not exist would create it. So it is read only if the context has
-            # state.
-            found = (
-                without_loop(context.store.get("memory", default=None)) if before.get("state") else None
-            )
             workflow = getattr(getattr(context, "_face", context), "_workflow")  # noqa: B009 -- no public way
         own: Any = Context.from_dict(workflow, before)
         state.note_birth(own)

@@ -12,12 +12,8 @@ from llama_index.core.vector_stores.types import VectorStoreQueryResult
 
 from rag_rule_explainer.instrumentation.clients.users_functions import users_result
 from rag_rule_explainer.instrumentation.copies.copying import copied
-from rag_rule_explainer.instrumentation.searches.items import (
-    ItemReading,
-    MadeItem,
-    ResponsePart,
-    items_in,
-)
+from rag_rule_explainer.instrumentation.searches.items import ItemReading, MadeItem, ResponsePart
+from rag_rule_explainer.instrumentation.searches.result_forms import items_in
 
 from .nodes import Found, copy_of, node_of
 

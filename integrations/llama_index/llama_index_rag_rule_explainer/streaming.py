@@ -1,7 +1,7 @@
 """This module streams the text of a response in pieces, and explains the response at the end."""
 
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
@@ -84,7 +84,10 @@ class Pieces(Begun):
 
 
 class AsyncPieces(Begun):
-    """This class does the same as ``Pieces`` by async methods, in the caller's event loop."""
+    """This class yields the pieces of an answer, as ``Pieces`` does, but in the caller's event loop.
+
+    It is no async generator, for the reason that ``AsyncForwarded`` gives.
+    """
 
     @classmethod
     async def of(cls, call: Call[Found]) -> "AsyncPieces":
@@ -102,27 +105,26 @@ class AsyncPieces(Begun):
             raise
         return begun
 
-    async def pieces(self) -> AsyncGenerator[str, None]:
-        """Yields the pieces as they arrive. If the consumer stops early, closes the stream and this
-        object."""
+    def __aiter__(self) -> "AsyncPieces":
+        return self
+
+    async def __anext__(self) -> str:
+        piece = str(await anext(self._stream))
+        self._text.append(piece)
+        return piece
+
+    async def aclose(self) -> None:
+        """Closes the stream and itself, after a consumer that stopped early."""
         try:
-            async for piece in self._stream:
-                self._text.append(str(piece))
-                yield str(piece)
-        except BaseException:
-            try:
-                # raised if the garbage collector is already closing the stream
-                with suppress(RuntimeError):
-                    await self._stream.aclose()
-            finally:
-                self.close()
-            raise
+            await self._stream.aclose()
+        finally:
+            self.close()
 
     async def rest(self) -> Explained[Any] | Unexplained[Any]:
         """Reads the rest of the stream, and returns the whole response with its explanation."""
         try:
-            async for piece in self._stream:
-                self._text.append(str(piece))
+            async for _ in self:
+                pass
             with self._beginning.current():
                 return await self._call.aanswer_streamed(self._output())
         finally:

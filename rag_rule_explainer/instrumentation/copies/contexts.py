@@ -21,6 +21,7 @@ class Contexts:
 
     kept: tuple[ContextVar[Any], ...] = ()
     _before: Values = field(default_factory=Values)
+    _left: Values = field(default_factory=Values)
 
     @contextmanager
     def of_the_baseline(self) -> Generator[None, None, None]:
@@ -42,6 +43,14 @@ class Contexts:
             for variable, token in tokens:
                 variable.reset(token)
 
+    def put_back(self) -> None:
+        """Gives the variables for good the values that they had before the baseline, where the current
+        context still holds what the baseline set."""
+        now = copy_context()
+        for variable, value in self._before.items():
+            if variable in now and now[variable] is self._left[variable]:
+                variable.set(value)
+
     def _take(self, start: Values, end: Values) -> None:
         kept: list[ContextVar[Any]] = []
         for variable, value in end.items():
@@ -49,6 +58,7 @@ class Contexts:
                 continue
             try:
                 self._before[variable] = start[variable] if variable in start else _default(variable)
+                self._left[variable] = value
             except LookupError:
                 kept.append(variable)
         self.kept = tuple(kept)

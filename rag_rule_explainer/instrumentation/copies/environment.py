@@ -44,6 +44,10 @@ class Environment:
         finally:
             _set({**self._before, **left})
 
+    def put_back(self) -> None:
+        """Restores the values from before the baseline for good."""
+        _set(self._before)
+
 
 def _set(values: dict[str, str | None]) -> None:
     for name, value in values.items():

@@ -71,16 +71,16 @@ class Bearing:
             # influence.
             return False
         if name.startswith("__") and name.endswith("__"):
-            return name in _OF_PYTHON and (name != "__doc__" or self._is_read(name))
+            return name in _OF_PYTHON and (name != "__doc__" or self.is_read(name))
         if kept.node.owner in {Owner.FRAMEWORK, Owner.MODEL}:
             return self._is_users_doing(kept, name)
         if isinstance(kept.node.thing, ModuleType) and kept.node.owner is Owner.LIBRARY:
-            return True
+            return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
             # Code reads a mutable default by its parameter's name, which is a local variable.
-            return not names or bool(names & _DEFAULTS) or any(map(self._is_read, names))
-        return self._is_read(name) or self._is_shown(kept)
+            return not names or bool(names & _DEFAULTS) or any(map(self.is_read, names))
+        return self.is_read(name) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
         """Returns True iff the code may read all attributes of an object at once, because its class shows
@@ -135,7 +135,8 @@ class Bearing:
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
 
-    def _is_read(self, name: str) -> bool:
+    def is_read(self, name: str) -> bool:
+        """Returns True iff the code may read an attribute, an entry or a variable of this name."""
         if name not in self._read:
             self._read[name] = bool(OF_ALL & self.named) or any(
                 reads(code, name, in_texts=True, as_limit=self._is_forgiving) or is_in_texts(code, name)

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 from weakref import ref
 
@@ -60,15 +61,21 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
         _known[key] = _Left(holder, _values(kept.now(), names), place)
 
 
-def remembered(kept: Iterable[KeptPart]) -> str:
+def remembered(kept: Iterable[KeptPart], is_read: Callable[[str], bool]) -> str:
     """Returns the words for the first place that still holds the state that an earlier explanation left;
-    an empty text if there is none."""
+    an empty text if there is none.
+
+    ``is_read``: returns True iff the application's code may read this name. Many applications use the
+    same library, and each reads only some of the library's names.
+    """
     if not _known:
         return ""
     with _lock:
         for each in kept:
             found = _known.get(id(each.node.thing))
             if found is None or found.holder() is not each.node.object():
+                continue
+            if isinstance(each.node.thing, ModuleType) and not any(map(is_read, found.values)):
                 continue
             if _values(each.content, tuple(filter(None, found.values))) == found.values:
                 return found.place

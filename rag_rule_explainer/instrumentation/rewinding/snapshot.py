@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .additions import added_to, watched_for_additions
 from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
 from .reachable import Reachable
@@ -24,6 +25,11 @@ class KeptPart:
     part: Part
     content: Any
     is_all: bool = True
+
+    @property
+    def is_of_additions(self) -> bool:
+        """Returns True iff the part is what is added to an object, such as a module."""
+        return self.part.is_named and not self.content
 
     def now(self) -> Any:
         """Returns the current content of the part."""
@@ -95,6 +101,8 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
             if type(value) in {dict, list, set} and len(value) < _MOST_IN_A_LIBRARY:
                 contents = [(part, part.read(value)) for part in parts_of(value)]
                 yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
+    for node in watched_for_additions(reachable.functions, reachable.others):
+        yield KeptPart(node, added_to(node.thing), {})
 
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:

@@ -36,7 +36,11 @@ def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
     ``named``: the names in the application's code. A setting that libraries change as well is returned
     only if the code reads it.
     """
-    return {name: _answer(ask) for name, ask in _asked(named)}
+    found = dict[str, object]()
+    for name, ask in _asked(named):
+        if name not in found:  # a function that sets a setting is named like the setting itself
+            found[name] = _answer(ask)
+    return found
 
 
 def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:

@@ -2,7 +2,7 @@
 any kind."""
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -17,6 +17,7 @@ from ..clients.recognising import is_faiss, recognised
 from ..clients.users_functions import users_result
 from ..copies.copying import copied
 from .identity import RetrievedText
+from .result_forms import form_of, result_like
 
 TextOf: TypeAlias = Callable[[Any], str]
 """The user's function from an item of an unknown kind to its text."""
@@ -249,36 +250,6 @@ def _plain_id(given: object) -> str | None:
     with suppress(TypeError):  # also a number of numpy, which has ``__index__``
         return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
-
-
-def items_in(result: Any) -> Iterable[Any]:
-    """Returns the items of a result: those of a list or tuple, none for None, and any other result as a
-    single item."""
-    if result is None:
-        return ()
-    single: tuple[Any, ...] = (result,)
-    return cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else single
-
-
-def form_of(result: Any) -> object:
-    """Returns the form of a result: ``""`` for a text, ``()`` for a list, a tuple or None, and ``ONE``
-    for a single object."""
-    if isinstance(result, str):
-        return ""
-    return () if result is None or isinstance(result, (list, tuple)) else ONE
-
-
-ONE = object()
-
-
-def result_like(items: list[Any], form: object) -> Any:
-    """Builds a result of the form that ``form_of`` returned: one text of all items, the first item (None
-    if there is none), or a list."""
-    if form == "":
-        return "\n\n".join(items)
-    if form is ONE:
-        return items[0] if items else None
-    return items
 
 
 def text_in(item: Any) -> str | None:

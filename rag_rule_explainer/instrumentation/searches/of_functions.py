@@ -15,7 +15,8 @@ from ..copies.copying import copied
 from .gates import check_no_class, gated_function
 from .identity import RetrievedText, checked_items, sources_of
 from .intercepted_call import asked_part
-from .items import ItemReading, MadeItem, ResponsePart, TextOf, items_in
+from .items import ItemReading, MadeItem, ResponsePart, TextOf
+from .result_forms import items_in
 from .users_documents import as_items
 
 Search = TypeVar("Search", bound=Callable[..., Any])

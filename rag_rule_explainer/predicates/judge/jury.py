@@ -148,7 +148,7 @@ async def answered(
         said = await said if inspect.isawaitable(said) else said
     if isinstance(said, bool):
         raise InvalidInput(
-            f"it returned {said}; return {{id: {said}}} for the id of each of its candidates"
+            f"the judge returned {said}; return {{id: {said}}} for the id of each of its candidates"
         )
     return said if isinstance(said, JudgeReply) else JudgeReply(said)
 

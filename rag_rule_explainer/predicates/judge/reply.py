@@ -6,7 +6,8 @@
 
 A verdict is "yes", "no", "unsure", true or false. A candidate has no opinion if its id is missing, occurs
 twice, or has any other verdict. Unknown ids are ignored. A reply with text around the JSON is rejected as
-a whole; only a code fence around all of it is allowed.
+a whole; only a code fence around all of it is allowed, and before it a reasoning model's thoughts, in
+<think> and </think>.
 """
 
 import json
@@ -23,6 +24,7 @@ from ...verdicts import Judgement, Verdict
 LONGEST_REPLY = 1_000_000
 _LONGEST_REASON = 500
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+_THOUGHTS = re.compile(r"\A<think>.*</think>\s*", re.DOTALL)
 _VERDICTS = {"yes": Verdict.HOLDS, "no": Verdict.BREAKS, "unsure": Verdict.UNKNOWN}
 _DOUBLED = object()
 
@@ -115,7 +117,8 @@ def _parsed(said: object) -> object:
             return None
     if not isinstance(said, str):
         return said
-    text = said.strip() if len(said) <= LONGEST_REPLY else ""
+    text = said.lstrip("\ufeff").strip() if len(said) <= LONGEST_REPLY else ""
+    text = _THOUGHTS.sub("", text)
     fenced = _FENCE.fullmatch(text)
     try:
         return json.loads(

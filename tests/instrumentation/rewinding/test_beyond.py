@@ -45,6 +45,16 @@ def test_what_is_set_for_the_process_counts_where_code_asks_for_it(
     assert "sys.ps1" in told(lambda: sys.ps1, lambda: monkeypatch.setattr(sys, "ps1", "alert"))
 
 
+def test_a_setting_counts_where_code_also_calls_the_function_that_sets_it() -> None:
+    was = sys.getrecursionlimit()
+    try:
+        assert "sys.setrecursionlimit" in told(
+            lambda: sys.setrecursionlimit(sys.getrecursionlimit()), lambda: sys.setrecursionlimit(was + 1)
+        )
+    finally:
+        sys.setrecursionlimit(was)
+
+
 def test_an_asynchronous_generator_that_goes_on_is_told_of() -> None:
     async def modes() -> AsyncGenerator[str, str]:
         mode = "calm"

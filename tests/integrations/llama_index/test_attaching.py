@@ -28,7 +28,7 @@ from typing_extensions import override
 from rag_rule_explainer import Explanation, InvalidInput
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.llama_index.engines import Counting, engine_of, retriever_of
-from tests.integrations.llama_index.models import Telling, nodes
+from tests.integrations.llama_index.models import Telling, bad_where_both_are_shown, nodes
 from tests.integrations.llama_index.zoo.agents import RAG, sync_tool, texts_of
 from tests.integrations.llama_index.zoo.chats import buffered
 from tests.integrations.llama_index.zoo.combined import choosing
@@ -327,6 +327,31 @@ def test_a_stream_that_is_left_early_says_nothing_on_stderr(capfd: pytest.Captur
     asyncio.run(asynchronously())
     gc.collect()
     assert capfd.readouterr().err == ""
+    assert not interception.active
+
+
+@pytest.mark.parametrize("is_chat", [False, True])
+def test_a_stream_that_is_open_when_its_loop_ends_is_closed_without_a_word(
+    caplog: pytest.LogCaptureFixture, is_chat: bool
+) -> None:
+    made: Any = (
+        ContextChatEngine.from_defaults(
+            retriever=retriever_of(), llm=Telling(says=bad_where_both_are_shown), memory=buffered()
+        )
+        if is_chat
+        else engine_of(retriever_of(), streaming=True)
+    )
+    engine: Any = explained(made, predicate=BAD)
+
+    async def asynchronously() -> None:
+        response = await (engine.astream_chat if is_chat else engine.aquery)("why?")
+        async for piece in response.async_response_gen():
+            assert piece == "bad"
+            break
+
+    asyncio.run(asynchronously())
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records] == []
     assert not interception.active
 
 

@@ -220,6 +220,20 @@ def test_an_agent_in_a_conversation_is_replayed_as_it_would_go_on() -> None:
     asyncio.run(main())
 
 
+def test_every_turn_of_an_explained_agent_in_one_context_has_its_rules() -> None:
+    llm = Silent(says=bad_where_both_are_shown)
+    agent: Any = FunctionAgent(tools=[sync_tool(retriever_of())], llm=llm)
+
+    async def main() -> None:
+        context, engine = Context(agent), explained(agent, predicate=BAD)
+        await agent.run(user_msg="Good morning.", ctx=context)
+        for question in ("why?", "why then?"):
+            answered: Any = await engine.run(question, ctx=context)
+            assert blames_b_and_d(answered.explanation)
+
+    asyncio.run(main())
+
+
 def test_a_conversation_that_has_the_sources_in_it_is_a_leak() -> None:
     memory = buffered()
     memory.put(ChatMessage(role="user", content=f"I have read that: {TEXTS['d']}"))

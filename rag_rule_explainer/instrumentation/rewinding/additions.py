@@ -1,0 +1,95 @@
+"""This module finds what runs add to modules that are not the user's, and to the main thread.
+
+Libraries fill their own modules while they are used, but they rarely add data under a name that the
+user's code reads. Modules, classes and functions that appear there are no data.
+"""
+
+import sys
+import threading
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from types import CodeType, ModuleType
+from typing import Any
+
+from ...probing.whose import is_named_as_ours
+from ..shared_state.contents import names_in
+from .companies import is_of_own, is_own
+from .owners import Node, Owner
+from .parts import Part
+
+_MOST = 200
+"""The most modules that are watched."""
+_BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
+"""Names by which code reaches a module that only a text names."""
+_OF_THREADS = frozenset({"main_thread", "current_thread", "currentThread", "enumerate"})
+"""Names by which code reaches the main thread."""
+
+
+def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> list[Node]:
+    """Returns a node for each library module that the user's functions name, or that ``reached`` holds,
+    and for the main thread if it is named."""
+    modules = {each.__name__: each for each in reached if isinstance(each, ModuleType)}
+    named = set[str]()
+    for node in functions:
+        names = frozenset(names_in(node.thing.__code__))
+        named |= names
+        for module in _named_modules(names, node.thing):
+            modules.setdefault(module.__name__, module)
+    others = (each for name, each in modules.items() if not is_own(name) and not is_named_as_ours(name))
+    found: list[Any] = [*islice(others, _MOST)]
+    found += [threading.main_thread()] * bool(named & _OF_THREADS)
+    return [
+        Node(each, each.__name__ if isinstance(each, ModuleType) else "main_thread", owner=Owner.LIBRARY)
+        for each in found
+    ]
+
+
+def added_to(thing: Any) -> Part:
+    """Returns the part that consists of the attributes that are added to this object from now on."""
+    known = frozenset(_all_of(thing))
+
+    def read(thing: Any) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in list(_all_of(thing).items())
+            if name not in known and not name.startswith("__") and not _is_made_by_a_library(value)
+        }
+
+    def write(thing: Any, content: dict[str, Any]) -> None:
+        for name in read(thing).keys() - content.keys():
+            _all_of(thing).pop(name, None)
+        _all_of(thing).update(content)
+
+    return Part(read, write, is_named=True)
+
+
+def _all_of(thing: Any) -> dict[str, Any]:
+    return thing.__dict__
+
+
+def _is_made_by_a_library(value: object) -> bool:
+    """Returns True for what libraries load into their modules when it is asked for first."""
+    return isinstance(value, ModuleType) or (callable(value) and not is_of_own(value))
+
+
+def _named_modules(names: frozenset[str], function: Any) -> Iterator[ModuleType]:
+    """Yields the modules that these names may mean in the code of a function."""
+    held = function.__globals__
+    for name in names:
+        for each in (held.get(name), sys.modules.get(name)):
+            if isinstance(each, ModuleType):
+                yield each
+                inner = (vars(each).get(name) for name in names)
+                yield from (each for each in inner if isinstance(each, ModuleType))
+    if names & _BY_A_TEXT:
+        for text in _texts_in(function.__code__):
+            if isinstance(sys.modules.get(text), ModuleType):
+                yield sys.modules[text]
+
+
+def _texts_in(code: CodeType) -> Iterator[str]:
+    for each in code.co_consts:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, CodeType):
+            yield from _texts_in(each)

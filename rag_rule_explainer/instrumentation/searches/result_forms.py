@@ -1,0 +1,56 @@
+"""This module tells the form of a search's result, and builds a result of that form from other items."""
+
+from collections.abc import Iterable
+from copy import copy
+from typing import Any, NamedTuple, cast
+
+from ..copies.copying import copied
+
+
+def items_in(result: Any) -> Iterable[Any]:
+    """Returns the items of a result: those of a list or tuple, none for None, and any other result as a
+    single item."""
+    if result is None:
+        return ()
+    single: tuple[Any, ...] = (result,)
+    return cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else single
+
+
+def form_of(result: Any) -> object:
+    """Returns the form of a result: ``""`` for a text, ``()`` for a list or None, ``tuple`` for a tuple,
+    an ``OwnList`` for a list of the user's own class, and ``ONE`` for a single object."""
+    if isinstance(result, str):
+        return ""
+    if type(cast("object", result)) is tuple:
+        return tuple
+    if isinstance(result, list) and type(cast("object", result)) is not list:
+        empty = copy(cast("list[Any]", result))
+        empty.clear()
+        return OwnList(empty)
+    return () if result is None or isinstance(result, (list, tuple)) else ONE
+
+
+class OwnList(NamedTuple):
+    """An ``OwnList`` is the form of a list of the user's own class. ``empty``: such a list without items,
+    with the attributes that it had, such as the number of all hits."""
+
+    empty: list[Any]
+
+
+ONE = object()
+
+
+def result_like(items: list[Any], form: object) -> Any:
+    """Builds a result of the form that ``form_of`` returned: one text of all items, the first item (None
+    if there is none), a tuple or a list."""
+    if form == "":
+        return "\n\n".join(items)
+    if form is ONE:
+        return items[0] if items else None
+    if form is tuple:
+        return tuple(items)
+    if isinstance(form, OwnList):
+        whole = copied(form.empty)
+        whole.extend(items)
+        return whole
+    return items
