@@ -176,10 +176,10 @@ def taken(
     explainer: Callable[..., object],
     others: Iterable[str],
 ) -> Options:
-    """Returns ``options`` made from the keywords of a call.
+    """Returns an instance of ``options`` made from the keywords of a call.
 
-    ``others``: the other arguments that the call takes by name. Raises InvalidInput for a name that is
-    neither. The message says so if the name is a setting of ``explainer``.
+    ``others``: the other arguments of the call that have names. Raises InvalidInput for a keyword that is
+    no field of ``options``. If it is a setting of ``explainer``, the message says this.
     """
     known = [each.name for each in dataclasses.fields(cast("Any", options))]
     for name in given:

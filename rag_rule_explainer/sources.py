@@ -55,8 +55,7 @@ class Source:
         return self.id == other.id and self.text == other.text
 
     def __hash__(self) -> int:
-        # The hash of its id, so that a set of sources compares a str that looks like an id with it, and
-        # that raises.
+        # With the hash of the id, the search for an id in a set of sources compares both, which raises.
         return hash(self.id)
 
     @property
@@ -195,10 +194,9 @@ class SourceSet:
         return sum({bit_of[each] for each in named})
 
     def batches(self, by: int | str) -> tuple[Mask, ...]:
-        """Returns the masks of batches of units. If ``by`` is a number, it is the maximum number of
-        units in a batch; the batches are in order and as equal in size as possible. If ``by`` is a
-        str, units with the same value under this metadata key are in one batch. Raises InvalidInput
-        for a key that no source has."""
+        """Returns the masks of batches of units. A number ``by`` is the maximum number of units in a
+        batch; batches are in order and as equal in size as possible. A str ``by`` is a metadata key;
+        units with the same value are in one batch. Raises InvalidInput for a key that no source has."""
         if isinstance(by, str):
             return self.partition(by, "partition")
         size, count = self.lattice.size, -(-self.lattice.size // by)
@@ -276,11 +274,9 @@ class Arrangement:
 
     @classmethod
     def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
-        """Returns the sources of a mask, and the pinned sources, in the order of the set.
-
-        If ``key`` is an ``Order``, the units are in that order. Pinned sources keep their positions, and
-        the sources of one unit stay together.
-        """
+        """Returns the sources of a mask, and the pinned sources, in the order of the set. If ``key``
+        is an ``Order``, the units are in that order. Pinned sources keep their positions, and the
+        sources of one unit stay together."""
         if not isinstance(key, int):
             recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
             is_recorded = list(key) == sorted(key)

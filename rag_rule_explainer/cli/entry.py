@@ -36,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     try:
         write_in_any_encoding()
-        # Help texts must call the command ``rag-rules``, even if it runs by "python -m": the shell
-        # completes only this name.
+        # Users can also start the program by "python -m". Help texts must call it ``rag-rules`` even
+        # then, because the shell completes only this name.
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")

@@ -174,7 +174,7 @@ class SearchRequest:
 
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
-    """Returns the ids in one or several comma-separated lists. An id with a comma stands in double
-    quotes."""
+    """Returns the ids in one or several comma-separated lists; an empty tuple if ``given`` is None. In
+    a list, an id that contains a comma must stand in double quotes."""
     rows = (row for ids in given or () for row in csv.reader(ids.splitlines(), skipinitialspace=True))
     return tuple(each.strip() for row in rows for each in row if each.strip())

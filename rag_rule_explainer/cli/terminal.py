@@ -18,9 +18,10 @@ _STDOUT, _STDERR = 1, 2
 
 
 def write_in_any_encoding() -> None:
-    """Makes stdout write an escape for each character that its encoding does not have.
+    """Makes stdout write an escape sequence for each character that its encoding does not have.
 
-    Raises InvalidInput if stdout is closed, before anything is paid for a result that cannot be printed.
+    Raises InvalidInput if stdout is closed. The result could not be printed, so nothing must be paid for
+    it.
     """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- as after ">&-" in a shell
         raise InvalidInput("the output cannot be written: stdout is closed; write it to a file")
@@ -120,7 +121,7 @@ def stdout_kept() -> Generator[None, None, None]:
 
 @contextmanager
 def _descriptor_kept() -> Generator[None, None, None]:
-    """Makes the process's descriptor of stdout the same as that of stderr."""
+    """Makes the process's file descriptor of stdout lead to stderr for the duration of the block."""
     if not (_is_open(sys.__stdout__, _STDOUT) and _is_open(sys.__stderr__, _STDERR)):
         yield
         return
@@ -129,7 +130,8 @@ def _descriptor_kept() -> Generator[None, None, None]:
         os.dup2(_STDERR, _STDOUT)
         yield
     finally:
-        # What the application wrote to the file itself may wait in its buffer.
+        # Texts that the application wrote to the real stdout may still be in its buffer. They must go to
+        # stderr.
         if sys.__stdout__ is not None:
             sys.__stdout__.flush()
         os.dup2(kept, _STDOUT)
@@ -137,8 +139,8 @@ def _descriptor_kept() -> Generator[None, None, None]:
 
 
 def _is_open(file: TextIO | None, descriptor: int) -> bool:
-    """Returns True iff the file writes to this descriptor. The file may be closed, and in a notebook it
-    writes elsewhere."""
+    """Returns True iff the file writes to this file descriptor. A closed file does not, and neither
+    does the stdout of a notebook."""
     try:
         return file is not None and file.fileno() == descriptor
     except (OSError, ValueError):

@@ -12,7 +12,7 @@ from .protocol import answer_key
 from .wording import equivalent, normal_form
 
 _LONGEST_SEARCH = 5
-"""The maximum duration of the search for a pattern in one answer, in seconds of the process's CPU."""
+"""The maximum number of seconds (CPU time of the process) for the search of a pattern in one answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ class Contains:
 class Matches:
     """This predicate holds iff the regular expression matches somewhere in the answer.
 
-    A search that takes longer than 5 seconds has no verdict: with nested repetition, as in ``(a|aa)+$``,
-    an answer from an adversary could take practically for ever.
+    A search that takes longer than 5 seconds gives UNKNOWN. With nested repetition, as in ``(a|aa)+$``,
+    the search in some answers would take practically for ever, and an adversary may write such answers.
     """
 
     pattern: str
 
     def __post_init__(self) -> None:
-        # The import is not at the top of the file, because most users have no patterns.
+        # imported late, because most users have no patterns
         import regex
 
         try:
@@ -105,7 +105,8 @@ class Matches:
         """Returns HOLDS or BREAKS, or UNKNOWN if the search takes too long."""
         import regex
 
-        # A search by the module ``re`` can neither be stopped nor let other threads run.
+        # A search by the module ``re`` cannot be stopped and blocks all other threads, so ``regex`` is
+        # used.
         try:
             found = regex.search(self.pattern, case.answer.text, timeout=_LONGEST_SEARCH, concurrent=True)
         except TimeoutError:

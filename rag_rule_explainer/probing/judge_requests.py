@@ -32,7 +32,7 @@ MALFORMED = (
 )
 GIVEN_UP = "the request to the judge was given up"
 _SHOWN = 100
-"""The number of characters of a judge's reply that messages show."""
+"""The maximum number of characters of a judge's reply that messages show."""
 _TRIES = 2
 """The number of requests about the same answers before they are split into two halves."""
 
@@ -195,7 +195,7 @@ def _cause(tried: TriedRequest) -> Exception | None:
 
 
 def _head_of(reply: JudgeReply) -> str:
-    """Returns the beginning of a reply, for messages."""
+    """Returns the beginning of a judge's reply, quoted, for error messages."""
     content = reply.content
     text = content if isinstance(content, str) else repr(content)
     return repr(shortened(printable(text), _SHOWN))

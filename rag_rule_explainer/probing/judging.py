@@ -27,9 +27,9 @@ class Judgements(Memo[Judgement]):
     """This class keeps the judgements of one base predicate, by memo key. All searches for rules of this
     predicate share it.
 
-    ``mixed``: the keys of judgements that a judge made in a batch of several answers. ``in_use``: True
-    once a search has used one of these judgements. ``has_judged``: True once the predicate has judged
-    an answer, so that an error of it later is about single answers.
+    ``mixed``: the keys of judgements from requests to a judge with several answers. ``in_use``: True once
+    a search has used one of these judgements. ``has_judged``: True once the predicate has judged an
+    answer. If it raises an error later, the error is about single answers.
     """
 
     def __init__(self) -> None:
@@ -108,7 +108,8 @@ class Judging:
         except InvalidInput as wrong:
             if self.has_jury or not self._judgements.has_judged:
                 raise
-            # The predicate is wrong about some answers only, and an error would lose all that was paid.
+            # The predicate is wrong about some answers only. An error would lose all answers that were
+            # paid for.
             return Judgement(Verdict.UNKNOWN, str(wrong))
         except (RagRuleError, LimitReached):
             raise

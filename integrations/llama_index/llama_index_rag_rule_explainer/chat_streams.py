@@ -83,7 +83,7 @@ async def apieces_with_rules(begun: AsyncPieces, response: Any) -> AsyncGenerato
     try:
         async for piece in begun:
             yield piece
-    except BaseException:  # the consumer stopped early, or the application failed
+    except BaseException:  # The consumer stopped early, or the application failed.
         await begun.aclose()
         raise
     attach(response, await begun.rest())

@@ -78,7 +78,8 @@ def _own(context: Any) -> dict[str, Any] | None:
     if key not in state.before:
         try:
             held = state.read(key, lambda: _taken(context))
-            # LlamaIndex does not write the memory of an agent into the dict.
+            # LlamaIndex does not write the memory of an agent into the dict, so the memory is stored
+            # separately.
             state.kept(_memory_key(context), lambda: _memory_in(context, held))
         except RagRuleError:
             if not state.live:
@@ -108,12 +109,13 @@ def _memory_key(context: Any) -> Hashable:
 
 
 def _memory_in(context: Any, held: dict[str, Any]) -> Any:
-    """Returns the memory that a context holds before the first run; None if it has none.
+    """Returns the memory that a context holds before the first run; None if it holds none.
 
-    ``held``: the content of the context.
+    ``held``: the content of the context, as a dict.
     """
     try:
-        # The store is read only if the context has state, because reading would create a missing store.
+        # Reading a store that does not exist would create it. So it is read only if the context has
+        # state.
         with reading_real():
             return without_loop(context.store.get("memory", default=None)) if held.get("state") else None
     except Exception as error:
@@ -122,7 +124,8 @@ def _memory_in(context: Any, held: dict[str, Any]) -> Any:
 
 def _restored(state: State, context: Any) -> Any:
     before = state.read(("context", Same(context)), dict)
-    # The first run may have put another memory into the context, so what was found before it is used.
+    # The first run may have put another memory into the context. So the memory from before that run is
+    # used.
     found = state.kept(_memory_key(context), lambda: None)
     try:
         with reading_real():

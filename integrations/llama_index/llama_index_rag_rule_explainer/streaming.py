@@ -86,7 +86,7 @@ class Pieces(Begun):
 class AsyncPieces(Begun):
     """This class yields the pieces of an answer, as ``Pieces`` does, but in the caller's event loop.
 
-    It is no async generator, for the reason that ``AsyncForwarded`` gives.
+    It is not written as an async generator, for the reason in the docstring of ``AsyncForwarded``.
     """
 
     @classmethod
@@ -114,7 +114,7 @@ class AsyncPieces(Begun):
         return piece
 
     async def aclose(self) -> None:
-        """Closes the stream and itself, after a consumer that stopped early."""
+        """Closes the stream and this object. Callers use it if the consumer stopped early."""
         try:
             await self._stream.aclose()
         finally:

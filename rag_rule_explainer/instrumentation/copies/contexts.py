@@ -44,8 +44,8 @@ class Contexts:
                 variable.reset(token)
 
     def put_back(self) -> None:
-        """Gives the variables for good the values that they had before the baseline, where the current
-        context still holds what the baseline set."""
+        """Resets the variables permanently to the values from before the baseline. A variable is left
+        unchanged if it no longer has the value that the baseline set."""
         now = copy_context()
         for variable, value in self._before.items():
             if variable in now and now[variable] is self._left[variable]:

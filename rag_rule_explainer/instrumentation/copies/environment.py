@@ -45,7 +45,7 @@ class Environment:
             _set({**self._before, **left})
 
     def put_back(self) -> None:
-        """Restores the values from before the baseline for good."""
+        """Restores the values from before the baseline permanently."""
         _set(self._before)
 
 

@@ -78,12 +78,15 @@ class Judge(Protocol):
 
 
 class JudgeFailed(Exception):
-    """This error gives the reason why a candidate has no opinion. Its probe is UNKNOWN and is not
-    cached. ``reply``: the beginning of the judge's reply, for messages; empty if there is none."""
+    """This error says why there is no opinion on a candidate. The candidate's probe is UNKNOWN and is not
+    cached.
+
+    ``reply``: the beginning of the judge's reply, for messages; empty if there is no reply.
+    """
 
     def __init__(self, *arguments: object, reply: str = "") -> None:
         self.reply = without_secrets(reply)
-        # The reason may quote a provider's message, which may contain a key.
+        # The reason may quote a message of the provider, which may contain a key. So keys are masked.
         super().__init__(
             *(without_secrets(each) if isinstance(each, str) else each for each in arguments)
         )
