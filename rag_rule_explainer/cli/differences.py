@@ -99,7 +99,8 @@ def _by(key: str) -> IdOf:
 
 def _show(comparison: Comparison, *, as_json: bool) -> None:
     if as_json:
-        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
+        # ``dumps`` writes ASCII and escapes control characters, so the output suits every encoding and
+        # terminal.
         print_json(dumps(comparison.model_dump(mode="json"), indent=2))
     else:
         print_lines(str(comparison).splitlines())

@@ -153,7 +153,8 @@ def _predicate(written: str, judged_conditions: JudgedConditions | None, case: L
 
 def _show(check: JudgeCheck, show: int, *, as_json: bool) -> None:
     if as_json:
-        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
+        # ``dumps`` writes ASCII and escapes control characters, so the output suits every encoding and
+        # terminal.
         print_json(json_module.dumps(check.model_dump(mode="json"), indent=2))
     else:
         print_lines(check.lines(show))

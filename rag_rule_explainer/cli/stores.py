@@ -55,7 +55,8 @@ def _export(url: Url, namespace: Namespace = None) -> None:
     from ..storing.maintenance import export
 
     for record in export(url, namespace):
-        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
+        # ``dumps`` writes ASCII and escapes control characters, so the output suits every encoding and
+        # terminal.
         print_json(json.dumps(record))
 
 

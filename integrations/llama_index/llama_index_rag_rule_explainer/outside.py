@@ -118,7 +118,8 @@ def refuse_after_writing(state: State, thing: object) -> None:
 def searching(name: str, method: Any) -> Any:
     """Returns the replacement of a vector store's ``query``.
 
-    It raises StateShared if the run has written to the store, because the result cannot be known.
+    The replacement raises StateShared if the run has written to the store, because the right result
+    cannot be known.
     """
 
     def using(state: State, store: Any, *_: Any) -> Use:

@@ -1,4 +1,5 @@
-"""This module runs and watches applications that are functions and use the official OpenAI client."""
+"""This module runs applications that are functions and use the official OpenAI client, and records
+their runs."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
