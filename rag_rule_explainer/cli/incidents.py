@@ -19,7 +19,7 @@ _EXPECTED = (
 
 
 class LoggedDocument(BaseModel):
-    """This model reads one document of a log. Fields that it does not know are ignored."""
+    """This model reads one logged document. Unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True)
 
@@ -29,14 +29,15 @@ class LoggedDocument(BaseModel):
     metadata: dict[str, JsonValue] = {}
 
     def source(self, place: int) -> Source:
-        """Returns the document as a source; if it has no id, its id is "D" and its position ``place``."""
+        """Returns the document as a source. If it has no id, its id is "D" followed by ``place``, its
+        position."""
         metadata: dict[str, Any] = {**self.metadata, **({"title": self.title} if self.title else {})}
         identity = f"D{place}" if self.id is None else self.id
         return Source(identity, self.text, metadata)
 
 
 class Incident(BaseModel):
-    """This model reads a logged answer, with its question and documents if the log has them."""
+    """This model reads a logged answer. The log may also have its question and documents."""
 
     model_config = ConfigDict(strict=True)
 

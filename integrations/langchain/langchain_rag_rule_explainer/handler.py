@@ -37,17 +37,17 @@ class RuleExplanationHandler(BaseCallbackHandler):
 
     Pass it in the callbacks of a run: ``chain.invoke(x, {"callbacks": [handler]})``. The handler records
     the question, the retrieved documents, the requests to models and the answer of this run. The run is
-    the baseline of its explanation, so neither it nor its retrievals are repeated.
+    the baseline of its explanation, so neither the run nor its retrievals are repeated.
 
     With ``auto=True`` each run is explained when it ends. A sync run is explained before ``invoke``
-    returns; an async run in a task, for which ``await handler.finished()`` waits. If a run could not be
-    explained, ``errors`` and a warning say why. ``keep``: the number of ended runs that are kept.
+    returns. An async run is explained in a task, for which ``await handler.finished()`` waits. If a run
+    could not be explained, ``errors`` and a warning say why. ``keep``: the number of ended runs that are
+    kept.
 
-    A handler can record several runs at once. It ignores replays and the runs of a RuleExplainer. In
-    traces an explanation is a separate run, whose metadata has the id of the explained run.
-
-    Raises InvalidInput if ``explainer`` is not a RuleExplainer, or ``keep`` is not a whole number above
-    0.
+    A handler can record several runs at the same time. It ignores replays and the runs of a
+    RuleExplainer. In traces, an explanation is a separate run, whose metadata has the id of the explained
+    run. Raises InvalidInput if ``explainer`` is not a RuleExplainer, or ``keep`` is not a whole number
+    above 0.
     """
 
     run_inline = True  # LangChain then calls the handler in the context of the run
@@ -70,15 +70,16 @@ class RuleExplanationHandler(BaseCallbackHandler):
 
     @property
     def runs(self) -> tuple[UUID, ...]:
-        """Returns the ids of the ended runs that can be explained, oldest first."""
+        """Returns the ids of the ended runs that can be explained, the oldest first."""
         return tuple(run.id for run in self._recorded.ended)
 
     def explain(self, run_id: UUID | None = None, config: RunnableConfig | None = None) -> Explanation:
-        """Returns the rules of the answer of a recorded run, by default of the latest; blocks.
+        """Returns the rules of the answer of a recorded run, by default of the latest run. Blocks until
+        the search has ended.
 
-        ``config``: entries for the config of the replays. It is needed only if the replays need more
-        than the thread id or the session id of the run, which are recorded.
-        Raises InvalidInput if no such run has ended, and the errors of ``RuleExplainer.explain``.
+        ``config``: entries for the config of the replays. The thread id and the session id of the run are
+        recorded; ``config`` is needed only if the replays need more. Raises InvalidInput if no such run
+        has ended, and the errors of ``RuleExplainer.explain``.
         """
         run = self._recorded.ended_run(run_id)
 
@@ -115,7 +116,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         await asyncio.gather(*self._tasks)
 
     def recording_of(self, run_id: UUID | None) -> Recording[Found] | None:
-        """Returns the recording of the root run that a run is part of.
+        """Returns the recording of the root run that contains the run with this id.
 
         Returns None if the root run is unknown or has ended.
         """
@@ -123,7 +124,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         return None if run is None or run.ended else run.recording
 
     def state_of(self, run_id: UUID | None) -> State | None:
-        """Returns the state from before the root run that a run is part of.
+        """Returns the state from before the root run that contains the run with this id.
 
         Returns None if the root run is unknown or has ended.
         """
@@ -204,7 +205,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
         except RuntimeError:
             try:
                 self.explain(run.id)
-            except Exception as error:  # not raised, because the run itself succeeded
+            # The run itself succeeded, so the error is noted instead of raised.
+            except Exception as error:
                 self._note(run, error)
             return
         task = loop.create_task(self._explain_in_task(run))

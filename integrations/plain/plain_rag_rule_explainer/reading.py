@@ -35,12 +35,11 @@ def question_in(given: Any) -> str:
 def answer_in(output: Any) -> Answer:
     """Returns the answer in an output.
 
-    The output may be a str, an Answer or a reply of the OpenAI client. Of a tuple, the first item is
-    read, unless it is a list: it may hold the texts that were found. A dict, a dataclass or a named tuple
-    must have the answer under a usual name, such as "answer". A pydantic model is also stored as the
-    answer's ``value``.
-
-    Raises InvalidInput for any other output; the message advises to pass ``answer_of``.
+    The output may be a str, an Answer or a reply of the OpenAI client. If it is a tuple, its first item
+    is read, unless that is a list, which may hold the texts that were found. A dict, a dataclass or a
+    named tuple must have the answer under a usual name, such as "answer". A pydantic model is also stored
+    as the answer's ``value``. Raises InvalidInput for any other output; the message advises to pass
+    ``answer_of``.
     """
     while isinstance(output, tuple) and output:
         record = cast("Any", output)
@@ -68,7 +67,8 @@ def _answer_in(output: Any) -> Answer:
     entries: Any = asdict(cast("Any", output)) if is_record else output
     if isinstance(entries, Mapping):
         listed = cast("Mapping[str, Any]", entries)
-        # Several texts under a name such as "content" may be what was found.
+        # A list of several texts under a name such as "content" may be texts that were found, so it is no
+        # answer.
         entries = {
             key: each for key, each in listed.items() if key in _OF_ANSWERS_ALONE or not _are_texts(each)
         }
@@ -79,7 +79,8 @@ def _answer_in(output: Any) -> Answer:
 
 
 def _of_model(output: BaseModel) -> Answer:
-    """Returns the text under a usual name in a pydantic model, or the whole model as JSON."""
+    """Returns the text under a usual name in a pydantic model; if there is none, the whole model as
+    JSON."""
     named = (getattr(output, key, None) for key in _ANSWER_KEYS if key in type(output).model_fields)
     text = next((each for each in named if isinstance(each, str)), None)
     return Answer(
@@ -95,7 +96,8 @@ def _unread(output: object) -> InvalidInput:
 
 
 def whole(pieces: Sequence[Any]) -> Any:
-    """Returns the joined text of streamed texts or OpenAI chunks; for other streams, the last piece."""
+    """Returns the joined text of streamed texts or OpenAI chunks. For other streams, returns the last
+    piece."""
     streamed = Streamed()
     texts = [each if isinstance(each, str) else _text_of(streamed, each) for each in pieces]
     return pieces[-1] if None in texts else "".join(filter(None, texts))
