@@ -171,29 +171,32 @@ def in_a_queue(search: Search, ask: Ask) -> Answer:
 
 
 def in_a_queue_that_is_made_when_it_is_needed(search: Search, ask: Ask) -> Answer:
-    made: dict[str, queue.Queue[str]] = {}
+    class Buffer:
+        full: Any = None
 
     def answer(question: str) -> str:
         found = search(question)
-        if "full" not in made:
-            made["full"] = queue.Queue()
+        if Buffer.full is None:
+            Buffer.full = queue.Queue()
         if len(found) > 1:
-            made["full"].put("full")
-        return written(ask, "Calm" if made["full"].empty() else "Warn", found)
+            Buffer.full.put("full")
+        return written(ask, "Warn" if Buffer.full.qsize() else "Calm", found)
 
     return answer
 
 
 def in_a_queue_that_is_emptied(search: Search, ask: Ask) -> Answer:
     """It is made when it is needed, and nothing stays in it."""
-    made: dict[str, queue.Queue[str]] = {}
+
+    class Buffer:
+        words: Any = None
 
     def answer(question: str) -> str:
         found = search(question)
-        if "words" not in made:
-            made["words"] = queue.Queue()
-        made["words"].put(mode_of(found))
-        return written(ask, made["words"].get(), found)
+        if Buffer.words is None:
+            Buffer.words = queue.Queue()
+        Buffer.words.put(mode_of(found))
+        return written(ask, Buffer.words.get(), found)
 
     return answer
 
