@@ -45,6 +45,27 @@ _DEFAULTS = frozenset({"__defaults__", "__kwdefaults__"})
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
+_RUNNING = frozenset(
+    {
+        *(
+            "invoke",
+            "ainvoke",
+            "stream",
+            "astream",
+            "batch",
+            "abatch",
+            "transform",
+            "run",
+            "arun",
+            "call",
+        ),
+        *("query", "aquery", "chat", "achat", "stream_chat", "astream_chat", "complete", "acomplete"),
+        *("retrieve", "aretrieve", "predict", "apredict", "generate", "agenerate", "synthesize"),
+        *("get_relevant_documents", "format", "format_messages", "format_prompt", "with_config", "bind"),
+    }
+)
+"""The names of the methods by which frameworks run their objects. What these change on the objects is the
+framework's own doing."""
 
 
 class Bearing:
@@ -101,7 +122,21 @@ class Bearing:
                 return True
         else:
             names = {name, *self._properties_of(kept.node.thing, name)}
-        return any(each.removeprefix("_") in self._stored for each in names)
+        if any(each.removeprefix("_") in self._stored for each in names):
+            return True
+        return any(self._is_called_for(kept.node, each) for each in names)
+
+    def _is_called_for(self, node: Node, name: str) -> bool:
+        """Returns True iff the user's code names a framework's object, and a method or a property of it
+        whose code names this attribute, as ``add_example`` does with ``examples``."""
+        node = node.of_object()
+        if not {*node.names()} & self.named:
+            return False
+        for each in self.named - _RUNNING:
+            code = _code_of(getattr_static(type(node.thing), each, None))
+            if code is not None and name in names_in(code):
+                return True
+        return False
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
         """Yields each property that the user's code sets and whose setter stores this attribute."""
@@ -144,6 +179,12 @@ class Bearing:
             )
             self._read[name] = self._read[name] or is_in(self._held_texts, name)
         return self._read[name]
+
+
+def _code_of(member: Any) -> CodeType | None:
+    """Returns the code of a method or of a property; None for any other attribute of a class."""
+    function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
+    return getattr(function, "__code__", None)
 
 
 def _asked_for(things: Iterable[object]) -> Iterator[str]:

@@ -15,8 +15,10 @@ from typing import Any
 
 import pytest
 from langchain_core.documents import Document
+from langchain_core.example_selectors import LengthBasedExampleSelector
 from langchain_core.globals import get_verbose, set_verbose
 from langchain_core.messages import BaseMessage
+from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.graph import START, StateGraph
@@ -112,6 +114,19 @@ def by_a_setting_of_the_framework(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def by_a_method_of_the_framework(search: Search, ask: Ask) -> Answer:
+    prompt = PromptTemplate.from_template("{text}")
+    selector = LengthBasedExampleSelector(examples=[], example_prompt=prompt)
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if len(found) > 1:
+            selector.add_example({"text": "full"})
+        return written(ask, "Warn" if selector.select_examples({}) else "Calm", found)
+
+    return answer
+
+
 class Asked(TypedDict):
     found: list[str]
     said: str
@@ -139,7 +154,10 @@ def in_a_graph_that_is_compiled_once(search: Search, ask: Ask, *, by_each: bool 
     return answer
 
 
-@pytest.mark.parametrize("build", [by_a_setting_of_the_framework, in_a_graph_that_is_compiled_once])
+@pytest.mark.parametrize(
+    "build",
+    [by_a_setting_of_the_framework, by_a_method_of_the_framework, in_a_graph_that_is_compiled_once],
+)
 def test_what_the_first_run_sets_in_the_framework_leaves_claims_unverified(build: Leaving) -> None:
     explanation = explainer_of(build).explain("why?")
     assert {rule.claim for rule in explanation.rules} == {"unverified"}
