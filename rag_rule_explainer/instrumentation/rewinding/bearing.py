@@ -5,7 +5,7 @@ import dis
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import is_dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import getattr_static
 from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
@@ -41,7 +41,8 @@ _OF_PYTHON = frozenset(
     }
 )
 """Special names, such as ``__class__``, that one run may set and that change what later runs do."""
-_DEFAULTS = frozenset({"__defaults__", "__kwdefaults__"})
+_HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
+"""The names under which functions and bound runnables hold what they hand to parameters."""
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
@@ -99,8 +100,9 @@ class Bearing:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
-            # Code reads a mutable default by its parameter's name, which is a local variable.
-            return not names or bool(names & _DEFAULTS) or any(map(self.is_read, names))
+            # Code reads such a value by its parameter's name, which is a local variable.
+            is_argument = bool(names & _HANDED_OVER) or isinstance(kept.node.object(), partial)
+            return not names or is_argument or any(map(self.is_read, names))
         return self.is_read(name) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
@@ -118,7 +120,7 @@ class Bearing:
         value. Changes that the framework makes itself do not count."""
         if isinstance(kept.node.thing, _COLLECTIONS):
             names = {*kept.node.names(), *filter(None, [name])}
-            if names & self.named:
+            if names & (self.named | _HANDED_OVER):
                 return True
         else:
             names = {name, *self._properties_of(kept.node.thing, name)}
@@ -130,7 +132,8 @@ class Bearing:
         """Returns True iff the user's code names a framework's object, and a method or a property of it
         whose code names this attribute, as ``add_example`` does with ``examples``."""
         node = node.of_object()
-        if not {*node.names()} & self.named:
+        variables = (name for code in self._not_of_models for name in code.co_freevars)
+        if node.owner is Owner.MODEL or not {*node.names()} & self.named.union(variables):
             return False
         for each in self.named - _RUNNING:
             code = _code_of(getattr_static(type(node.thing), each, None))

@@ -202,9 +202,12 @@ class Rewinding:
 
     def _new_modules(self) -> list[str]:
         new = sys.modules.keys() - self._snapshot.modules
-        # A module without a spec was created by code.
+        # A module without a spec was created by code; Cython makes one for each of its versions.
         return [
-            name for name in new if is_users(name) or getattr(sys.modules[name], "__spec__", None) is None
+            name
+            for name in new
+            if is_users(name)
+            or (getattr(sys.modules[name], "__spec__", None) is None and not name.startswith("_cython_"))
         ]
 
 

@@ -250,6 +250,36 @@ def in_a_partial(search: Search, ask: Ask) -> Answer:
     return partial(_counting, {"thin": 0}, search, ask)
 
 
+def in_a_list_of_a_partial(search: Search, ask: Ask) -> Answer:
+    return partial(_noting, list[str](), search, ask)
+
+
+def _noting(modes: list[str], search: Search, ask: Ask, question: str) -> str:
+    found = search(question)
+    modes.append(mode_of(found))
+    return written(ask, modes[0], found)
+
+
+def by_what_it_prints(search: Search, ask: Ask) -> Answer:
+    """The call that is printed does more than to be printed."""
+
+    class Bot:
+        first = ""
+        mode = ""
+
+        def __call__(self, question: str) -> str:
+            found = search(question)
+            self.first = self.first or mode_of(found)
+            print(self.go_by(self.first))
+            return written(ask, self.mode, found)
+
+        def go_by(self, mode: str) -> str:
+            self.mode = mode
+            return mode
+
+    return Bot()
+
+
 def _counting(state: dict[str, int], search: Search, ask: Ask, question: str) -> str:
     found = search(question)
     degraded = state["thin"] > 0

@@ -86,6 +86,8 @@ SHAPES = (
     Shape(hidden.in_the_order_of_a_dict, CHANGED),
     Shape(hidden.on_a_module, CHANGED),
     Shape(hidden.in_a_partial, CHANGED),
+    Shape(hidden.in_a_list_of_a_partial, "as before the baseline"),
+    Shape(hidden.by_what_it_prints, "fidelity not checked"),
     Shape(hidden.before_an_early_return, "self.topic, where the next run finds it"),
     *(Shape(each, "") for each in set_once.HARMLESS),
     *(Shape(each, "fidelity not checked") for each in set_once.SET_ONCE),
