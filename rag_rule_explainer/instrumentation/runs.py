@@ -57,7 +57,7 @@ class ApplicationRun(Generic[Item]):
         self._manner = manner
         self._captured: Captured[Item] | None = None
         self._seconds: float | None = None
-        self._state = StateWatch(application.root, manner.steady, self._isolated)
+        self._state = StateWatch(application.root, self.case.objects, manner.steady, self._isolated)
         self._first = self._baseline_participation()
         self._recorded: Replays[Item] | None = None
         self._fidelity = Fidelity(

@@ -29,8 +29,15 @@ class StateWatch:
     """
 
     def __init__(
-        self, application: object, steady: Steady, isolated: Callable[[], Iterable[Hashable]]
+        self,
+        root: object,
+        given: Sequence[object],
+        steady: Steady,
+        isolated: Callable[[], Iterable[Hashable]],
     ) -> None:
+        # Objects of the user's in an input belong to the state, since runs share those that cannot be
+        # copied.
+        application: object = [root, *given] if given else root
         self._application = application
         self._steady = steady
         self._held: Holdings | None = None
@@ -41,7 +48,7 @@ class StateWatch:
         self.lasting = Lasting(self.leftovers.before, self._is_settled)
         self.outside = self.lasting.outside
         written = written_by(self.leftovers.before)
-        self.alone = OneAtATime(application, written, self.outside)
+        self.alone = OneAtATime(root, written, self.outside)
 
     def miss_the_baseline(self) -> None:
         """Stores that the baseline ended before this object was made, so that the state before the

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from inspect import getattr_static
 from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from ..shared_state.contents import names_in
 from ..shared_state.counting import is_for_others
@@ -136,7 +136,7 @@ class Bearing:
         if node.owner is Owner.MODEL or not {*node.names()} & self.named.union(variables):
             return False
         for each in self.named - _RUNNING:
-            code = _code_of(getattr_static(type(node.thing), each, None))
+            code = _code_of(getattr_static(cast("type[Any]", type(node.thing)), each, None))
             if code is not None and name in names_in(code):
                 return True
         return False

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection
 from pathlib import Path
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from weakref import ref
 
 _lock = threading.Lock()
@@ -66,4 +66,6 @@ class EarlierDoubts:
 def _lasting(application: object) -> Any:
     """Returns the object by which an application is recognised: the application itself, or the object
     whose method it is, since a bound method is made anew whenever it is read."""
+    if isinstance(application, list):  # the application, with objects of its input
+        return _lasting(cast("list[Any]", application)[0])
     return application.__self__ if isinstance(application, MethodType) else application

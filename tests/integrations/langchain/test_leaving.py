@@ -127,6 +127,40 @@ def by_a_method_of_the_framework(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+class Session:
+    """It cannot be copied, so all runs share it."""
+
+    def __init__(self) -> None:
+        self.lock, self.mode = threading.Lock(), ""
+
+    def first(self, mode: str) -> str:
+        with self.lock:
+            self.mode = self.mode or mode
+        return self.mode
+
+
+@pytest.mark.parametrize("place", ["input", "configurable"])
+def test_an_object_that_a_caller_hands_in_belongs_to_the_state(place: str) -> None:
+    retriever, model = (
+        Counting(documents=facts("abd")),
+        Telling(says=lambda messages: said(messages[0].text)),
+    )
+
+    def answer(given: Any, config: Any) -> str:
+        found = retriever.invoke(given["question"])
+        own = given.get("session") or config["configurable"]["session"]
+        mode = own.first(mode_of([each.page_content for each in found]))
+        return model.invoke(f"{mode} the reader.\n{joined(found)}").text
+
+    given: dict[str, Any] = {"question": "why?"}
+    config: Any = {"configurable": {"session": Session()}} if place == "configurable" else None
+    if place == "input":
+        given["session"] = Session()
+    explainer = RuleExplainer(RunnableLambda(answer), predicate=BAD, miner="exact")
+    explanation = explainer.explain(given, config)
+    assert {rule.claim for rule in explanation.rules} == {"unverified"}
+
+
 class Asked(TypedDict):
     found: list[str]
     said: str
