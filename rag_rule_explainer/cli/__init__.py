@@ -11,11 +11,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     # The import takes longer than many commands run. So Ctrl-C during the import must be handled too.
     try:
-        from .entry import main as run
+        from .entry import run_command_line
     except KeyboardInterrupt:
         print("rag-rules: interrupted", file=sys.stderr)  # noqa: T201 -- nothing else is imported yet
         sys.exit(130)
-    run(arguments)
+    run_command_line(arguments)
 
 
 __all__ = ["main"]

@@ -28,7 +28,7 @@ _ADVICE = (
 _ASKING = ("explain", "estimate", "verify")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def run_command_line(arguments: Sequence[str] | None = None) -> None:
     """Runs ``rag-rules`` and exits.
 
     The exit code is 2 for bad input, 130 after an interrupt, and otherwise the code of the command.

@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any, cast
 
 from .contents import names_in
-from .telling import called_name, is_telling
+from .telling import called_name, only_tells
 
 _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
@@ -238,7 +238,7 @@ class _Reading(ast.NodeVisitor):
             self.generic_visit(node)
             return
         name = called_name(call)
-        if is_telling(call):
+        if only_tells(call):
             self.lines.setdefault(name, []).append(node.lineno)
             return
         if not (name in _WRITING and isinstance(call.func, ast.Attribute)) and name != "next":
@@ -250,7 +250,7 @@ class _Reading(ast.NodeVisitor):
 
 def _fails_or_tells(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return is_telling(statement.value)
+        return only_tells(statement.value)
     return isinstance(statement, ast.Raise)
 
 

@@ -11,7 +11,7 @@ _HARMLESS = frozenset(
 _A_LOG = re.compile(r"log|console|print|warn", re.I)
 
 
-def is_telling(call: ast.Call) -> bool:
+def only_tells(call: ast.Call) -> bool:
     """Returns True iff a call only prints or logs values. It does more if it writes to a file of its own,
     or if an argument calls a function of the user's or contains one."""
     called = called_name(call)
