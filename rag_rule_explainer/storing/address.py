@@ -91,4 +91,5 @@ def _path(rest: str, url: str) -> str:
 def _file(path: str, url: str) -> str:
     if not path.strip() or path == ":memory:" or "\0" in path:
         raise InvalidInput(f"{url!r} is no file that would last; {_EXPECTED}")
-    return path
+    # A shell leaves the ~ in "--store=~/answers.db" as it is.
+    return os.path.expanduser(path) if path.startswith("~") else path
