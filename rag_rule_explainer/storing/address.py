@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ..errors import InvalidInput
@@ -92,4 +93,4 @@ def _file(path: str, url: str) -> str:
     if not path.strip() or path == ":memory:" or "\0" in path:
         raise InvalidInput(f"{url!r} is no file that would last; {_EXPECTED}")
     # A shell leaves the ~ in "--store=~/answers.db" as it is.
-    return os.path.expanduser(path) if path.startswith("~") else path
+    return str(Path(path).expanduser()) if path.startswith("~") else path

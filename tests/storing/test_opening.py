@@ -38,7 +38,7 @@ class TestDescription:
     ) -> None:
         monkeypatch.setenv("HOME", str(tmp_path))
         monkeypatch.setenv("USERPROFILE", str(tmp_path))
-        assert Address.of("~/answers.db").target == os.path.join(tmp_path, "answers.db")
+        assert Address.of("~/answers.db").target == str(tmp_path / "answers.db")
         assert Address.of("a~b.db").target == "a~b.db"
 
     def test_a_path_that_was_made_of_a_url(self) -> None:
