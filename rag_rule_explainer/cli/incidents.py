@@ -6,7 +6,7 @@ The file is untrusted.
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
 from ..sources import Source, SourceSet
@@ -16,6 +16,10 @@ _EXPECTED = (
     'give a JSON object like {"question": "...", "answer": "...", "documents": [{"id": "D1", '
     '"text": "..."}]}, of which only the answer is needed, or a text file that is the answer'
 )
+
+
+_ALIASES = AliasChoices("documents", "docs", "sources", "contexts", "source_documents")
+"""The names under which logs keep the documents."""
 
 
 class LoggedDocument(BaseModel):
@@ -43,7 +47,7 @@ class Incident(BaseModel):
 
     answer: str
     question: str | None = None
-    documents: list[LoggedDocument] | None = None
+    documents: list[LoggedDocument] | None = Field(None, validation_alias=_ALIASES)
     pinned: list[str] = []
 
     def sources(self) -> SourceSet | None:

@@ -150,6 +150,10 @@ class SearchRequest:
             "--on-new-query": self.recording.on_new_query,
             "--ignore": self.recording.ignore or None,
             "--replay-bound": self.recording.replay_bound,
+            "--scope": None if self.recording.scope == "seen" else self.recording.scope,
+            "--on-no-retrieval": None
+            if self.recording.on_no_retrieval == "error"
+            else self.recording.on_no_retrieval,
         }
         excluded = of_apps if subject.app is None else of_sources
         for option, value in excluded.items():

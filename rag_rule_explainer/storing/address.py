@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ..errors import InvalidInput
@@ -91,4 +92,5 @@ def _path(rest: str, url: str) -> str:
 def _file(path: str, url: str) -> str:
     if not path.strip() or path == ":memory:" or "\0" in path:
         raise InvalidInput(f"{url!r} is no file that would last; {_EXPECTED}")
-    return path
+    # A shell leaves the ~ in "--store=~/answers.db" as it is.
+    return str(Path(path).expanduser()) if path.startswith("~") else path
