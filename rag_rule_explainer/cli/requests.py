@@ -150,10 +150,8 @@ class SearchRequest:
             "--on-new-query": self.recording.on_new_query,
             "--ignore": self.recording.ignore or None,
             "--replay-bound": self.recording.replay_bound,
-            "--scope": None if self.recording.scope == "seen" else self.recording.scope,
-            "--on-no-retrieval": None
-            if self.recording.on_no_retrieval == "error"
-            else self.recording.on_no_retrieval,
+            "--scope": _other_than("seen", self.recording.scope),
+            "--on-no-retrieval": _other_than("error", self.recording.on_no_retrieval),
         }
         excluded = of_apps if subject.app is None else of_sources
         for option, value in excluded.items():
@@ -175,6 +173,10 @@ class SearchRequest:
     def is_free(self) -> bool:
         """Returns True iff the offline reader answers, which costs nothing."""
         return self.asking.model is None and self.subject.app is None
+
+
+def _other_than(usual: str, value: str) -> str | None:
+    return None if value == usual else value
 
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
