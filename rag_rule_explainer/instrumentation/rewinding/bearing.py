@@ -173,6 +173,10 @@ class Bearing:
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
 
+    def is_named(self, name: str) -> bool:
+        """Returns True iff the code has this name, or a text of it."""
+        return name in self.named or is_in(self.texts, name)
+
     def is_read(self, name: str) -> bool:
         """Returns True iff the code may read an attribute, an entry or a variable of this name."""
         if name not in self._read:

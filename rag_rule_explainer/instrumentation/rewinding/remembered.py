@@ -61,11 +61,11 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
         _known[key] = _Left(holder, _values(kept.now(), names), place)
 
 
-def remembered(kept: Iterable[KeptPart], is_read: Callable[[str], bool]) -> str:
+def remembered(kept: Iterable[KeptPart], is_named: Callable[[str], bool]) -> str:
     """Returns the words for the first place that still holds the state that an earlier explanation left;
     an empty text if there is none.
 
-    ``is_read``: returns True iff the application's code may read this name. Many applications use the
+    ``is_named``: returns True iff the application's code has this name. Many applications use the
     same library, and each reads only some of the library's names.
     """
     if not _known:
@@ -75,7 +75,7 @@ def remembered(kept: Iterable[KeptPart], is_read: Callable[[str], bool]) -> str:
             found = _known.get(id(each.node.thing))
             if found is None or found.holder() is not each.node.object():
                 continue
-            if isinstance(each.node.thing, ModuleType) and not any(map(is_read, found.values)):
+            if isinstance(each.node.thing, ModuleType) and not any(map(is_named, found.values)):
                 continue
             if _values(each.content, tuple(filter(None, found.values))) == found.values:
                 return found.place

@@ -101,7 +101,7 @@ class Rewinding:
     def left(self) -> Left | None:
         """Returns a change of state that cannot be restored, or state that an earlier explanation left;
         None if there is neither."""
-        known = remembered(self._snapshot.kept, self._bearing.is_read)
+        known = remembered(self._snapshot.kept, self._bearing.is_named)
         if known:
             finding = f"an earlier explanation found that runs go by {known}, and has left that set"
             return None if self._is_harmless(known) else Left(known, finding)
