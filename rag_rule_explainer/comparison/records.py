@@ -62,7 +62,7 @@ class Change:
 
     @property
     def is_gain(self) -> bool:
-        """Returns True iff a rule of B is not a rule of A."""
+        """Returns True iff the rule of this change is a rule of explanation B, and not of A."""
         return self.what == "gained" or (self.what == "strengthened" and self._is_of_sources)
 
     @property

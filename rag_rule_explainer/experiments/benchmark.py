@@ -75,7 +75,7 @@ class BenchmarkPlan:
             raise InvalidInput(f"besides is {self.besides!r}; give 1 or more")
 
     def masks(self, example: Example) -> tuple[Mask, ...] | None:
-        """Returns the subsets of the first ``sources`` sources that are replayed; None for all
+        """Returns the subsets to replay, of the first n sources (``sources`` is n); None for all
         subsets."""
         lattice = Lattice(self.sources)
         if self.subsets is None or self.subsets >= len(lattice.masks()) - 1:

@@ -73,10 +73,11 @@ class Answered:
 class SubsetAsking:
     """This class replays subsets of a question's sources with one model.
 
-    An answer is consistent with the truth by near-exact match, or else if the ``judge`` says so. The
-    condition of omission rules is the negation. ``without_sources``: the answer without sources; None if
-    the model is called for it. ``settings``: as for any explanation, but the kinds of rule and the miner
-    are replaced for each question.
+    The condition of retention rules is that the answer is consistent with the truth: it matches the truth
+    nearly exactly or, if not, the ``judge`` accepts it. The condition of omission rules is that it is not.
+
+    ``without_sources``: the answer without sources; None if the model is called for it. ``settings``: as
+    for any explanation, but the kinds of rule and the miner are replaced for each question.
     """
 
     model: Examined

@@ -38,7 +38,7 @@ class BaselineMemory:
 
     def check_queries(self, run: Participation) -> None:
         """Raises StateShared if the replay makes a query that the baseline did not make, and the query
-        holds a text that the baseline made."""
+        holds a text that was made during the baseline, such as a model's reply."""
         new = (query for query in self._queries_of(run) if query not in self._queries)
         remembered = next((query for query in new if self._holds(query)), None)
         if remembered is not None:

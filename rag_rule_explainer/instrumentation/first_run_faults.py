@@ -34,7 +34,7 @@ def no_answer(fault: str) -> BaselineFailed:
     """Returns the error for an answer that cannot be used. ``fault``: what is wrong, such as that a
     model's reply was cut off."""
     failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
-    # This cause says that the failure may pass. The baseline is therefore repeated, in the same way as a
+    # This cause marks the failure as temporary. The baseline is therefore repeated, in the same way as a
     # replay with such a reply.
     failed.__cause__ = UnusableReply(fault, passing=True)
     return failed

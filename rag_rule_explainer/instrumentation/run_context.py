@@ -133,7 +133,8 @@ def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
 def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> str:
     """Returns ``CALLS`` if the answer is nothing but the call of a tool; otherwise an empty text.
 
-    ``tools``: the names of the tools that ran; the answer may be the output of one of them.
+    ``tools``: the names of the tools that ran. If any ran, an answer that looks like a call may be the
+    output of a tool, so its text alone is no sign of a call.
     """
     reply = reply_behind(answer, watch.said)
     if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():

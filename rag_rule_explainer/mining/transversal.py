@@ -233,7 +233,8 @@ class _Search:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Probes the own subset of an antecedent. Returns True iff it breaks the condition."""
+        """Probes the subset that retains, or omits, exactly the sources of this antecedent. Returns True
+        iff the condition does not hold on it."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 

@@ -46,7 +46,8 @@ class Row:
 
     @property
     def share(self) -> float:
-        """Returns the share of the probes known to be needed that are done, from 0 to 1."""
+        """Returns the progress from 0 to 1: the number of finished probes, divided by the number of
+        probes that are known to be needed."""
         return min(self.report.probes / max(self.report.needed, 1), 1.0)
 
     def headline(self, *, short: bool = False) -> str:

@@ -90,7 +90,8 @@ def sections(explanation: Explanation) -> Iterator[Section]:
 
 
 def rule_rows(explanation: Explanation) -> Iterator[RuleRow]:
-    """Yields all rules in their order, for a table of the rules alone; ``caveats`` belong beside it."""
+    """Yields all rules in their order, for a table of the rules alone. The caller must also
+    show what ``caveats`` returns."""
     votes = _votes(explanation)
     for finding in explanation.rules:
         sources = ", ".join(map(plain_id, finding.sources))

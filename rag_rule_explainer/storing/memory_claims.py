@@ -35,9 +35,12 @@ class Grants:
         return len(self._granted)
 
     def grant(self, wish: Wish) -> bool:
-        """Grants a claim and returns True, if the question is open and nobody has the key. Otherwise
-        returns False; the caller must then send a request to the writer (the thread that uses the
-        database)."""
+        """Grants a claim and returns True, if this process answers the question at the moment and the key
+        has neither been claimed nor answered.
+
+        Otherwise returns False; the caller must then send a request to the writer (the thread that uses
+        the database).
+        """
         key = wish.key
         with self._lock:
             if not self._questions.get(wish.question.digest) or key in self._known:

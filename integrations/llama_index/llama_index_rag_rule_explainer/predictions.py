@@ -1,7 +1,8 @@
-"""This module notes the replies of streamed predictions, which LlamaIndex does not report by an event.
+"""This module notes the replies of streamed predictions.
 
-A prediction is a call such as ``LLM.predict`` or ``LLM.stream``. A ``CustomLLM`` whose methods are not
-decorated reports no events of its own. It is then known only from the events of its predictions.
+A prediction is a call such as ``LLM.predict`` or ``LLM.stream``. LlamaIndex reports predictions by
+events, but for a streamed one no event holds the reply. This matters for a ``CustomLLM`` whose methods
+are not decorated: it has no events of its own, so its calls are seen only as predictions.
 """
 
 import re

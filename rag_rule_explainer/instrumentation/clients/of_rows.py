@@ -75,4 +75,4 @@ class TableRows:
 
 
 pgvector = TableRows()
-"""The client for lists of database rows."""
+"""This client reads search results that are lists of database rows, as from a table of pgvector."""

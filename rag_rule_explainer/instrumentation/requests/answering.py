@@ -35,8 +35,9 @@ class Answers:
     """This class keeps the first answer on each subset of sources. Thread-safe.
 
     ``repeats``: a replay on all sources gave the baseline's answer, so answers can be compared.
-    ``departs``: a run took another path through the code than the baseline. Its answer held no reply
-    although the baseline's did, or a request had words from the code that no baseline request had.
+    ``departs``: a run seems to have taken another path through the code than the baseline. There are two
+    signs. The baseline's answer holds a model's reply, and the run's answer holds none. Or a request of
+    the run has words of a text in the code that no request of the baseline has.
     """
 
     steady: Steady

@@ -27,7 +27,7 @@ class Exchange:
 
     ``sent``: the request with roles, tool calls and parameters. ``reply``: the reply's text; ``said``:
     the text with its tool calls; both are None without a reply. ``after``: the exchanges of the same run
-    that were answered before this request. ``at``: the ``moment`` of the request.
+    that were answered before this request was sent. ``at``: a number that grows with every request.
     """
 
     request: Request

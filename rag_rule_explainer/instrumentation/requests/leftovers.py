@@ -1,8 +1,8 @@
 """This module finds texts in a replay's requests that identify a source omitted from that replay.
 
 State that the baseline filled, such as a set of all retrieved titles, is the same in every later run, so
-comparing runs does not show it. A title of an omitted source in a request does. A catalogue in the
-application's own prompt may hold that title too, but it was there before the baseline.
+comparing runs does not show it. It shows when a request holds the title of an omitted source. A title
+that was in the application before the baseline, such as in a catalogue in its prompt, does not count.
 """
 
 import re

@@ -89,7 +89,7 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
         if earlier is None or not isinstance(held.thing, list) or not held.name:
             continue
         if earlier.size != held.size and after.is_in_users(held):
-            # The content of a list would be visible in requests, but its length is not, and code may read
+            # Requests would show another content of a list, but not another length, and code may go by
             # the length.
             yield Counted(place_in(after, held, ""), f"len({held.name})", earlier.size, held.size)
 

@@ -56,7 +56,7 @@ def _changed(
 
 
 def _was_there(before: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns whether the object, or the object that holds it, existed before. A new list counts as a new
-    value of its holder."""
+    """Returns whether the object, or the object that holds it, existed before the runs. A new list in an
+    old object thus counts as a change of that object."""
     holder = None if held.holder is None else after.all[held.holder].thing
     return any(before.of(each) is not None for each in (held.thing, holder))

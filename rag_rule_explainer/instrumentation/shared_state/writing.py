@@ -67,7 +67,8 @@ def function_label(function: FunctionType) -> str:
 
 
 def written_by(holdings: Holdings) -> str:
-    """Returns a clause for the first place that writes to shared state; empty if there is none."""
+    """Returns words for messages on the first place in the code that writes to shared state; empty if
+    there is none. Writes of models are ignored."""
     return next((each.told for each in writes_in(holdings) if not each.is_of_model), "")
 
 
