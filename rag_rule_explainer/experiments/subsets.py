@@ -74,7 +74,7 @@ class SubsetAsking:
     """This class replays subsets of a question's sources with one model.
 
     The condition of retention rules is that the answer is consistent with the truth: it matches the truth
-    nearly exactly or, if not, the ``judge`` accepts it. The condition of omission rules is that it is not.
+    nearly exactly or, if not, the ``judge`` accepts it. That of omission rules is that it is not.
 
     ``without_sources``: the answer without sources; None if the model is called for it. ``settings``: as
     for any explanation, but the kinds of rule and the miner are replaced for each question.

@@ -233,8 +233,7 @@ class _Search:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Probes the subset that retains, or omits, exactly the sources of this antecedent. Returns True
-        iff the condition does not hold on it."""
+        """Returns True iff the condition breaks where exactly these sources are retained, or omitted."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 
