@@ -47,7 +47,7 @@ class Incident(BaseModel):
 
     answer: str
     question: str | None = None
-    documents: list[LoggedDocument] | None = Field(None, validation_alias=_ALIASES)
+    documents: list[LoggedDocument] | None = Field(default=None, validation_alias=_ALIASES)
     pinned: list[str] = []
 
     def sources(self) -> SourceSet | None:
