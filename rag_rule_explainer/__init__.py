@@ -1,5 +1,7 @@
-"""This package explains the answers of a RAG application by rules over its retrieved sources. The
-names below are imported when first used, which keeps the import of the package cheap."""
+"""This package explains the answers of a RAG application by rules over its retrieved sources.
+
+Each of the names below is imported when it is first used, so that the package itself is imported fast.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

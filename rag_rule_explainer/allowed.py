@@ -1,6 +1,8 @@
-"""This module checks the values of settings and parameters, and suggests the name that a user
-misspelt. Python itself accepts mistakes: "no" is true, a string is a sequence of letters, and True is
-a number."""
+"""This module checks the values of settings and parameters, and suggests the name that a user misspelt.
+
+Python itself accepts mistakes: "no" counts as true, a string counts as a sequence of letters, and True
+counts as a number.
+"""
 
 import dataclasses
 import inspect
@@ -31,8 +33,8 @@ def checked_flag(name: str, given: Any) -> bool:
 
 
 def checked_whole(name: str, given: Any, least: int, most: int | None = None) -> int:
-    """Returns the value if it is a whole number from ``least`` to ``most``. Raises InvalidInput
-    otherwise."""
+    """Returns the value if it is a whole number from ``least`` to ``most`` (None: no upper bound).
+    Raises InvalidInput otherwise."""
     if type(given) is not int or given < least or (most is not None and given > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most:,}"
         raise InvalidInput(f"{name} is {brief(given)}; give a whole number, {bounds}")
@@ -40,8 +42,8 @@ def checked_whole(name: str, given: Any, least: int, most: int | None = None) ->
 
 
 def checked_function(name: str, given: Any, what: str) -> Any:
-    """Returns the value if it can be called. Raises InvalidInput otherwise; the message asks for
-    ``what``."""
+    """Returns the value if it can be called. Raises InvalidInput otherwise. ``what``: what the message
+    asks for."""
     if not callable(given):
         raise InvalidInput(f"{name} is {brief(given)}; give {what}")
     return given
@@ -49,15 +51,15 @@ def checked_function(name: str, given: Any, what: str) -> Any:
 
 def checked_list(name: str, given: Any, what: str) -> tuple[Any, ...]:
     """Returns the items of a list, a tuple, a set or a generator as a tuple. Raises InvalidInput for a
-    string, a mapping and anything else; the message asks for a list of ``what``."""
+    string, a mapping and anything else. ``what``: the kind of items that the message asks for."""
     if not isinstance(given, Iterable) or isinstance(given, (str, bytes, Mapping)):
         raise InvalidInput(f"{name} is {brief(cast('object', given))}; give a list of {what}")
     return tuple(cast("Iterable[Any]", given))
 
 
 def checked_text(name: str, given: Any, what: str = "a str") -> str:
-    """Returns the value if it is a str that is not blank. Raises InvalidInput otherwise; the message asks
-    for ``what``."""
+    """Returns the value if it is a str that is not blank. Raises InvalidInput otherwise. ``what``:
+    what the message asks for."""
     if not isinstance(given, str):
         raise InvalidInput(f"{name} is {brief(given)}; give {what}")
     if not given.strip():
@@ -86,14 +88,15 @@ def takes(function: Callable[..., Any], arguments: int) -> bool:
 
 
 def unknown_name(given: str, what: str, known: Iterable[str]) -> str:
-    """Returns the sentence that names an unknown name, the nearest known name, and all known names."""
+    """Returns a sentence that says that ``given`` is no known name. It suggests the nearest known name
+    and lists all known names. ``what``: what the name should be the name of."""
     names = sorted(set(known))
     return f"{given!r} is not a {what}; {did_you_mean(given, names)}known are {', '.join(names)}"
 
 
 def check_no_others(given: Iterable[str], function: Callable[..., object]) -> None:
-    """Raises InvalidInput if ``given``, the surplus keywords of a call of ``function``, is not empty.
-    The message names the nearest keyword that the function has."""
+    """Raises InvalidInput if a call of ``function`` had keywords that it does not accept. ``given``:
+    these keywords. The message suggests the nearest keyword that the function accepts."""
     for name in given:
         raise InvalidInput(
             unknown_name(name, f"keyword of {named_function(function)}", keywords_of(function)[1:])
@@ -116,17 +119,17 @@ CALLED_ELSEWHERE = {
     **dict.fromkeys(("attempts", "max_retries"), "retries"),
     **dict.fromkeys(("random_seed", "random_state"), "seed"),
 }
-"""Names that other libraries give to settings of an explainer; the value is the setting."""
+"""Names that other libraries use for settings, each with the name of the same setting in this package."""
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Returns "did you mean ...?" with the nearest known name, or an empty text if no known name is
-    near."""
+    """Returns "did you mean ...?" with the nearest known name; an empty text if no known name is
+    similar."""
     names = list(known)
     if CALLED_ELSEWHERE.get(given) in names:
         return f"did you mean {CALLED_ELSEWHERE[given]!r}? "
     if given.startswith(_OF_LIMITS) and "limits" in names:
-        # The command line has options such as --max-replays, which in Python are fields of ``limits``.
+        # The command line has options such as --max-replays. In Python, they are fields of ``limits``.
         return "did you mean 'limits'? "
     if given.startswith(_OF_JUDGES) and "predicate" in names:
         return "did you mean predicate=judged('says ...', judge)? "
@@ -143,9 +146,9 @@ def keywords_of(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
-    """Returns a decorator for a function with ``**fields``. The decorated function's signature names
-    every field of the dataclass ``options`` with its default, and with its type from the TypedDict
-    ``fields``."""
+    """Returns a decorator for a function that has ``**fields``. The decorated function's signature
+    lists every field of the dataclass ``options``, with its default and with its type from the
+    TypedDict ``fields``."""
 
     def shown(function: Collecting) -> Collecting:
         signature = inspect.signature(function)
@@ -167,22 +170,30 @@ def showing(options: type, fields: type) -> Callable[[Collecting], Collecting]:
     return shown
 
 
-def taken(options: type[Options], given: Mapping[str, Any], explainer: Callable[..., object]) -> Options:
-    """Returns ``options`` made from the keywords of a call. Raises InvalidInput for a name that is no
-    field. The message says so if the name is a setting of ``explainer``."""
+def taken(
+    options: type[Options],
+    given: Mapping[str, Any],
+    explainer: Callable[..., object],
+    others: Iterable[str],
+) -> Options:
+    """Returns an instance of ``options`` made from the keywords of a call.
+
+    ``others``: the other arguments of the call that have names. Raises InvalidInput for a keyword that is
+    no field of ``options``. If it is a setting of ``explainer``, the message says this.
+    """
     known = [each.name for each in dataclasses.fields(cast("Any", options))]
     for name in given:
         if name in known:
             continue
         if name in keywords_of(explainer):
             raise InvalidInput(_of_explainer(name, f"{explainer.__name__}(replay"))
-        raise InvalidInput(unknown_name(name, "keyword of this call", known))
+        raise InvalidInput(unknown_name(name, "keyword of this call", [*known, *others]))
     return options(**given)
 
 
 def called_as(name: str) -> Callable[[Called], Called]:
-    """Returns a decorator for a function, or a class, that users call by this name: where it cannot be
-    called with what it is given, InvalidInput says so, with the nearest keyword that it takes."""
+    """Returns a decorator for a function or class that users call by this name. A call with wrong
+    arguments then raises InvalidInput, which suggests the nearest keyword that the function accepts."""
 
     def checking(function: Called) -> Called:
         made: Any = function
@@ -219,7 +230,8 @@ def _checked_call(name: str, function: Callable[..., Any]) -> Any:
 def _why_not(
     name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: str
 ) -> str:
-    """Returns why a function that users call by this name cannot be called so, and how it can be."""
+    """Returns a sentence that says why a call with these arguments is wrong, and how to call the
+    function. ``name``: the name by which users call the function. ``error``: Python's own message."""
     known = keywords_of(function)
     unknown = next((each for each in kwargs if each not in known), None)
     parameters = list(inspect.signature(function).parameters.values())

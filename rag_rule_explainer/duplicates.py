@@ -1,12 +1,13 @@
 """This module finds groups of texts that say nearly the same.
 
-A text is split into words after normalisation (NFKC) and case folding; in scripts without spaces, each
-character is a word. Every three consecutive words are a shingle. The similarity of two texts is the
-Jaccard index of their sets of shingles.
+A text is normalised (NFKC), case folded and split into words. In scripts without spaces, each character
+is a word. Every three consecutive words are a *shingle*. The similarity of two texts is the Jaccard index
+of their sets of shingles.
 
-Texts are tied if a chain of pairs connects them and each pair is at least as similar as the threshold.
-These groups do not depend on the order of the texts. A ``Tie`` also states the similarity of its two
-least similar texts, because a chain can connect texts that are less similar than the threshold.
+Two texts belong to one group, a *tie*, if a chain of pairs connects them and each pair is at least as
+similar as the threshold. The ties do not depend on the order of the texts. A chain can connect texts that
+are less similar than the threshold, so a ``Tie`` also states the similarity of its two least similar
+texts.
 """
 
 import re
@@ -18,7 +19,7 @@ from math import ceil, floor
 from unicodedata import normalize
 
 SIMILARITY = 0.9
-"""The default similarity from which two texts count as duplicates. One word of about 60 may differ."""
+"""The default similarity above which two texts count as duplicates. One word of about 60 may differ."""
 
 _SHINGLE = 3
 _WORD = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]")
@@ -28,8 +29,10 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A ``Tie`` holds the ids of near-duplicates, in order, which are retained or omitted together.
-    ``similarity``: the similarity of the two least similar texts, from 0 to 1."""
+    """A ``Tie`` holds the ids of near-duplicates, in order. They are retained or omitted together.
+
+    ``similarity``: the similarity of the two least similar texts, from 0 to 1.
+    """
 
     sources: tuple[str, ...]
     similarity: float
@@ -42,14 +45,17 @@ class Tie:
 
     @property
     def shared(self) -> str:
-        """Returns the similarity as text, rounded down: 0.999 is "at least 99 %", only 1 is "all"."""
+        """Returns the similarity as a text, rounded down: 0.999 becomes "at least 99 %", and only 1
+        becomes "all"."""
         return "all" if self.similarity == 1 else f"at least {floor(self.similarity * 100 + _ROUNDING)} %"
 
 
 def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ...]:
-    """Returns the ties among ``texts``, a mapping of ids to texts, in the order of their first ids.
+    """Returns the ties among the texts, in the order of their first ids. ``texts``: the texts by id.
+
     Identical texts are always tied. The result is exact: a pair is skipped only if it cannot reach
-    ``threshold``."""
+    ``threshold``.
+    """
     same = defaultdict[frozenset[tuple[str, ...]], list[str]](list)
     for identity, text in texts.items():
         same[_shingles(text)].append(identity)
@@ -66,12 +72,13 @@ def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ..
 
 
 def by_source(ties: Iterable[Tie]) -> dict[str, Tie]:
-    """Returns a mapping of each tied source's id to its tie."""
+    """Returns for each tied source, by its id, the tie that it belongs to."""
     return {identity: tie for tie in ties for identity in tie.sources}
 
 
 def splits(tied: Mapping[str, Tie], ids: Iterable[str]) -> bool:
-    """Returns True iff ``ids`` contains some, but not all, sources of a tie."""
+    """Returns True iff ``ids`` contains some, but not all, sources of a tie. ``tied``: the ties by
+    source id."""
     counts = Counter(tied[identity].sources for identity in set(ids) if identity in tied)
     return any(count < len(sources) for sources, count in counts.items())
 
@@ -85,10 +92,11 @@ def _shingles(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def _groups(sets: Sequence[frozenset[int]], threshold: float) -> list[list[int]]:
-    """Returns the connected components of the graph of sufficiently similar sets, as lists of positions.
+    """Returns the groups of sets that chains of similar pairs connect, as lists of positions in ``sets``.
 
-    Only pairs that share a rare shingle are compared. Two sufficiently similar sets must share one of
-    their k rarest shingles, where k is one more than the number of shingles that may differ.
+    Only pairs that share a rare shingle are compared. Two sets whose similarity reaches the threshold
+    must share one of their k rarest shingles, where k is one more than the number of shingles that may
+    differ.
     """
     group = list(range(len(sets)))
     members = [[n] for n in group]
@@ -117,7 +125,8 @@ def _alike(one: Set[int], other: Set[int]) -> float:
 def _lowest(sets: Sequence[frozenset[int]]) -> float:
     """Returns the similarity of the two least similar sets."""
     bit = {shingle: place for place, shingle in enumerate(frozenset[int]().union(*sets))}
-    # Sets become integers for speed: a thousand variants of one text make half a million pairs.
+    # The sets become integers for speed, because a thousand variants of one text make half a million
+    # pairs.
     masks = [sum(1 << bit[shingle] for shingle in shingles) for shingles in sets]
     pairs = combinations(masks, 2)
     return min(((a & b).bit_count() / (a | b).bit_count() for a, b in pairs), default=1.0)

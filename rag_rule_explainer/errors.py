@@ -36,17 +36,17 @@ class RagRuleError(Exception):
 
 
 class InvalidInput(RagRuleError, ValueError):
-    """This error says that a value given to the package cannot be used; the message names the value and a
-    valid one."""
+    """This error says that a value given to the package cannot be used. The message names the value
+    and says which values are allowed."""
 
 
 class TooManySources(InvalidInput):
-    """This error says that an exact search over so many sources cannot finish."""
+    """This error says that an exact search over this number of sources would not finish."""
 
 
 class MissingExtra(RagRuleError, ImportError):
-    """This error says that an optional dependency is missing; the message names the extra that installs
-    it."""
+    """This error says that an optional dependency is not installed. The message names the extra that
+    installs it."""
 
     @classmethod
     def naming(cls, extra: str, what: str) -> "MissingExtra":
@@ -55,14 +55,16 @@ class MissingExtra(RagRuleError, ImportError):
 
 
 class BaselineFailed(RagRuleError):
-    """This error says that the application raised when it ran on all sources, so there is no answer to
-    explain."""
+    """This error says that the application raised an error when it ran on all sources. There is then
+    no answer to explain."""
 
 
 class ConditionFalse(RagRuleError):
-    """This error says that the baseline's answer does not meet the condition, under
-    ``false_condition="error"``. ``finding``: the finding in words; without that setting it is a
-    warning of the explanation."""
+    """This error says that the baseline's answer does not meet the condition. It is raised only with the
+    setting ``false_condition="error"``; without it, the explanation has a warning instead.
+
+    ``finding``: a sentence that says this about the answer.
+    """
 
     def __init__(self, finding: str) -> None:
         self.finding = finding
@@ -76,9 +78,11 @@ class ConditionFalse(RagRuleError):
 
 
 class AnswerNotRepeatable(RagRuleError):
-    """This error says that a second replay of the same sources got another verdict. ``answers``: the
-    texts of the baseline's and of the repeated answer. ``about_wording``: True iff the condition
-    compares whole answers, so that different wording alone changes the verdict."""
+    """This error says that a second replay of the same sources got another verdict.
+
+    ``answers``: the texts of the baseline's answer and of the repeated answer. ``about_wording``: True
+    iff the condition compares whole answers, so that different wording alone changes the verdict.
+    """
 
     def __init__(
         self,
@@ -109,22 +113,22 @@ _VOTES = "Put several answers to the vote with noise=Noise(samples=9) (--samples
 
 
 class NoSourcesCaptured(RagRuleError):
-    """This error says that the baseline ran, but that its retrieval could not be observed."""
+    """This error says that the baseline ran, but that no retrieval of sources could be observed."""
 
 
 class StoreFailed(RagRuleError):
-    """This error says that the store of paid answers cannot be used; the message names the store and a
-    way out."""
+    """This error says that the store of paid answers cannot be used. The message names the store and
+    says what to do."""
 
 
 class ApplicationChanged(StoreFailed):
-    """This error says that the stored answers come from an application that sent its models other
-    requests."""
+    """This error says that the stored answers come from an application that sent different requests to
+    its models."""
 
 
 class UntrueReplay(RagRuleError):
-    """This error says that a replay did not show the model the intended sources, so rules would be
-    untrue."""
+    """This error says that a replay did not show the model the intended sources. Rules from such
+    replays would be wrong."""
 
 
 class ReplayMissedGate(UntrueReplay):
@@ -136,9 +140,11 @@ class SourceLeak(UntrueReplay):
 
 
 class StateShared(UntrueReplay):
-    """This error says that the application keeps state that one run would pass on to the next.
+    """This error says that the application keeps state which one run passes on to the next.
+
     ``seen``: the observation that proves it. ``ways_out``: sentences on what to do, which end the
-    message."""
+    message.
+    """
 
     WAYS_OUT = (
         "Give each run a session id or a memory of its own, or pass a function that makes the "
@@ -161,9 +167,8 @@ class SourcesReordered(UntrueReplay):
     """This error says that the application showed its model the sources in another order than the
     replay's.
 
-    Rules about orders could not be trusted then; rules about retained and omitted sources are not
-    affected. ``wanted``, ``shown``: the ids in the replay's order and in the order that the model was
-    shown.
+    Rules about orders would then be wrong. Rules about retained and omitted sources are not affected.
+    ``wanted``: the ids in the order of the replay. ``shown``: the ids in the order that the model got.
     """
 
     def __init__(self, wanted: tuple[str, ...], shown: tuple[str, ...], where: str) -> None:
@@ -181,11 +186,11 @@ class SourcesReordered(UntrueReplay):
 
 
 class UnseenSourcesNeeded(UntrueReplay):
-    """This error says that the application depends on sources that its model was not shown. Without
-    those sources, it behaves differently from the baseline or makes another answer of the same
-    replies."""
+    """This error says that sources which the model was not shown influence the application. Without
+    them, it behaves differently from the baseline, or makes another answer from the same replies of
+    the model."""
 
 
 class UnknownQuery(UntrueReplay):
-    """This error says that a replay ran a query that the baseline did not, under
-    ``on_new_query="error"``."""
+    """This error says that a replay ran a query that the baseline did not run. It is raised only with
+    the setting ``on_new_query="error"``."""

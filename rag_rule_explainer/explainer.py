@@ -1,5 +1,4 @@
-"""This module contains ``Explainer``, which connects sources, miners, replays, predicates and
-findings."""
+"""This module contains ``Explainer``, which connects sources, miners, replays and predicates."""
 
 from collections.abc import AsyncGenerator, Generator, Iterable
 from dataclasses import replace
@@ -39,16 +38,15 @@ class Explainer:
     ``replay``: a sync or async function that runs the application on a question and a sequence of
     sources, and returns a str or an Answer. ``predicate``: the condition of retention rules.
     ``omission_predicate``: the condition of omission rules; by default the negation of ``predicate``.
-    ``settings``: a ``Settings``; single fields may also be given as keywords and take precedence.
-    ``concurrency`` is the most replays that this explainer has in flight, over all threads and loops.
-    Explainers that are given the same ``limiter`` share its bound. ``progress``: receives a report of
-    every call; True stands for one ``ProgressBar`` that is shared by all explainers.
+    ``settings``: a ``Settings``. Single fields may also be given as keywords and then take precedence.
+    ``concurrency`` limits how many replays of this explainer run at the same time, over all threads and
+    event loops. Explainers that get the same ``limiter`` share this limit. ``progress``: gets a report of
+    every call; True stands for a ``ProgressBar`` that all explainers share.
 
     If the process has loaded OpenTelemetry, every explanation is one span, "rag_rule_explanation". Every
-    replay is a span inside it, "rag_rule_replay", with the explanation's id, the retained ids and the
-    verdict as attributes. Traces that OpenInference and LangSmith make in a replay carry the same marks.
-    ``trace_replays=False`` switches all tracing off in replays.
-
+    replay is a span inside it, "rag_rule_replay". Its attributes are the explanation's id, the ids of the
+    retained sources and the verdict. Traces that OpenInference and LangSmith make during a replay get the
+    same attributes. ``trace_replays=False`` switches off all tracing in replays.
     Raises InvalidInput for settings or predicates that cannot be used.
     """
 
@@ -73,7 +71,7 @@ class Explainer:
         self.predicates = {RuleKind.RETENTION: retention, RuleKind.OMISSION: omission}
         self.progress = as_progress(progress)
         self._trace_replays = checked_flag("trace_replays", trace_replays)
-        # The engine and its event loop are imported here, which keeps the import of the package cheap.
+        # The modules that run replays are imported late, so that the package is imported fast.
         from .probing.limiter import Limiter
 
         if not isinstance(limiter, (Limiter, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -88,19 +86,20 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Explanation":
-        """Returns every minimal rule of the answer to ``question``; blocks until the search has ended.
+        """Returns every minimal rule of the answer to ``question``. Blocks until the search has ended.
 
-        ``sources``: the retrieved sources, in the order shown. ``baseline``: a logged answer on all
-        sources; without it, the application is run once. If the application now answers differently from
-        the log, the first warning of the explanation says so. ``pinned``: ids of sources that are always
-        retained and are in no rule. ``progress``: receives reports of this call, in addition to the
-        explainer's own.
+        ``sources``: the retrieved sources, in the order in which the model is shown them. ``baseline``: a
+        logged answer from all sources; without it, the application is run once. If the application now
+        answers differently from the log, the first warning of the explanation says so. ``pinned``: ids of
+        sources that are always retained and are in no rule. ``progress``: receives reports of this call,
+        in addition to the explainer's own ``progress``.
 
-        A sync ``replay`` runs in ``concurrency`` threads, an async one on a private loop that lives as
-        long as the process. Both run in a copy of the caller's context. The method may be called inside a
-        running loop. Ctrl-C ends the search and returns the rules found so far; a second Ctrl-C aborts.
-        Before there is an answer to explain, Ctrl-C raises KeyboardInterrupt. In the main thread, the
-        SIGINT handler is replaced during the call and then restored.
+        A sync ``replay`` runs in ``concurrency`` threads. An async ``replay`` runs on a private event
+        loop that lives as long as the process. Both run in a copy of the caller's context. The method may
+        be called while an event loop is running. Ctrl-C ends the search and returns the rules found so
+        far; a second Ctrl-C aborts. Before there is an answer to explain, Ctrl-C raises
+        KeyboardInterrupt. In the main thread, the SIGINT handler is replaced during the call and then
+        restored.
 
         Raises InvalidInput (bad or too many sources), BaselineFailed, AnswerNotRepeatable.
         """
@@ -117,8 +116,8 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Explanation":
-        """Returns the same as ``explain``, on the caller's own loop; a sync ``replay`` still runs in
-        threads."""
+        """Returns the same as ``explain``, but runs on the caller's event loop. A sync ``replay``
+        still runs in threads."""
         session = self._session(question, sources, baseline, fields)
         return await session.explanation()
 
@@ -130,18 +129,19 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Generator[Update | Explanation, None, None]":
-        """Returns a generator of the findings of ``explain``, each an ``Update``, and of the explanation
-        last.
+        """Returns a generator that yields each finding of ``explain`` as an ``Update``, and the
+        explanation last.
 
         A sampled search first yields a rule as *unverified*, and again once it is *tested* or *proved*.
-        An exact search yields a rule when it is known to be minimal; a grouped search yields ever smaller
-        rules. A rule that later breaks, or is found not to be minimal, is yielded again as ``withdrawn``.
-        When the explanation comes, the rules not withdrawn are exactly the rules that it reports.
+        An exact search yields a rule when it is known to be minimal. A grouped search yields smaller and
+        smaller rules. A rule that later breaks, or is found not to be minimal, is yielded again as
+        ``withdrawn``. When the explanation is yielded, it reports exactly those yielded rules that were
+        not withdrawn.
 
-        Replays start only while the caller waits for the next update. To close the generator, as leaving
-        a loop over it does, ends the search like Ctrl-C: replays in flight are awaited.
-        ``contextlib.closing`` guarantees the closing. Raises the errors of ``explain``: for bad input at
-        once, others during iteration.
+        New replays start only while the caller waits for the next update. Closing the generator, for
+        example by leaving a loop over it, ends the search like Ctrl-C: replays that are running are
+        awaited. ``contextlib.closing`` guarantees that the generator is closed. Raises the errors of
+        ``explain``: at once for bad input, and during iteration for everything else.
         """
         from .session.streaming import stream_of
 
@@ -155,7 +155,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "AsyncGenerator[Update | Explanation, None]":
-        """Returns the same as ``stream``, for ``async for`` on the caller's loop.
+        """Returns the same as ``stream``, but for ``async for`` on the caller's event loop.
         ``contextlib.aclosing`` guarantees that the generator is closed."""
         from .session.streaming import astream_of
 
@@ -171,14 +171,16 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Verification":
-        """Returns whether one rule holds: "whenever the sources of these ids are retained" (or omitted).
+        """Returns whether one rule holds: "whenever the sources with these ids are retained" (or
+        omitted).
 
-        The rule's own subset is tried first, and the trial ends at the first subset that breaks the rule.
-        With up to 8 other sources, or as many as ``limits.replays`` allows, all 2^(n-|S|) subsets are
-        tried, and the rule is *proved*. With more, random subsets are tried, and the finding states the
-        guarantee. ``miner="exact"`` always tries all; ``Sampled(...)`` sets the guarantee. The setting
-        ``rules`` is ignored. Smaller rules inside this rule are not searched for. The id of a tied source
-        stands for all sources tied to it.
+        ``antecedent``: the ids of the sources in the rule. The id of a tied source stands for all sources
+        tied to it. ``kind``: "retention" or "omission". The subset with only these sources retained (or
+        omitted) is tried first, and the trial ends at the first subset that breaks the rule. With up to 8
+        other sources, or as many as ``limits.replays`` allows, all 2^(n-|S|) subsets are tried, and a
+        rule that holds is *proved*. With more, random subsets are tried, and the finding states the
+        guarantee. ``miner="exact"`` always tries all subsets; ``Sampled(...)`` sets the guarantee. The
+        setting ``rules`` is ignored. Rules with fewer of these sources are not searched for.
 
         Everything else is as for ``explain``. Raises InvalidInput also for an id that no source has.
         """
@@ -198,7 +200,7 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Verification":
-        """Returns the same as ``verify``, on the caller's own loop."""
+        """Returns the same as ``verify``, but runs on the caller's event loop."""
         rule = antecedent, kind
         session = self._session(question, sources, baseline, fields, rule)
         return _verified(session, await session.explanation())
@@ -209,16 +211,16 @@ class Explainer:
     ) -> "Estimate":
         """Returns the lowest, typical and highest cost of explaining the answer to ``question``.
 
-        Nothing is sent to the application, a model or a judge; the estimate includes the requests to a
-        judge. ``prompt``: the text that a model is sent with all sources, if known; otherwise the
-        question and the sources' texts are counted. ``spent_tokens``: the tokens already spent to find
-        the sources. ``notes``: remarks about the sources, which the estimate repeats. ``shape``: the
-        other requests to models in each run. Raises InvalidInput like ``explain``.
+        Nothing is sent to the application, a model or a judge. The estimate includes the requests to a
+        judge. ``prompt``: the text that a model gets if all sources are retained; if None, the tokens of
+        the question and of the sources' texts are counted. ``spent_tokens``: the tokens already spent to
+        find the sources. ``notes``: remarks about the sources, which the estimate repeats. ``shape``: the
+        requests to models in each run. Raises InvalidInput like ``explain``.
         """
         from .estimate.estimate import estimated
         from .estimate.outlay import Material
 
-        options = taken(EstimateOptions, fields, Explainer)
+        options = taken(EstimateOptions, fields, Explainer, ("question", "sources"))
         _check_question(question)
         source_set = SourceSet.of(sources, options.pinned, self.settings.tied_from)
         predicates = [self.predicates[kind] for kind in self.settings.kinds]
@@ -239,9 +241,9 @@ class Explainer:
         from .session.session import Session
 
         self.limiter.check_free()
-        options = taken(CallOptions, fields, Explainer)
+        options = taken(CallOptions, fields, Explainer, ("question", "sources", "baseline"))
         replay = self._replay(options.replay)
-        # A recorded run has its input, so that its question may be empty.
+        # A recorded run has an input of its own, so its question may be empty.
         _check_question(question, may_be_empty=isinstance(baseline, Baseline))
         if not isinstance(baseline, (Baseline, type(None))):
             baseline = Baseline(logged_answer(baseline), logged=True)

@@ -1,6 +1,8 @@
-"""This module reads what a caller gives as a source: a text, a dict, or a framework's document. No
-framework is imported: a LangChain document is recognised by ``page_content``, a LlamaIndex node by
-``get_content``, and a node with a score by the ``node`` that it contains."""
+"""This module reads what a caller gives as a source: a text, a dict, or a document of a framework.
+
+No framework is imported. A LangChain document is recognised by ``page_content``, a LlamaIndex node by
+``get_content``, and a node with a score by its attribute ``node``.
+"""
 
 import re
 from collections import Counter
@@ -12,14 +14,14 @@ from .errors import InvalidInput
 
 _TEXT_KEYS = ("text", "page_content", "content")
 ID_KEYS = ("id", "id_", "node_id", "doc_id")
-"""Dict keys and attribute names that hold an id, the preferred first."""
+"""Keys of dicts and names of attributes that hold an id. The first one that is found is used."""
 NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
-"""Metadata keys that name a document, the preferred first."""
+"""Keys of metadata whose values name a document. The first one that is found is used."""
 _MADE_UP = re.compile(r"(?:lc_)?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}", re.IGNORECASE)
 
 
 class FrameworkDocument(Protocol):
-    """This protocol matches a LangChain document and a LlamaIndex node, with or without its score."""
+    """This protocol matches a LangChain document, and a LlamaIndex node with or without a score."""
 
     @property
     def metadata(self) -> Any:
@@ -28,8 +30,8 @@ class FrameworkDocument(Protocol):
 
 
 class Given(NamedTuple):
-    """A ``Given`` holds the parts of one given source. ``id``: None if there is no id, or only a
-    generated one."""
+    """A ``Given`` holds the text, id and metadata of one source as the caller gave it. ``id``: None if
+    the source has no id, or only a generated one."""
 
     text: Any
     id: Any
@@ -37,7 +39,7 @@ class Given(NamedTuple):
 
 
 def given_parts(given: object) -> Given | None:
-    """Returns the parts of a text, a dict or a document; None for any other object."""
+    """Returns the text, id and metadata of a text, a dict or a document; None for any other object."""
     if isinstance(given, str):
         return Given(given, None, {})
     if isinstance(given, Mapping):
@@ -52,8 +54,8 @@ def given_parts(given: object) -> Given | None:
 
 
 def names(given: Sequence[Given]) -> list[Any]:
-    """Returns a unique name for each source. The name is the source's id; else a name from its
-    metadata, if that is unique; else "D" and its position."""
+    """Returns a unique name for each source: its id; else a name from its metadata, if no other source
+    has this name; else "D" and its position."""
     metadata_names = [_named_by(each.metadata) if each.id is None else None for each in given]
     used = Counter([*metadata_names, *(each.id for each in given if isinstance(each.id, str))])
     return [
@@ -96,15 +98,16 @@ def _named_by(metadata: Mapping[str, Any]) -> str | None:
 
 
 def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
-    """Returns the sentence that names unknown ids, the nearest known id, and up to 20 known ids."""
+    """Returns a sentence that says that ``names`` are no ids of sources. It suggests the nearest id
+    and lists up to 20 ids."""
     shown = ", ".join(map(repr, ids[:20])) + ", …" * (len(ids) > 20)
     named = ", ".join(map(repr, names))
     return f"{named}, which is no source; {did_you_mean(names[0], ids)}the sources are {shown}"
 
 
 def named_ids(given: Iterable[str]) -> tuple[str, ...]:
-    """Returns the ids that a rule names, as a tuple. Raises InvalidInput unless they are a collection of
-    str."""
+    """Returns the ids that a rule names, as a tuple. Raises InvalidInput unless ``given`` is a
+    collection of str."""
     if not isinstance(given, str) and isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         listed = tuple(given)
         if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -113,8 +116,8 @@ def named_ids(given: Iterable[str]) -> tuple[str, ...]:
 
 
 def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
-    """Returns the ids of the pinned sources. Raises InvalidInput for an id that is not in ``ids``, or if
-    all are pinned."""
+    """Returns the ids of the pinned sources. Raises InvalidInput for an id that is not in ``ids``, and
+    if all sources are pinned."""
     if isinstance(given, str):
         raise InvalidInput(f"pinned is the string {given!r}; pass a list of ids")
     if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more

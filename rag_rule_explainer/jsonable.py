@@ -14,14 +14,17 @@ _DEEPEST, _MOST_ITEMS, _LARGEST = 32, 10_000, 2**63
 
 
 def as_json(value: Any) -> JsonValue:
-    """Returns the value in JSON's types. An object of another type becomes its type's name; none of
-    its code is run. Containers below 32 levels, and containers after the first 10,000, are replaced by
-    their type's name. Of each container, the first 10,000 items are kept."""
+    """Returns the value in the types of JSON. An object of another type becomes the name of its type;
+    none of its code is run.
+
+    Containers nested deeper than 32 levels, and all containers after the first 10,000, also become the
+    names of their types. Only the first 10,000 items of each container are kept.
+    """
     return _said(value, _DEEPEST, iter(range(_MOST_ITEMS)))
 
 
 def json_object(mapping: Mapping[Any, Any]) -> dict[str, JsonValue]:
-    """Returns the mapping in JSON's types; see ``as_json``."""
+    """Returns the mapping in the types of JSON, converted as by ``as_json``."""
     return cast("dict[str, JsonValue]", as_json(mapping))
 
 
@@ -54,12 +57,13 @@ def _key(key: object) -> str:
 
 
 def encodable(text: str) -> str:
-    """Returns the text with lone surrogates, which no encoding can write, replaced by "?"."""
+    """Returns the text with "?" instead of each lone surrogate, because no encoding can write lone
+    surrogates."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def recorded(answer: Answer) -> Answer:
-    """Returns the answer with every field in JSON's types, as explanations store it."""
+    """Returns the answer with every field in the types of JSON, as explanations store it."""
     if answer.value is None and answer.usage is None and not (answer.note or answer.finish_reason):
         return answer if answer.text.isascii() else replace(answer, text=encodable(answer.text))
     return replace(
@@ -74,7 +78,7 @@ def recorded(answer: Answer) -> Answer:
 
 
 def recorded_judgement(judgement: Judgement) -> Judgement:
-    """Returns the judgement with a reason that can be written to JSON."""
+    """Returns the judgement with a reason that can be written as JSON."""
     if judgement.reason.isascii():
         return judgement
     return replace(judgement, reason=encodable(judgement.reason))

@@ -1,12 +1,13 @@
 """This module represents subsets of units as bit masks, and families of subsets as bit sets.
 
-A *mask* is an int below ``1 << size``. The **last** unit is the lowest bit. Counting up then visits
-subsets so that consecutive prompts share the longest possible prefix. A proper subset of a mask is always
-a smaller number, so counting up visits every subset before its supersets.
+A unit is one source, or several tied sources. A *mask* is an int below ``1 << size``. The **last** unit
+is the lowest bit. Counting up then visits subsets so that consecutive prompts share the longest possible
+prefix. A proper subset of a mask is always a smaller number, so counting up visits every subset before
+its supersets.
 
 A *family* of masks over at most ``FAMILY_LIMIT`` units is one int of ``2**size`` bits: bit ``m`` says
-whether mask ``m`` is in it. To close a family upwards takes ``size`` operations on such ints instead of a
-loop over masks.
+whether mask ``m`` is in the family. Adding all supersets to a family takes ``size`` operations on such
+ints instead of a loop over masks.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,12 +22,13 @@ Antecedent = NewType("Antecedent", int)
 """The mask of the units that a rule names; ``RuleKind`` converts between antecedents and subsets."""
 Family = int
 Order: TypeAlias = tuple[int, ...]
-"""The positions of some units, in an order that matters."""
+"""The positions of some units, for replays in which the order of the sources matters."""
 
 AnyMask = TypeVar("AnyMask", bound=int)
 
 FAMILY_LIMIT = 20
-"""The largest number of units for which families are used: 2**20 bits are 128 KiB."""
+"""The maximum number of units for which families are used. For 20 units, a family has 2**20 bits (128
+KiB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +59,15 @@ class Lattice:
         return self.full ^ mask
 
     def one_more(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Returns the masks with exactly one unit more."""
+        """Returns the masks that contain ``mask`` and exactly one more unit."""
         return (cast("AnyMask", mask | bit) for bit in bits(self.complement(mask)))
 
     def one_fewer(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Returns the masks with exactly one unit fewer."""
+        """Returns the masks that are ``mask`` without one of its units."""
         return (cast("AnyMask", mask ^ bit) for bit in bits(mask))
 
     def supersets(self, mask: AnyMask) -> Iterator[AnyMask]:
-        """Yields every mask that contains ``mask``, itself included, in counting order."""
+        """Yields every mask that contains ``mask``, including ``mask`` itself, in counting order."""
         free = self.complement(mask)
         extra = 0
         while True:
@@ -93,13 +95,13 @@ def bits(mask: Mask) -> Iterator[Mask]:
 
 
 def smallest_first(mask: Mask) -> tuple[int, int]:
-    """Returns a sort key: masks with fewer units first; among equally many, masks with earlier units
-    first."""
+    """Returns a sort key that puts masks with fewer units first. Of masks with equally many units, it
+    puts those with earlier units first."""
     return mask.bit_count(), -mask
 
 
 def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
-    """Returns the masks that contain no other of the masks, smallest first."""
+    """Returns those of the masks that contain no other of the masks, the smallest first."""
     found: list[AnyMask] = []
     for mask in sorted(set(masks), key=smallest_first):
         if not any(smaller & mask == smaller for smaller in found):
@@ -108,7 +110,7 @@ def minimal(masks: Iterable[AnyMask]) -> tuple[AnyMask, ...]:
 
 
 def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
-    """Returns the masks that no other of the masks contains, in no particular order."""
+    """Returns those of the masks that are contained in no other of the masks, in no particular order."""
     if size <= FAMILY_LIMIT:
         return cast("tuple[AnyMask, ...]", tuple(members(_uncovered(family(masks, size), size))))
     found: list[AnyMask] = []
@@ -119,7 +121,7 @@ def maximal(masks: Iterable[AnyMask], size: int) -> tuple[AnyMask, ...]:
 
 
 def family(masks: Iterable[Mask], size: int) -> Family:
-    """Returns the family (bit set) of the masks; ``size`` is at most FAMILY_LIMIT."""
+    """Returns the family (bit set) that consists of these masks. ``size`` is at most FAMILY_LIMIT."""
     members = bytearray(-(-(1 << size) // 8))
     for mask in masks:
         members[mask >> 3] |= 1 << (mask & 7)
@@ -134,14 +136,14 @@ def members(group: Family) -> Iterator[Mask]:
 
 
 def up_closure(group: Family, size: int) -> Family:
-    """Returns the family of every mask that contains a member of ``group``."""
+    """Returns the family of all masks that contain a member of ``group``."""
     for unit in range(size):
         group |= (group & without_unit(unit, size)) << (1 << unit)
     return group
 
 
 def down_closure(group: Family, size: int) -> Family:
-    """Returns the family of every mask that is contained in a member of ``group``."""
+    """Returns the family of all masks that are contained in a member of ``group``."""
     for unit in range(size):
         group |= (group >> (1 << unit)) & without_unit(unit, size)
     return group
@@ -159,7 +161,7 @@ def without_unit(bit_index: int, size: int) -> Family:
 
 
 def _uncovered(group: Family, size: int) -> Family:
-    # A member is covered iff some member contains it together with one more unit.
+    # A member is not maximal iff it plus one unit is contained in some member. Such members are removed.
     below, covered = down_closure(group, size), 0
     for unit in range(size):
         covered |= (below >> (1 << unit)) & without_unit(unit, size)

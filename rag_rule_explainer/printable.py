@@ -1,23 +1,25 @@
-"""This module makes text from outside safe to print. Control sequences and marks that reverse the
-reading direction become visible escapes, ids that read like sentences are quoted, and secrets in error
-messages are masked."""
+"""This module makes texts from outside of the package safe to print.
+
+Control sequences and characters that reverse the reading direction become visible escapes. Ids that read
+like sentences are quoted. Secrets in error messages are masked.
+"""
 
 import re
 import unicodedata
 from functools import lru_cache
 
 _KEPT = frozenset(" \u200c\u200d")
-"""Characters that are not escaped: the zero-width joiners shape Persian, Indic and emoji text and cannot
-harm a terminal."""
+"""Characters that are not escaped. The zero-width joiners are needed for Persian, Indic and emoji
+text, and cannot harm a terminal."""
 
 _MOST_READ = 10**15
-"""Numbers from here on are printed as a power of two."""
+"""Numbers of this size and above are printed as a power of two."""
 
 _FORMULAS = ("=", "+", "-", "@")
 """The characters that begin a formula in a spreadsheet."""
 
 _PLAIN = frozenset("-_./:#@+~%=&?!$*")
-"""The marks that an unquoted id may contain beside letters and digits."""
+"""The characters, besides letters and digits, that an id may contain without being quoted."""
 
 _MASK = "***"
 _KEY_NAMES = (
@@ -29,9 +31,9 @@ _KEY = r"(?=[\w.~+/=*-]{0,300}?[\d*])[\w.~+/=*-]{8,}"
 _SECRETS = tuple(
     (re.compile(pattern, flags), shown)
     for pattern, flags, shown in (
-        # user:password@ of a URL; a password may itself contain an @.
+        # The password in user:password@ of a URL. The password may itself contain an @.
         (r"(://[^\s:/@\"'<>]{0,100}):[^\s\"'<>]{1,300}@", 0, rf"\1:{_MASK}@"),
-        # Keys with a known prefix: OpenAI, Anthropic, Google, AWS, and others.
+        # Keys with a known prefix, such as those of OpenAI, Anthropic, Google and AWS.
         (r"(?<![A-Za-z0-9])(sk-)(?:(?=[\w*-]{0,300}?[\d*])[\w*-]{6,}|[\w*-]{20,})", 0, rf"\1{_MASK}"),
         (r"\b(AIza|ya29\.|gsk_|hf_|xai-|pplx-|r8_|gh[pousr]_|xox[abprs]-)[\w.-]{10,}", 0, rf"\1{_MASK}"),
         (r"\b(A[KS]IA|A[GIR][DPO]A|ANPA)[A-Z0-9]{12,}\b", 0, rf"\1{_MASK}"),
@@ -51,8 +53,10 @@ _SECRETS = tuple(
 
 def without_secrets(text: str) -> str:
     """Returns the text with everything that looks like a key, token or password replaced by ``***``.
-    Error messages need it: providers repeat a rejected key, and libraries repeat a URL with its
-    password."""
+
+    Error messages need this, because providers repeat a rejected key, and libraries repeat a URL with its
+    password.
+    """
     for pattern, shown in _SECRETS:
         text = pattern.sub(shown, text)
     return text
@@ -60,8 +64,8 @@ def without_secrets(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def plain_id(identity: str) -> str:
-    """Returns an id for use within a sentence: quoted if it could be read as words of the sentence.
-    Ids of letters, digits and the usual marks of file names and URLs are not quoted."""
+    """Returns an id for use in a sentence. An id that could be read as words of the sentence is
+    quoted. Ids of letters, digits and the usual characters of file names and URLs are not quoted."""
     if identity and all(character.isalnum() or character in _PLAIN for character in identity):
         return printable(identity)
     escaped = identity.replace("\\", "\\\\").replace('"', '\\"')
@@ -79,21 +83,21 @@ def printable(text: str) -> str:
 
 def inert(text: str) -> str:
     """Returns the text for a cell of a spreadsheet, with control characters made visible. If a
-    spreadsheet would run the text as a formula, an apostrophe is put before it."""
+    spreadsheet would run the text as a formula, an apostrophe is put before the text."""
     text = printable(text)
-    # Full-width marks begin a formula as well.
+    # Full-width variants of these characters begin a formula too, so the text is normalised first.
     begins = unicodedata.normalize("NFKC", text.lstrip()[:1])
     return f"'{text}" if begins in _FORMULAS else text
 
 
 def shortened(text: str, limit: int) -> str:
-    """Returns at most ``limit`` characters of the text; a cut text ends with an ellipsis."""
+    """Returns at most ``limit`` characters of the text. A shortened text ends with an ellipsis."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def amount(number: float, decimals: int = 0) -> str:
-    """Returns a number with thousands separators, "1,024"; from 10^15 on as a power of two, "about
-    2^50"."""
+    """Returns a number with thousands separators, such as "1,024". Numbers of 10^15 and above are
+    written as a power of two, such as "about 2^50"."""
     if number < _MOST_READ:
         return f"{number:,.{decimals}f}"
     return f"about 2^{int(number).bit_length() - 1}"

@@ -1,6 +1,9 @@
-"""This module defines rules and claims over masks. Retention rule S: the condition holds on every T ⊇
-S. Omission rule S: the condition holds on every T with T ∩ S = ∅. The two kinds differ in one
-projection, ``RuleKind.flip``, and nowhere else in the package (paper, section on rule definitions)."""
+"""This module defines rules, and claims about them, over masks of units.
+
+Retention rule S: the condition holds on every subset T ⊇ S. Omission rule S: the condition holds on every
+subset T with T ∩ S = ∅. The whole package handles the difference between the two kinds by one method,
+``RuleKind.flip`` (see the paper's section on rule definitions).
+"""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -10,9 +13,9 @@ from .errors import InvalidInput
 from .lattice import Antecedent, Lattice, Mask, Subset
 
 ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
-"""The evidence of a claim: all applicable subsets (proved), a share of all applicable subsets
-(confident), random subsets with a stated guarantee (tested), majority votes (voted), only subsets of the
-sources that a search kept (relative), or incomplete evidence (unverified)."""
+"""The evidence for a claim: all subsets to which the rule applies (proved), a share of all these
+subsets (confident), random subsets with a stated guarantee (tested), majority votes (voted), only
+subsets of the sources that a search kept (relative), or incomplete evidence (unverified)."""
 
 
 class RuleKind(str, Enum):
@@ -21,16 +24,18 @@ class RuleKind(str, Enum):
     RETENTION = "retention"
     OMISSION = "omission"
 
-    # Enum.__hash__ runs Python code; kinds are looked up several times per probe.
+    # ``Enum.__hash__`` runs slow Python code. Kinds are looked up several times for each probe, so the
+    # hash of ``str`` is used.
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
-        """Returns the mask that converts an antecedent S to its own subset by XOR, and back. The own
-        subset of a retention rule is S itself; that of an omission rule is everything except S."""
+        """Returns the mask by which XOR converts an antecedent S to its own subset, and back. The own
+        subset of a retention rule is S itself; the own subset of an omission rule is everything except
+        S."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:
-        """Returns the subset on which just this antecedent is retained (or omitted)."""
+        """Returns the subset on which exactly the units of this antecedent are retained (or omitted)."""
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:
@@ -39,7 +44,7 @@ class RuleKind(str, Enum):
 
 
 def as_kind(given: RuleKind | str) -> RuleKind:
-    """Returns the kind of this name. Raises InvalidInput for any other name."""
+    """Returns the kind with this name. Raises InvalidInput if there is no such kind."""
     try:
         return RuleKind(given)
     except ValueError as error:
@@ -48,27 +53,26 @@ def as_kind(given: RuleKind | str) -> RuleKind:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A ``Rule`` is an antecedent, a mask of units, with its kind."""
+    """A ``Rule`` is an antecedent, which is a mask of units, with its kind."""
 
     kind: RuleKind
     antecedent: Antecedent
 
     def subsumes(self, other: "Rule") -> bool:
-        """Returns True iff ``other`` is of the same kind and names at least the units that this rule
-        names."""
+        """Returns True iff ``other`` has the same kind and names all units that this rule names."""
         return self.kind is other.kind and self.antecedent & ~other.antecedent == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ``Claim`` holds what a miner can state about an antecedent now.
+    """A ``Claim`` holds what a miner can state about an antecedent at the moment.
 
-    ``draws``: random subsets tried, with replacement; 0 if none were drawn. ``sampling``: how they were
-    drawn and what that guarantees, in words; empty for exact miners. ``kept``: for a *relative* claim,
-    the units that it is about, including its antecedent; other units were in no antecedent that was
-    tried. ``kept`` is 0 if the claim is relative to undivided groups of units. ``tried``: set if every
-    tried antecedent also contained other units: the smallest tried antecedents, of which alone the claim
-    is true.
+    ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
+    ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.
+    ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
+    units were in no antecedent that was tried. If the claim is relative to undivided groups of units,
+    ``kept`` is 0. ``tried``: the smallest tried antecedents, if every tried antecedent also contained
+    other units. The claim is then true of these antecedents only.
     """
 
     kind: RuleKind
@@ -81,7 +85,8 @@ class Claim:
 
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
-        """Returns the antecedents whose own subsets must hold for the claim to be made."""
+        """Returns the antecedents whose own subsets must meet the condition; otherwise the claim is
+        not made."""
         return self.tried or (self.antecedent,)
 
     @property

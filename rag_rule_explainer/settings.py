@@ -7,7 +7,15 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from typing_extensions import TypedDict, Unpack
 
-from .allowed import checked_flag, checked_whole, did_you_mean, keywords_of, showing, unknown_name
+from .allowed import (
+    called_as,
+    checked_flag,
+    checked_whole,
+    did_you_mean,
+    keywords_of,
+    showing,
+    unknown_name,
+)
 from .duplicates import SIMILARITY
 from .errors import InvalidInput
 from .mining import Partition, Sampled
@@ -23,11 +31,11 @@ Rules: TypeAlias = Literal["retention", "omission", "both"]
 MinerName: TypeAlias = Literal["auto", "exact", "exhaustive", "sampled", "grouped"]
 
 DEFAULT_TIMEOUT = 300.0
-"""The default of the most seconds that one replay may take."""
+"""The default for the maximum number of seconds that one replay may take."""
 
 
 class SettingsFields(TypedDict, total=False):
-    """This TypedDict has the fields of Settings, for functions that take them as keywords."""
+    """This TypedDict has the fields of ``Settings``. Functions use it to annotate their ``**fields``."""
 
     rules: Rules
     miner: MinerName | Sampled
@@ -52,6 +60,7 @@ class SettingsFields(TypedDict, total=False):
     store: Store | str | PathLike[str] | None
 
 
+@called_as("Settings")
 @dataclass(frozen=True, slots=True)
 class Settings:
     """This frozen, picklable class holds the settings of an explanation.
@@ -60,32 +69,36 @@ class Settings:
     "exhaustive" (all 2^n subsets), "sampled" or ``Sampled(...)`` (each rule is tested on random subsets,
     for any number of sources), "grouped" (the paper's divide and conquer, exact relative to the sources
     that it keeps) or "auto". ``granularity``: metadata keys of the sources, the coarsest first, such as
-    ("domain", "document"). The grouped miner then starts with the groups that the first key makes, and
-    divides only groups that rules name, down to single sources. ``partition``: mines each batch of
-    sources exactly and separately; rules over several batches are not searched for. It is the most
-    sources in a batch, the metadata key that a batch has in common, or ``Partition(by, others)``.
-    ``merge_duplicates``: ties sources with nearly the same text into one unit, which is retained or
-    omitted as a whole; pinned sources are never tied. True ties texts that share 90 % of their word
-    shingles, a float sets this share; identical texts are then tied, too.
+    ("domain", "document"). The grouped miner starts with the groups that the first key makes. It divides
+    only groups that rules name, down to single sources. ``partition``: mines each batch of sources
+    exactly and separately. Rules over several batches are not searched for. The value is the maximum
+    number of sources in a batch, the metadata key that the sources of a batch have in common, or
+    ``Partition(by, others)``. ``merge_duplicates``: ties sources with nearly the same text into one unit,
+    which is retained or omitted as a whole. Pinned sources are never tied. True ties texts that share 90
+    % of their word shingles (sequences of three words); a float sets this share. Identical texts are then
+    tied, too.
 
-    ``minimal=False`` reports all valid rules instead of the minimal ones; not possible with the sampled
-    and the grouped miner. ``noise``: votes and confidence, for answers that vary. ``limits``: upper
-    bounds on spending. ``prices``: prices of tokens, by model. ``concurrency``: the most replays in
-    flight. ``timeout``: the most seconds of one replay, and of one request to a judge, or None; a
-    condition that is a function is bounded by ``Limits(seconds=)`` alone. ``retries``: retries of replays
-    with a temporary failure, as a number or as ``Retries``; they also apply to a baseline that the
-    package runs.
-    ``speculate``: the share of probes that an exact search may waste to keep idle slots busy, such as
-    0.1; with 0, only needed subsets are probed. Speculation stops once this share is known to be wasted;
-    probes already in flight may exceed it. ``lockstep``: probes run in rounds, so that the choice of
-    probes depends on verdicts only, not on timing. ``seed``: the seed of all random draws.
-    ``check_repeatable``: replays the full set once more before mining.
+    ``minimal=False`` reports all valid rules instead of the minimal ones; this is not possible with the
+    sampled and the grouped miner. ``noise``: votes and confidence, for answers that vary. ``limits``:
+    upper bounds on spending. ``prices``: prices of tokens, by model. ``concurrency``: the maximum number
+    of replays that run at the same time. ``timeout``: the maximum number of seconds of one replay, and of
+    one request to a judge; None for no limit. A condition that is a function is limited only by
+    ``Limits(seconds=)``. ``retries``: retries of replays with a temporary failure, as a number or as
+    ``Retries``. They also apply to a baseline that the package runs.
 
-    ``reuse_answers=False``: an arrangement that both kinds need is replayed for each kind, which saves
-    memory; samples for votes are still shared. ``answer_without_sources``: the answer to the empty set,
-    such as "N/A", used instead of a replay. ``accept_finish_reasons``: further finish reasons with which
-    a reply counts as an answer: "length" for all replies cut off at a length limit, or the exact word of
-    a model. ``store``: keeps every paid answer and judgement, and is searched before anything is paid.
+    ``speculate``: the share of probes that an exact search may waste so that it can always run
+    ``concurrency`` probes, such as 0.1. With 0, only needed subsets are probed. Speculation stops once
+    this share is known to be wasted; probes that are already running may exceed it. ``lockstep``: probes
+    run in rounds, so that the choice of probes depends only on verdicts, not on timing. ``seed``: the
+    seed of all random draws. ``check_repeatable``: replays the full set a second time before mining.
+    ``false_condition``: what to do if the baseline's answer does not meet the condition.
+
+    ``reuse_answers=False``: an arrangement (an ordered list of sources) that both kinds of rule need is
+    replayed for each kind, which saves memory. Samples for votes are still shared.
+    ``answer_without_sources``: the answer to the empty set, such as "N/A", used instead of a replay.
+    ``accept_finish_reasons``: further finish reasons with which a reply counts as an answer: "length" for
+    all replies that were cut off at a length limit, or the exact word of a model. ``store``: keeps every
+    paid answer and judgement, and is searched before anything is paid.
 
     Raises InvalidInput for a value that a field does not allow.
     """
@@ -96,8 +109,8 @@ class Settings:
     partition: Partition | int | str | None = None
     merge_duplicates: bool | float = False
     minimal: bool = True
-    noise: Noise = field(default_factory=Noise)  # or a number of samples
-    limits: Limits = field(default_factory=Limits)  # or a number of replays
+    noise: Noise = field(default_factory=Noise)  # a number stands for ``Noise(samples)``
+    limits: Limits = field(default_factory=Limits)  # a number stands for ``Limits(replays)``
     prices: Prices | None = None
     concurrency: int = 8
     timeout: float | None = DEFAULT_TIMEOUT
@@ -158,7 +171,7 @@ class Settings:
 
     @property
     def divides(self) -> bool:
-        """Returns True iff groups of sources are mined and then divided."""
+        """Returns True iff the miner starts with groups of sources and divides them."""
         return self.miner == "grouped" or bool(self.granularity)
 
     def _check_merging(self) -> None:
@@ -171,7 +184,8 @@ class Settings:
 
     @property
     def tied_from(self) -> float | None:
-        """Returns the share of word shingles from which on texts are tied; None if no texts are tied."""
+        """Returns the share of common word shingles from which two texts are tied; None if no texts
+        are tied."""
         return SIMILARITY if self.merge_duplicates is True else self.merge_duplicates or None
 
     def _check_sampling(self) -> None:
@@ -201,7 +215,7 @@ class Settings:
 
     @property
     def batching(self) -> Partition | None:
-        """Returns how sources are divided into batches; None if they are mined together."""
+        """Returns how sources are divided into batches; None if all sources are mined together."""
         return Partition.of(self.partition)
 
     @classmethod
@@ -211,9 +225,11 @@ class Settings:
         overrides: SettingsFields,
         beside: Callable[..., object] | None = None,
     ) -> "Settings":
-        """Returns settings with some fields replaced. ``beside``: the function that was called with
-        these fields; error messages also suggest its other keywords. Raises InvalidInput for a name
-        that is no field."""
+        """Returns settings with some fields replaced.
+
+        ``beside``: the function that was called with these fields. Error messages also suggest its other
+        keywords; None for no suggestions. Raises InvalidInput for a name that is no field.
+        """
         if not isinstance(settings, (cls, type(None))):
             raise InvalidInput(f"settings is {type(settings).__name__}; give Settings(...)")
         known = {known.name for known in fields(cls)}
@@ -224,15 +240,15 @@ class Settings:
         return replace(settings or cls(), **cast("dict[str, Any]", overrides))
 
     def accepting(self, *, length: bool) -> "Settings":
-        """Returns these settings; with ``length=True``, replies cut off at a length limit also count as
-        answers."""
+        """Returns these settings. With ``length=True``, replies that were cut off at a length limit
+        also count as answers."""
         if not length or "length" in self.accept_finish_reasons:
             return self
         return replace(self, accept_finish_reasons=(*self.accept_finish_reasons, "length"))
 
     @property
     def kinds(self) -> tuple[RuleKind, ...]:
-        """Returns the kinds of rule to mine."""
+        """Returns the kinds of rule that are mined."""
         return tuple(RuleKind) if self.rules == "both" else (RuleKind(self.rules),)
 
     @property
@@ -243,7 +259,7 @@ class Settings:
         return Sampled() if self.miner == "sampled" else None
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the fields as a dict, nested dataclasses as dicts, too."""
+        """Returns the fields as a dict. Nested dataclasses become dicts, too."""
         values = asdict(replace(self, store=None))
         return {**values, "store": None if self.store is None else self.store.as_dict()}
 

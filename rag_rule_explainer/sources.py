@@ -1,4 +1,4 @@
-"""This module defines sources, sets of sources, and the arrangement of sources that a mask stands for."""
+"""This module defines sources, sets of sources, and arrangements (ordered sequences of sources)."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,15 +13,17 @@ from .given import FrameworkDocument, Given, given_parts, named_ids, names, no_s
 from .lattice import Lattice, Mask, Order, Subset
 
 MOST_SOURCES = 10_000
-"""The most sources that are read from a file; each source is a bit, so that more could exhaust the
-memory."""
+"""The maximum number of sources that are read from a file. Each source is a bit of a mask, so more
+sources could exhaust the memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A ``Source`` is one retrieved text under an id that is unique within its set. ``metadata`` is
-    never compared: two sources are equal iff their ids and texts are. A comparison with a str is a
-    TypeError."""
+    """A ``Source`` is one retrieved text under an id that is unique within its set.
+
+    Two sources are equal iff their ids and texts are equal; ``metadata`` is never compared. Comparing a
+    source with a str raises TypeError.
+    """
 
     id: str
     text: str
@@ -46,24 +48,25 @@ class Source:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            # ``"D1" in case.kept`` would be False for ever.
+            # Otherwise ``"D1" in case.kept`` would always be False, without a message.
             raise TypeError("a source is neither its id nor its text; compare source.id or source.text")
         if not isinstance(other, Source):
             return NotImplemented
         return self.id == other.id and self.text == other.text
 
     def __hash__(self) -> int:
-        return hash((self.id, self.text))
+        # With the hash of the id, the search for an id in a set of sources compares both, which raises.
+        return hash(self.id)
 
     @property
     def passage(self) -> str:
-        """Returns the text, below its title if ``metadata`` has one, as it is shown to a reader."""
+        """Returns the text as it is shown to a reader: below its title, if ``metadata`` has one."""
         title = self.metadata.get("title")
         return f"{title}\n{self.text}" if isinstance(title, str) and title.strip() else self.text
 
 
 def _digest(identity: str, text: str) -> str:
-    # The length prefix distinguishes ("ab", "c") from ("a", "bc").
+    # The length comes first, so that ("ab", "c") and ("a", "bc") have different digests.
     content = f"{len(identity)}:{identity}{text}"
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
@@ -119,19 +122,18 @@ class SourceSet:
         """Returns the set of these sources.
 
         Texts, dicts with a "text" or a "page_content", and documents of LangChain or LlamaIndex are
-        accepted. A source without a name is called D1, D2, … by its position. ``tied_from``: sources
-        whose texts are at least so similar (0 to 1) are tied, that is, retained or omitted together; None
-        ties no sources.
-
-        Raises InvalidInput for no sources at all, an empty id, an id used twice, an unknown pinned id, or
-        no unpinned source.
+        accepted. A source without a name is called D1, D2, … by its position. ``pinned``: the ids of
+        sources that are always retained. ``tied_from``: sources whose texts are at least this similar (0
+        to 1) are tied, that is, retained or omitted together; None ties no sources. Raises InvalidInput
+        if there are no sources or only pinned ones, for an empty id, an id used twice, or an unknown
+        pinned id.
         """
         if isinstance(sources, (str, bytes)):
             raise InvalidInput("sources is one string; pass a list with a Source for each document")
         if not isinstance(sources, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"sources is {sources!r}; pass a list with a Source for each document")
         if isinstance(sources, (Mapping, set, frozenset)):
-            # A mapping would be read as its keys only, and a set has no order by which sources are named.
+            # A mapping would give only its keys, and a set has no order by which to name sources.
             kind = type(cast("object", sources)).__name__
             raise InvalidInput(
                 f"sources is a {kind}; pass a list with a source for each document, such as "
@@ -148,7 +150,7 @@ class SourceSet:
 
     @property
     def units(self) -> tuple[tuple[Source, ...], ...]:
-        """Returns the units in the order of the bits: each is one source, or several tied sources."""
+        """Returns the units in the order of the bits. A unit is one source, or several tied sources."""
         together = dict[Mask, tuple[Source, ...]]()
         for bit, source in self.by_bit:
             if source.id not in self.pinned:
@@ -177,8 +179,8 @@ class SourceSet:
         return 1 << self.lattice.size
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
-        """Returns the mask of the units of these ids; any id of a tied source stands for its unit.
-        Raises InvalidInput for an unknown or a pinned id."""
+        """Returns the mask of the units with these ids. Any id of a tied source stands for the whole
+        unit. Raises InvalidInput for an unknown or a pinned id."""
         named, bit_of = named_ids(ids), {source.id: bit for bit, source in self.by_bit}
         unknown = [each for each in named if each not in bit_of]
         if unknown:
@@ -192,9 +194,9 @@ class SourceSet:
         return sum({bit_of[each] for each in named})
 
     def batches(self, by: int | str) -> tuple[Mask, ...]:
-        """Returns the masks of batches of units. A number makes batches of at most so many units, in
-        order and as equal in size as possible; a str groups units by that metadata key. Raises
-        InvalidInput for a key that no source has."""
+        """Returns the masks of batches of units. A number ``by`` is the maximum number of units in a
+        batch; batches are in order and as equal in size as possible. A str ``by`` is a metadata key;
+        units with the same value are in one batch. Raises InvalidInput for a key that no source has."""
         if isinstance(by, str):
             return self.partition(by, "partition")
         size, count = self.lattice.size, -(-self.lattice.size // by)
@@ -204,14 +206,14 @@ class SourceSet:
     def partition(self, key: str, setting: str = "granularity") -> tuple[Mask, ...]:
         """Returns the masks of the groups of units that have the same value under this metadata key.
 
-        Groups are in the order of their first units; a unit without the key is a group of its own. For a
-        tied unit, the first source's metadata counts. Raises InvalidInput for a key that no source has;
-        the message names ``setting``.
+        Groups are in the order of their first units. A unit without the key is a group of its own. For a
+        tied unit, the metadata of its first source counts. ``setting``: the setting that error messages
+        name. Raises InvalidInput for a key that no source has.
         """
         groups: dict[str, Mask] = {}
         free = [unit[0] for unit in self.units]
         for place, source in enumerate(free):
-            # repr makes unhashable values usable as keys and keeps 1 and "1" apart.
+            # ``repr`` makes unhashable values usable as keys, and distinguishes 1 from "1".
             name = repr(source.metadata[key]) if key in source.metadata else f"of {source.id!r} alone"
             groups[name] = groups.get(name, 0) | self.lattice.bit(place)
         known = sorted({str(name) for source in free for name in source.metadata})
@@ -223,7 +225,7 @@ class SourceSet:
         return tuple(groups.values())
 
     def ids_of(self, mask: Mask) -> tuple[str, ...]:
-        """Returns the ids of all sources in a mask's units, in order."""
+        """Returns the ids of all sources in the units of a mask, in order."""
         return tuple([source.id for bit, source in self.by_bit if mask & bit])
 
     def reordered(self, shown: Iterable[Source], order: Order) -> Iterator[Source]:
@@ -233,7 +235,7 @@ class SourceSet:
         return (source if source.id in self.pinned else next(others) for source in shown)
 
     def tied_in(self, mask: Mask) -> tuple[tuple[str, ...], ...]:
-        """Returns, for each unit in the mask that has several sources, the ids of these sources."""
+        """Returns, for each unit in the mask that has several tied sources, the ids of these sources."""
         ids = frozenset(self.ids_of(mask)) if self.ties else ()
         return tuple([tie.sources for tie in self.ties if tie.sources[0] in ids])
 
@@ -265,16 +267,16 @@ def _named(given: Sequence[object]) -> tuple[Source, ...]:
 @dataclass(frozen=True, slots=True)
 class Arrangement:
     """An ``Arrangement`` is the ordered sequence of sources that one replay shows to the application.
-    Caches and stores identify arrangements by ``key`` (ids and contents, in order), not by mask: a
-    mask is only meaningful within its own source set."""
+    Caches and stores identify it by ``key`` (ids and contents, in order) instead of by a mask, because
+    a mask has a meaning only within its own source set."""
 
     sources: tuple[Source, ...]
 
     @classmethod
     def of(cls, sources: SourceSet, key: Subset | Order) -> "Arrangement":
-        """Returns the sources of a mask, and the pinned sources, in the order of the set. For an
-        ``Order``, the units are in that order: pinned sources keep their positions, and the sources of
-        one unit stay together."""
+        """Returns the sources of a mask, and the pinned sources, in the order of the set. If ``key``
+        is an ``Order``, the units are in that order. Pinned sources keep their positions, and the
+        sources of one unit stay together."""
         if not isinstance(key, int):
             recorded = cls.of(sources, Subset(sources.lattice.mask(key)))
             is_recorded = list(key) == sorted(key)
@@ -286,10 +288,11 @@ class Arrangement:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Returns a key that is equal iff the ids and texts shown, and their order, are equal."""
+        """Returns a key that is equal iff the ids and texts that are shown, and their order, are
+        equal."""
         return tuple([source.fingerprint for source in self.sources])
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Returns the ids of the sources shown, in order."""
+        """Returns the ids of the shown sources, in order."""
         return tuple([source.id for source in self.sources])

@@ -1,4 +1,4 @@
-"""This module defines answers of an application, and verdicts of predicates about them."""
+"""This module defines the answers of an application, and the verdicts of predicates about answers."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,8 @@ from .sources import Source
 
 
 class Verdict(str, Enum):
-    """This enum has Kleene's three truth values. UNKNOWN neither proves nor refutes a rule."""
+    """This enum has three truth values, as in Kleene's logic. UNKNOWN neither proves nor refutes a
+    rule."""
 
     HOLDS = "holds"
     BREAKS = "breaks"
@@ -27,13 +28,14 @@ class Verdict(str, Enum):
             return self
         return Verdict.BREAKS if self is Verdict.HOLDS else Verdict.HOLDS
 
-    # Enum.__hash__ runs Python code; verdicts are looked up several times per probe.
+    # ``Enum.__hash__`` runs slow Python code. Verdicts are looked up several times for each probe, so the
+    # hash of ``str`` is used.
     __hash__ = str.__hash__
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A ``Judgement`` holds a verdict and its reason in words, which may be empty."""
+    """A ``Judgement`` holds a verdict and its reason. ``reason``: the reason in words; may be empty."""
 
     verdict: Verdict
     reason: str = ""
@@ -47,16 +49,16 @@ class Answer:
     """An ``Answer`` holds one answer of the application.
 
     It compares with a str by its text: ``answer == "20 days"``, ``"20" in answer``, ``answer in {"20
-    days"}`` and ``str(answer)``. Two answers are equal iff their texts and values are: tokens, notes and
-    ids of sources differ from run to run.
+    days"}`` and ``str(answer)``. Two answers are equal iff their texts and values are equal. Tokens,
+    notes and ids of sources are not compared, because they differ from run to run.
 
     ``text``: the text that predicates judge. ``value``: the structured output, or None. ``usage``: token
-    counts by kind, such as ``{"input_tokens": 812, "output_tokens": 9}``. ``finish_reason``: the model's
-    own word for why it stopped; an answer whose word means that it is incomplete is not judged. ``note``:
-    a remark for readers of the probe. ``models``: token counts by kind for each model's name, or None.
-    ``delivered``: the ids of the sources that the retriever returned to the application. ``seen``: the
-    ids of the sources whose text was found in the request to the model. Both are None if the run was not
-    recorded.
+    counts by kind, such as ``{"input_tokens": 812, "output_tokens": 9}``. ``finish_reason``: the word
+    with which the model says why it stopped; if the word means that the answer is incomplete, the answer
+    is not judged. ``note``: a remark for readers of the probe. ``models``: by each model's name, token
+    counts by kind; or None. ``delivered``: the ids of the sources that the retriever returned to the
+    application. ``seen``: the ids of the sources whose text was found in the request to the model. Both
+    are None if the run was not recorded.
     """
 
     text: str
@@ -75,7 +77,8 @@ class Answer:
             return NotImplemented
         return self.text == other.text and self.value == other.value
 
-    # The hash is the text's, because an answer equals its text and must be found in a set of texts.
+    # An answer equals its text, and must therefore be found in a set of texts. So its hash is that of the
+    # text.
     def __hash__(self) -> int:
         return hash(self.text)
 
@@ -89,9 +92,11 @@ class Answer:
 
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":
-        """Returns an Answer unchanged, and an Answer made from a str. Raises InvalidInput for anything
-        else. A subclass of str, such as LangChain's, becomes a plain str, because a store could not
-        keep what the subclass adds."""
+        """Returns an Answer unchanged, and a str as an Answer. Raises InvalidInput for anything else.
+
+        A subclass of str, such as LangChain's, becomes a plain str, because a store could not keep the
+        additional data of the subclass.
+        """
         if isinstance(given, str):
             return cls(plain_text(given))
         if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -128,8 +133,8 @@ _OF_TEXT = ("content", "text", "response", "answer", "output", "result")
 
 
 def _where_it_may_be(given: Any) -> str:
-    """Returns a hint for an error message: where the text of a wrong answer may be found; may be
-    empty."""
+    """Returns a hint for an error message about a wrong answer: where the text of the answer may be
+    found. The hint may be empty."""
     if given is None:
         return ": there is a branch without a return"
     if isinstance(given, (Iterator, AsyncIterator)):
@@ -142,23 +147,24 @@ def _where_it_may_be(given: Any) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Returns the text as a plain str, without running code of a subclass of str."""
+    """Returns the text as a plain str. No code of a subclass of str is run."""
     return str.__str__(text)
 
 
 def counts_in(usage: Mapping[str, Any] | None) -> dict[str, int]:
-    """Returns the int counts only; some clients add nested details or None."""
+    """Returns only the counts that are ints. Some clients add nested details or None, which are left
+    out."""
     return {kind: count for kind, count in (usage or {}).items() if type(count) is int}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A ``Case`` holds what a predicate judges: an answer, the baseline's answer, and the sources
-    retained.
+    """A ``Case`` holds what a predicate judges: an answer, the baseline's answer, and the retained
+    sources.
 
-    ``kept``: the sources shown, in order. ``sources``: all sources from which ``kept`` was selected;
-    empty if unknown. A case compares with a str by the text of its answer: ``case == "20 days"``, ``"20"
-    in case``, ``case in {"20 days"}`` and ``str(case)``.
+    ``kept``: the sources that were shown, in order. ``sources``: all sources from which ``kept`` was
+    selected; empty if unknown. A case compares with a str by the text of its answer: ``case == "20
+    days"``, ``"20" in case``, ``case in {"20 days"}`` and ``str(case)``.
     """
 
     question: str

@@ -1,3 +1,3 @@
-"""This module holds the version, which hatchling reads from here."""
+"""This module holds the version of the package. The build tool hatchling reads it from this file."""
 
 __version__ = "0.1.0"

@@ -178,7 +178,7 @@ class Unsearched:
 
 
 def test_a_judge_that_says_only_true() -> None:
-    with pytest.raises(RagRuleError, match=r"it returned True; return \{id: True\} for "):
+    with pytest.raises(RagRuleError, match=r"the judge returned True; return \{id: True\} for "):
         Explainer(replay, judged("is right", always)).explain(QUESTION, SOURCES)
 
 

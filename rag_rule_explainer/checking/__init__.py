@@ -1,4 +1,4 @@
-"""This room measures a judge's verdicts against labels: its precision and its recall."""
+"""This package measures how well a judge's verdicts agree with labels: its precision and its recall."""
 
 from .checking import check_judge
 from .figures import Share

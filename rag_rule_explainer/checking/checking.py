@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from .trial import CheckProgress, JudgeTrial, TrialItem
 
 PredicateOf: TypeAlias = Callable[[LabelledCase], PredicateLike]
-"""A function that returns the predicate for one case: ``lambda case: consistent_with(case.truth)``."""
+"""A function that returns the predicate for one case, such as ``lambda case:
+consistent_with(case.truth)``."""
 
 
 def check_judge(
@@ -30,24 +31,26 @@ def check_judge(
     settings: Settings | None = None,
     progress: "CheckProgress | None" = None,
 ) -> JudgeCheck:
-    """Returns how far the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*); blocks.
+    """Returns how well the verdicts of a predicate agree with labels (paper, *LLM-as-a-judge*). Blocks
+    until all cases are judged.
 
-    ``predicate``: the condition that the labels are about; or ``predicate_of``: returns that of each
-    case, if each has a truth or a reference of its own. Any predicate will do: one with a judge, one on
-    the wording, a function. ``settings``: ``concurrency``, ``timeout`` and ``retries`` apply to requests
-    to a judge, ``limits`` to its spending; ``prices``, and the ``store`` in which its judgements are
-    kept, are used too. All other settings are ignored. ``progress``: called with the number of judged
-    cases, and of all cases.
+    ``predicate``: the condition that the labels are about. It may have a judge, compare the wording, or
+    be a function. ``predicate_of``: returns the predicate for each case, if each case has a truth or a
+    reference of its own. ``settings``: ``concurrency``, ``timeout`` and ``retries`` apply to requests to
+    a judge, and ``limits`` to its spending. ``prices``, and the ``store`` in which judgements are kept,
+    are used too. All other settings are ignored. ``progress``: called with the number of judged cases and
+    the number of all cases.
 
     Identical cases are judged once, each in a request of its own, and counted each time. If the
     predicate's ``batch`` allows it, cases with the same question (and truth, and reference) go to the
-    judge together, in as few requests as possible, with a warning. A case without a verdict is UNKNOWN:
-    it counts neither as right nor as wrong. After a limit or Ctrl-C, the remaining cases are UNKNOWN.
+    judge together, in as few requests as possible. The result then has a warning. A case without a
+    verdict is UNKNOWN: it counts neither as right nor as wrong. After a limit or Ctrl-C, the remaining
+    cases are UNKNOWN.
 
     Raises InvalidInput for no cases, for two cases with the same id, and unless exactly one of
     ``predicate`` and ``predicate_of`` is given.
     """
-    from ..probing.loop import run_blocking  # late: it loads asyncio
+    from ..probing.loop import run_blocking  # imported late, because it loads asyncio
     from .trial import JudgeTrial
 
     listed = checked_list("cases", cases, "LabelledCase(question, answer, label)")

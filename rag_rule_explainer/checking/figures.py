@@ -1,16 +1,17 @@
-"""This module computes shares, with the interval in which the true share lies."""
+"""This module computes shares, each with an interval that probably contains the true share."""
 
 from dataclasses import dataclass
 from math import sqrt
 from statistics import NormalDist
 
 CONFIDENCE = 0.95
-"""The share of intervals that contain the true share."""
+"""The probability with which such an interval contains the true share."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A Share is ``count`` of ``of``, with the Wilson score interval from ``low`` to ``high``.
+    """A ``Share`` is the share ``count`` / ``of``, with its Wilson score interval from ``low`` to
+    ``high``.
 
     It is a 95 % interval for cases that were drawn independently. If ``of`` is 0, ``value``, ``low`` and
     ``high`` are None, and ``undefined`` gives the reason.
@@ -31,7 +32,7 @@ class Share:
 
 
 def share(count: int, of: int, nothing: str) -> Share:
-    """Returns the share; ``nothing``: the reason to give if ``of`` is 0."""
+    """Returns the share ``count`` / ``of``. ``nothing``: the reason to give if ``of`` is 0."""
     if not of:
         return Share(0, 0, None, None, None, nothing)
     low, high = wilson(count, of)
@@ -39,23 +40,25 @@ def share(count: int, of: int, nothing: str) -> Share:
 
 
 def wilson(count: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Returns the score interval (Wilson, 1927): all shares that do not contradict ``count`` of ``of``.
+    """Returns the score interval (Wilson, 1927) of a share: all true shares that do not contradict the
+    observed share ``count`` / ``of``.
 
-    ``of`` is above 0, and may be an effective number. The interval stays within [0, 1], and is not a
-    single point even if ``count`` is 0 or ``of``.
+    ``of`` is above 0, and may be an effective number instead of a count. The interval stays within [0,
+    1]. It is not a single point even if ``count`` is 0 or ``of``.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     observed, weight = count / of, z * z / of
     centre = (observed + weight / 2) / (1 + weight)
     half = z * sqrt(observed * (1 - observed) / of + weight / (4 * of)) / (1 + weight)
-    # The ends are exactly 0 and 1, which rounding would miss.
+    # In these two cases, the ends are exactly 0 and 1. Rounding would miss these values.
     low = 0.0 if count == 0 else centre - half
     high = 1.0 if count == of else centre + half
     return low, high
 
 
 def _rounded(value: float) -> str:
-    """Returns the value with three decimals, but never 1 for less than 1, nor 0 for more than 0."""
+    """Returns the value with three decimals. A value below 1 never becomes 1, and a value above 0
+    never becomes 0."""
     if 0 < value < 0.0005:
         return "<0.001"
     return ">0.999" if 0.9995 <= value < 1 else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""This module defines a case with a label: whether the condition holds on it."""
+"""This module defines a case with a label, which says whether the condition holds."""
 
 from dataclasses import dataclass
 
@@ -11,15 +11,14 @@ from ..verdicts import Answer, Case
 @called_as("LabelledCase")
 @dataclass(frozen=True, slots=True)
 class LabelledCase:
-    """A LabelledCase is an answer with a label: True if the condition holds on it, False if it does not.
+    """A ``LabelledCase`` is an answer with a label.
 
-    ``truth``: the answer that is known to be right, and ``reference``: the text that a criterion refers
-    to, if each case has its own. ``baseline``: the answer that ``same_answer`` compares with.
-    ``sources``, and ``kept``, those that were shown (all by default): used by ``cites`` and
-    ``mentions_source``. ``id``: the name of the case; "case" and its number by default.
-
-    Raises InvalidInput for an empty question, a label that is neither True nor False, and values of a
-    wrong type.
+    ``label``: True if the condition holds for the answer, else False. ``truth``: the answer that is known
+    to be right. ``reference``: the text that a criterion refers to. Both are needed only if each case has
+    its own. ``baseline``: the answer with which ``same_answer`` compares. ``sources``, ``kept``: all
+    sources, and the sources that were shown (None: all). ``cites`` and ``mentions_source`` use them.
+    ``id``: the name of the case; by default "case" and its number. Raises InvalidInput for an empty
+    question, a label that is neither True nor False, and values of a wrong type.
     """
 
     question: str
@@ -33,7 +32,7 @@ class LabelledCase:
     id: str = ""
 
     def __post_init__(self) -> None:
-        # Users pass other types than declared: the string "false" would count as true.
+        # Users may pass other types than declared. For example, the text "false" would count as true.
         if type(self.label) is not bool:
             raise InvalidInput(f"the label is {self.label!r}; give True or False")
         for name in ("question", "id"):
@@ -55,7 +54,7 @@ class LabelledCase:
 
     @property
     def case(self) -> Case:
-        """The case as a predicate judges it."""
+        """Returns the case in the form that predicates judge."""
         baseline = Answer.of("" if self.baseline is None else self.baseline)
         kept = self.sources if self.kept is None else self.kept
         return Case(self.question, baseline, Answer.of(self.answer), kept, self.sources)

@@ -1,4 +1,4 @@
-"""This module defines the result of a check; it uses pydantic, because the result leaves the process."""
+"""This module defines the result of a check. It uses pydantic, because the result is serialised."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .text import SHOWN, check_lines
 
 @dataclass(frozen=True, slots=True)
 class CaseOutcome:
-    """A CaseOutcome is one case with its label, its verdict and the judge's reason."""
+    """A ``CaseOutcome`` is one case with its label, its verdict and the judge's reason."""
 
     id: str
     label: bool
@@ -25,19 +25,19 @@ class CaseOutcome:
 
 
 class JudgeCheck(BaseModel):
-    """A JudgeCheck states how a judge's verdicts agree with labels (paper, *LLM-as-a-judge*).
+    """A ``JudgeCheck`` states how well a judge's verdicts agree with labels (paper, *LLM-as-a-judge*).
 
-    ``tp``, ``fp``, ``tn``, ``fn``: cases that are labelled true and hold, labelled false and hold,
-    labelled false and break, labelled true and break. ``unknown``: cases without a verdict, which are in
-    none of the other figures; they are listed as ``undecided``. ``precision``: the share labelled true
-    among the cases that hold; ``recall``: the share that holds among those labelled true;
-    ``false_positive_rate``: the share that holds among those labelled false. ``disagreements``: the fp
-    and fn, in the order of the cases.
+    ``tp``: the number of cases that are labelled true and hold. ``fp``: labelled false, but hold. ``tn``:
+    labelled false and break. ``fn``: labelled true, but break. ``unknown``: cases without a verdict. They
+    are in none of the other figures, and ``undecided`` lists them. ``precision``: the share of cases
+    labelled true among those that hold. ``recall``: the share of cases that hold among those labelled
+    true. ``false_positive_rate``: the share of cases that hold among those labelled false.
+    ``disagreements``: the cases counted as fp and fn, in their order.
 
-    ``condition``: the predicate as text. ``cases``: their number; ``distinct``: the number of cases that
-    had to be judged, without repetitions. ``judge_requests``, ``tokens``, ``cost``: the judge's; ``cost``
-    is None without prices. ``stop_reason``: why not all were judged; empty if all were. ``warnings``: to
-    be read before the figures.
+    ``condition``: the predicate as text. ``cases``: the number of cases. ``distinct``: the number of
+    cases without repetitions. ``judge_requests``, ``tokens``, ``cost``: what the judge used; ``cost`` is
+    None without prices. ``stop_reason``: why not all cases were judged; empty if all were. ``warnings``:
+    sentences to read before the figures.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -63,8 +63,8 @@ class JudgeCheck(BaseModel):
     warnings: tuple[str, ...] = ()
 
     def lines(self, show: int = SHOWN) -> Iterator[str]:
-        """Returns the check as text; ``show``: the largest number of disagreements, and of undecided
-        cases, to show."""
+        """Returns the check as lines of text. ``show``: the maximum number of disagreements, and of
+        undecided cases, that are shown."""
         return check_lines(self, show)
 
     def __repr__(self) -> str:

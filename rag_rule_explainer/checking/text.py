@@ -1,4 +1,5 @@
-"""This module renders a judge's check as text. All foreign text goes through ``printable``."""
+"""This module prints a judge's check as text. All texts from outside of the package pass through
+``printable``, which escapes control characters."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from .result import CaseOutcome, JudgeCheck
 
 SHOWN = 10
-"""The default number of cases to show of each kind."""
+"""The default for the maximum number of disagreements, and of undecided cases, that are shown."""
 
 _WORDS = {Verdict.HOLDS: "judged true", Verdict.BREAKS: "judged false", Verdict.UNKNOWN: "no verdict"}
 

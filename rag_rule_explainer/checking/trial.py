@@ -1,4 +1,5 @@
-"""This module judges labelled cases: each distinct one once, in batches if the judge allows it."""
+"""This module judges labelled cases. Identical cases are judged once, and in batches if the judge
+allows it."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -24,18 +25,19 @@ from ..probing.retries import Retries
 from ..settings import Settings
 from ..verdicts import Case, Judgement, Verdict
 
-if TYPE_CHECKING:  # a check without a store loads no SQLAlchemy
+if TYPE_CHECKING:  # imported only for types, so that a check without a store does not load SQLAlchemy
     from ..storing.opened import Opened
 
 NOT_JUDGED = Judgement(Verdict.UNKNOWN, "not judged")
 
 CheckProgress: TypeAlias = Callable[[int, int], object]
-"""A function that is called with the number of judged cases, and of all cases."""
+"""A function that is called with the number of judged cases and the number of all cases."""
 
 
 @dataclass(slots=True, eq=False)
 class TrialItem:
-    """A TrialItem is a case to judge, with the places of all cases that are equal for the predicate."""
+    """A ``TrialItem`` is a case to be judged. ``places``: the positions of all cases that have the
+    same key, which get the same judgement."""
 
     judging: Judging
     case: Case
@@ -45,8 +47,8 @@ class TrialItem:
 
 @dataclass(slots=True, eq=False)
 class JudgeTrial:
-    """A JudgeTrial judges labelled cases. For one event loop; it runs once. ``budget`` has the counts
-    afterwards; ``stop_reason`` says why not all cases were judged."""
+    """A ``JudgeTrial`` judges labelled cases on one event loop, once. Afterwards, ``budget`` has the
+    counts, and ``stop_reason`` says why not all cases were judged."""
 
     settings: Settings
     progress: CheckProgress | None = None
@@ -64,12 +66,12 @@ class JudgeTrial:
 
     @property
     def stop_reason(self) -> str:
-        """The reason why not all cases were judged; empty if all were."""
+        """Returns the reason why not all cases were judged; an empty text if all were judged."""
         return self._stopper.reason
 
     async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[TrialItem]:
-        """Returns every distinct case with its judgement; UNKNOWN after a stop. Raises RagRuleError, such
-        as InvalidInput for a predicate that returns no truth value."""
+        """Returns every distinct case with its judgement, which is UNKNOWN after a stop. Raises
+        RagRuleError, such as InvalidInput for a predicate that returns no truth value."""
         settings, listed = self.settings, tuple(cases)
         store = None if settings.store is None else await threads.shared().run(settings.store.open)
         items = _distinct(listed, store, self._stopper)
@@ -88,7 +90,7 @@ class JudgeTrial:
         return items
 
     def interrupt(self) -> None:
-        """Stops the trial; judgements in flight are still awaited."""
+        """Stops the trial. Judgements that are already being made are still awaited."""
         self._stopper.stop(INTERRUPTED)
 
     async def _judge_in_a_slot(self, item: TrialItem) -> None:
@@ -104,7 +106,7 @@ class JudgeTrial:
                     self.progress(self._judged, self._all)
             except LimitReached as interrupt:
                 self._stopper.stop(str(interrupt))
-            except Exception:  # a broken progress bar must not cost what was paid for
+            except Exception:  # A broken progress bar must not lose judgements that were paid for.
                 self.progress = None
 
     async def _judgement(self, item: TrialItem) -> Judgement:
@@ -116,8 +118,8 @@ class JudgeTrial:
             except StoreFailed as failed:
                 self._stopper.stop(f"the store failed: {failed}")
             except RagRuleError as error:
-                # The error is raised at the end: other judgements may be paid for, and must be stored
-                # first.
+                # Other judgements may have been paid for and must first be stored. So the error is raised
+                # at the end.
                 self._error = self._error or error
                 self._stopper.stop(str(error))
         return Judgement(Verdict.UNKNOWN, self.stop_reason)
@@ -126,8 +128,8 @@ class JudgeTrial:
 def _distinct(
     listed: Sequence[tuple[Predicate, Case]], store: "Opened | None", stopper: Stopper
 ) -> list[TrialItem]:
-    """Returns one item for each predicate and memo key, in order; a case without a memo key has an item
-    of its own."""
+    """Returns one item for each predicate and memo key, in order. A case without a memo key gets an
+    item of its own."""
     predicates = tuple(dict.fromkeys(predicate for predicate, _ in listed))
     judging_of = dict(zip(predicates, judgings(predicates, store, stopper), strict=True))
     items: list[TrialItem] = []
@@ -137,7 +139,7 @@ def _distinct(
         try:
             key = judging.base.memo_key(case)
         except Exception:
-            key = None  # ``Judging.judge`` reports the error
+            key = None  # The case is then judged by itself, and ``Judging.judge`` reports the error.
         known = None if key is None else keyed.get((predicate, key))
         if known is not None:
             known.places.append(place)

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs ``rag-rules`` and exits.
 
-    ``arguments``: the arguments of the command line; None for those of the process.
+    ``arguments``: the arguments of the command line; None for the arguments of this process.
     """
-    # The import takes longer than many commands run, so Ctrl-C may come while it runs.
+    # The import takes longer than many commands run. So Ctrl-C during the import must be handled too.
     try:
-        from .entry import main as run
+        from .entry import run_command_line
     except KeyboardInterrupt:
         print("rag-rules: interrupted", file=sys.stderr)  # noqa: T201 -- nothing else is imported yet
         sys.exit(130)
-    run(arguments)
+    run_command_line(arguments)
 
 
 __all__ = ["main"]

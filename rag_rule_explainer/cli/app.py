@@ -26,10 +26,8 @@ from .verify import verify
 
 
 class _Commands(TyperGroup):
-    """This group of commands turns Ctrl-C into an ``Abort``, which ``main`` reports to the user.
-
-    Typer itself would end the program without a message.
-    """
+    """This class runs the commands. It turns Ctrl-C into an ``Abort``, which ``main`` reports to the
+    user. Typer itself would end the program without a message."""
 
     @override
     def invoke(self, ctx: Any) -> Any:

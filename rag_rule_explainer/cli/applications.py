@@ -21,8 +21,8 @@ from .requests import SearchRequest
 
 
 def load_application(name: str) -> Any:
-    """Returns the object that ``module:object`` or ``FILE.py:object`` names; modules in the current
-    folder, and those beside the file, can be imported.
+    """Returns the object that ``module:object`` or ``FILE.py:object`` names. Modules in the current
+    folder and in the file's folder can be imported.
 
     Raises InvalidInput if there is no such object, or if the import fails.
     """
@@ -95,12 +95,13 @@ def application_explainer(
 _WANTS_KEYS = re.compile(
     r"string indices|'str' object|\bdict\b|\bmapping\b|KeyError|InvalidUpdateError", re.IGNORECASE
 )
-"""A pattern of the errors that Python, LangChain and LangGraph raise when a str is used as a dict."""
+"""A pattern for the errors that Python, LangChain and LangGraph raise when an application expects a
+dict and gets a str."""
 
 
 @contextmanager
 def advice_on_input_key(request: SearchRequest) -> Generator[None, None, None]:
-    """Adds advice to an error that is raised because the application needs a dict as input.
+    """Adds advice to an error that the block raises because the application needs a dict as input.
 
     The advice says how to pass a dict. It is added only if the input was a str.
     """
@@ -120,9 +121,9 @@ def advice_on_input_key(request: SearchRequest) -> Generator[None, None, None]:
 def application_input(
     integration: Integration, request: SearchRequest, question: str | None
 ) -> tuple[Any, str]:
-    """Returns the application's input, and the question in it.
+    """Returns the application's input, and the question that it contains.
 
-    ``question``: the question that the user gave; None if it is to be read from ``--input``.
+    ``question``: the question that the user gave; None if it must be read from ``--input``.
     """
     if request.subject.input is not None:
         try:

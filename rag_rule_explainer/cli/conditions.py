@@ -1,4 +1,4 @@
-"""This module parses predicates as they are written on a command line."""
+"""This module parses predicates in the form in which users write them on the command line."""
 
 import re
 import shlex
@@ -35,10 +35,10 @@ _JUDGEABLE = ("judged", "consistent-with", "same-answer")
 
 @dataclass(frozen=True, slots=True)
 class JudgedConditions:
-    """A ``JudgedConditions`` holds a judge and its options.
+    """A ``JudgedConditions`` makes predicates that a judge decides. It holds the judge and its options.
 
-    ``reference``: the text of the file to which a criterion refers; None if there is none. ``samples``:
-    the number of opinions on each answer. ``batch``: the number of answers in one request.
+    ``reference``: the text that a criterion refers to, read from a file; None if there is none.
+    ``samples``: the number of opinions on each answer. ``batch``: the number of answers in one request.
     """
 
     judge: Judge
@@ -47,7 +47,8 @@ class JudgedConditions:
     batch: int = 1
 
     def predicate(self, name: str, text: str) -> Predicate:
-        """Returns the predicate with this name, decided by the judge; ``text``: its argument, or ""."""
+        """Returns the predicate with this name, which the judge decides. ``text``: the argument that
+        the user wrote after the name; empty if there is none."""
         samples, batch = self.samples, self.batch
         if name == "judged":
             return judged(text, self.judge, self.reference, judge_samples=samples, batch=batch)
@@ -63,7 +64,7 @@ def needs_judge(written: str | None) -> bool:
 
 
 def may_be_judged(written: str | None) -> bool:
-    """Returns True for a predicate that a judge may decide, for all answers or for some of them."""
+    """Returns True for a predicate with which a judge may decide some or all answers."""
     return written is not None and _named(written) in _JUDGEABLE
 
 
@@ -79,7 +80,7 @@ def _overlap(overlap: str) -> float:
     try:
         share = float(overlap)
         same_answer(overlap=share)
-    except ValueError as error:  # InvalidInput is a ValueError
+    except ValueError as error:  # ``InvalidInput``, which ``same_answer`` raises, is a ValueError too
         raise InvalidInput(
             f"the overlap {overlap!r} is no share of words, such as 0.8; write {SYNTAX}"
         ) from error
@@ -145,7 +146,8 @@ _QUOTES = "'\""
 
 
 def _near(written: str, name: str) -> str:
-    """Returns a question such as "did you mean 'contains:TEXT'? "; empty if no predicate is similar."""
+    """Returns a question such as "did you mean 'contains:TEXT'? "; an empty text if no predicate is
+    similar."""
     named, _, text = re.sub(r"[=\s]+", "=", written, count=1).partition("=")
     if named in _WITH_TEXT or named == "judged":
         return f"did you mean '{named}:{text.strip(_QUOTES) or 'TEXT'}'? "
@@ -155,8 +157,8 @@ def _near(written: str, name: str) -> str:
 def option_for(name: str, text: str) -> str:
     """Returns how to write the predicate with this name as an option, such as ``--predicate refuses``.
 
-    Returns an empty text if there is no such predicate. ``text``: what the user wrote after the name, or
-    empty.
+    Returns an empty text if there is no such predicate. ``text``: what the user wrote after the name;
+    empty if the user wrote nothing.
     """
     if name in _ALONE and (not text or name not in _WITH_TEXT):
         return f"--predicate {name}"
@@ -168,8 +170,8 @@ def option_for(name: str, text: str) -> str:
 def parsed(written: str, judged_conditions: JudgedConditions | None = None) -> Predicate:
     """Returns the predicate that the user wrote, such as ``not:contains:25``.
 
-    ``judged_conditions``: the judge for predicates that a judge can decide; None without a judge. Raises
-    InvalidInput, with the syntax, if the text cannot be parsed.
+    ``judged_conditions``: the judge for predicates that a judge can decide; None if there is no judge.
+    Raises InvalidInput, with the correct syntax, if the text cannot be parsed.
     """
     if written.startswith("not:"):
         return negated(parsed(written.removeprefix("not:"), judged_conditions))

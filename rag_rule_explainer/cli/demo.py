@@ -1,6 +1,7 @@
-"""This module runs ``rag-rules demo``: it explains the wrong answers of two stories.
+"""This module runs ``rag-rules demo``, which explains the wrong answers of two stories.
 
-The stories are modelled on the paper; a real chain with a real retriever answers the questions."""
+The stories are modelled on the paper. A real chain with a real retriever answers their questions.
+"""
 
 from collections.abc import Iterator
 
@@ -37,7 +38,8 @@ def demo() -> None:
 
 def _story(number: int, story: Story) -> Iterator[Text]:
     try:
-        from langchain_core.documents import Document  # not imported above: only the demo needs it
+        # This import is not at the top of the file, because only the demo needs LangChain.
+        from langchain_core.documents import Document
         from langchain_rag_rule_explainer import RuleExplainer, lexical_chain
     except ImportError as error:
         raise MissingExtra.naming("langchain,bm25", "the demo's chain") from error

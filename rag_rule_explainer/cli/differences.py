@@ -1,4 +1,5 @@
-"""This module runs ``rag-rules diff`` on two files with explanations. The files are untrusted."""
+"""This module runs ``rag-rules diff``, which compares the explanations in two files. The files are
+untrusted."""
 
 from contextlib import suppress
 from json import dumps
@@ -18,7 +19,7 @@ from .options import After, BeforeFile, FailOnOption, IdOfOption, Json
 from .terminal import print_json, print_lines
 
 MOST_BYTES = 1 << 28
-"""The maximum size of a file, in bytes; an explanation with 4,096 long answers is far smaller."""
+"""The maximum size of a file, in bytes. An explanation with 4,096 long answers is far smaller."""
 
 _EXPECTED = "give a file that rag-rules explain --json printed"
 _CODES = {False: 0, True: 1, None: 3}
@@ -39,15 +40,16 @@ def print_diff(
     """
     before, after = load_explanation(a), load_explanation(b)
     comparison = compared(before, after, id_of=None if id_of is None else _by(id_of))
-    # Printing exits if the reader of the output has closed the pipe; the exit code must be right even
-    # then.
+    # Printing ends the program if the reader of the output has closed the pipe. That is suppressed, so
+    # that the exit code below is right even then.
     with suppress(SystemExit):
         _show(comparison, as_json=json)
     raise typer.Exit(_CODES[comparison.fails(fail_on)])
 
 
 def load_explanation(path: Path) -> Explanation:
-    """Returns the explanation in a file. Raises InvalidInput if the file has none or cannot be read."""
+    """Returns the explanation in a file. Raises InvalidInput if the file cannot be read or has no
+    explanation."""
     try:
         with path.open("rb") as file:
             content = file.read(MOST_BYTES + 1)
@@ -77,7 +79,8 @@ def _complaint(error: ValidationError) -> str:
 
 
 def _by(key: str) -> IdOf:
-    """Returns a function from a source to the text by which it is matched with the other file's sources.
+    """Returns a function from a source to the text by which it is matched with a source of the other
+    file.
 
     ``key``: "id" or "text", or a key of the sources' metadata.
     """
@@ -96,7 +99,8 @@ def _by(key: str) -> IdOf:
 
 def _show(comparison: Comparison, *, as_json: bool) -> None:
     if as_json:
-        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
+        # ``dumps`` writes ASCII and escapes control characters, so the output suits every encoding and
+        # terminal.
         print_json(dumps(comparison.model_dump(mode="json"), indent=2))
     else:
         print_lines(str(comparison).splitlines())

@@ -1,4 +1,5 @@
-"""This module is the entry point of ``rag-rules``; it prints every error as one line (exit code 2)."""
+"""This module is the entry point of ``rag-rules``. It prints every error as one line and then exits
+with code 2."""
 
 import re
 import sys
@@ -23,20 +24,20 @@ _ADVICE = (
     (re.compile(r"unexpected extra argument\S* \(\S+\.json\)"), _INTO_A_FILE),
     (re.compile(r"No such option: (--out|--output|--output-file|--format|-o)\b"), _INTO_A_FILE),
 )
-"""Patterns of error messages for options that users often try, each with the advice to add."""
+"""Patterns of error messages about mistakes that users often make, each with the advice to add."""
 _ASKING = ("explain", "estimate", "verify")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def run_command_line(arguments: Sequence[str] | None = None) -> None:
     """Runs ``rag-rules`` and exits.
 
     The exit code is 2 for bad input, 130 after an interrupt, and otherwise the code of the command.
-    ``arguments``: the arguments of the command line; None for those of the process.
+    ``arguments``: the arguments of the command line; None for the arguments of this process.
     """
     try:
         write_in_any_encoding()
-        # Help texts must call the command ``rag-rules``, even if it runs by "python -m": the shell
-        # completes only this name.
+        # Users can also start the program by "python -m". Help texts must call it ``rag-rules`` even
+        # then, because the shell completes only this name.
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
@@ -55,19 +56,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-@cache  # cached, because building it from all signatures takes longer than most commands run
+# The result is cached, because building it from all signatures takes longer than most commands run.
+@cache
 def _command() -> Callable[..., Any]:
     return get_command(app)
 
 
 def _command_of(error: TyperException, given: Sequence[str]) -> str:
-    """Returns the command that was given a wrong option, such as "rag-rules store prune"."""
+    """Returns the command that was called with a wrong option, such as "rag-rules store prune"."""
     context: Any = getattr(error, "ctx", None)
     return getattr(context, "command_path", None) or " ".join((_NAME, *_commands_in(given)))
 
 
 def _commands_in(given: Sequence[str]) -> Iterator[str]:
-    """Yields the names of the command and its subcommand that begin the arguments."""
+    """Yields the names of the command and its subcommand, with which the arguments begin."""
     command: Any = _command()
     for name in given:
         command = getattr(command, "commands", {}).get(name)

@@ -42,20 +42,23 @@ from .sources import load
 from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
-"""The ids of the sources in a rule, and its kind."""
+"""A rule that the user names: the ids of its sources, and its kind."""
 Predicates: TypeAlias = tuple[Predicate, Predicate | None]
-"""The condition of retention rules, and that of omission rules (None if it is the negation)."""
+"""The condition of retention rules, and the condition of omission rules. The second is None if it is
+the negation of the first."""
 
 
 def explain(request: SearchRequest, settings: Settings, printed: PrintedOptions) -> None:
-    """Explains the answer and prints the explanation. After an interrupt, the exit code is 130."""
+    """Explains the answer and prints the explanation. Exits with code 130 if the user interrupted the
+    search."""
     explanation = _explained_once_confirmed(request, settings)
     printed.show(explanation)
     print_notes(explanation, settings)
 
 
 def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Explanation:
-    """Returns the explanation; first asks the user to agree if the answer does not meet the condition."""
+    """Returns the explanation. If the answer does not meet the condition, the user is first asked
+    whether to search all the same."""
     if request.asking.yes:
         return explained_or_verified(request, settings)
     try:
@@ -72,7 +75,8 @@ def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Exp
 def explained_or_verified(
     request: SearchRequest, settings: Settings, rule: NamedRule | None = None
 ) -> Any:
-    """Returns the explanation of the requested answer; if ``rule`` is given, the verification of it."""
+    """Returns the explanation of the answer, or the verification of one rule. ``rule``: the rule to
+    verify; None for an explanation."""
     predicates = _predicates(request, request.condition.judge.judge())
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
     of_kind = _of_application if request.subject.app is not None else _of_sources
@@ -81,7 +85,8 @@ def explained_or_verified(
 
 
 def print_notes(explanation: Explanation, settings: Settings) -> None:
-    """Prints how many answers came from the store, if there is one. Exits with 130 after an interrupt."""
+    """Prints how many answers came from the store, if there is one. Exits with code 130 if the user
+    interrupted the search."""
     if settings.store is not None:
         counts = explanation.counts
         say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
@@ -139,9 +144,11 @@ def _of_sources(
 def _replay_of(
     request: SearchRequest, settings: Settings, source_set: SourceSet, rule: NamedRule | None
 ) -> Replay:
-    """Returns a replay by the model that ``--model`` names, after the user has agreed to its cost.
+    """Returns a replay by the model that ``--model`` names. The user must first agree to the number of
+    replays.
 
-    Without ``--model``, returns a replay by the offline reader, which costs nothing.
+    Without ``--model``, returns a replay by the offline reader, which costs nothing. ``rule``: the rule
+    to verify; None for an explanation.
     """
     if rule is None:
         plan = choose(settings, source_set)
@@ -152,7 +159,8 @@ def _replay_of(
         return offline_replay
     replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
     replays = plan.worst_case(source_set.lattice.size)
-    # If the number of replays is limited by the settings, the limit includes retries, so none are added.
+    # If the settings limit the number of replays, the limit includes retries. Then no retries are added
+    # to the number that the user is told.
     retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
     _agree_on_cost(replays, retries, yes=asking.yes)
     return replay
@@ -188,9 +196,9 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, 
 def _application(
     request: SearchRequest, incident: Incident | None
 ) -> tuple[Integration, Any, Any, list[Source] | None]:
-    """Returns the integration, the application, its input, and the documents to serve to it.
+    """Returns the integration, the application, its input, and the documents that it gets.
 
-    The documents are None if the application is to retrieve itself.
+    The documents are None if the application retrieves its documents itself.
     """
     if request.subject.app is None:
         raise InvalidInput("there is no application; name one with --app")
@@ -227,8 +235,8 @@ def _of_application(
     integration, application, given, documents = _application(request, incident)
     is_capped = not request.asking.yes and settings.limits.replays is None
     if is_capped:
-        # Every replay may cost money, and the number of replays is not known before the retrieval. So it
-        # is limited, because the user cannot be asked to agree to it.
+        # Every replay may cost money, and the number of replays is known only after the retrieval. The
+        # user cannot be asked to agree at that point, so the number is limited.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
     with ProgressBar(keep=False) as bar, exits_as_errors(), advice_on_input_key(request):
         explainer = application_explainer(integration, application, request, settings, predicates, bar)
@@ -272,7 +280,8 @@ def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
 
 
 def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
-    """Returns the settings. If their store has no namespace, it gets one made of the model's options."""
+    """Returns the settings with a namespace for their store. If the store has none, the namespace is
+    made of the options about the model."""
     store, asking = settings.store, request.asking
     if store is None or store.namespace is not None:
         return settings

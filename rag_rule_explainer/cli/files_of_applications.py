@@ -1,4 +1,4 @@
-"""This module finds the module that a file of an application is, for ``--app FILE.py:object``."""
+"""This module finds the Python module for a file that the user names by ``--app FILE.py:object``."""
 
 import re
 from pathlib import Path
@@ -10,10 +10,11 @@ _SUFFIX = ".py"
 
 
 def file_named(written: str, name: str) -> Path | None:
-    """Returns the Python file that is written before the colon of ``--app``; None for a module.
+    """Returns the Python file that stands before the colon of ``--app``; None if a module stands there.
 
-    ``name``: the whole value of the option, for messages. Raises InvalidInput for a file that does not
-    exist, or that Python cannot import, and for anything else that is no module.
+    ``written``: the text before the colon. ``name``: the whole value of the option, for error messages.
+    Raises InvalidInput if the file does not exist or cannot be imported by Python, and if the text is
+    neither a file nor a module.
     """
     is_module = all(map(str.isidentifier, written.split(".")))
     if is_module and not written.endswith(_SUFFIX):
@@ -37,8 +38,8 @@ def file_named(written: str, name: str) -> Path | None:
 
 
 def imported_from(file: Path) -> tuple[str, str]:
-    """Returns the folder that the file's module is imported from, and the module's name there: a file of
-    a package is imported as a part of it."""
+    """Returns the folder from which Python must import the file, and the name of its module. A file in
+    a package is imported as a module of the package."""
     folder, names = file.parent, [file.stem]
     while (folder / "__init__.py").is_file() and folder.name.isidentifier():
         names.insert(0, folder.name)
@@ -47,8 +48,8 @@ def imported_from(file: Path) -> tuple[str, str]:
 
 
 def check_imported(module: ModuleType, file: Path) -> None:
-    """Raises InvalidInput if the module is of another file: it has the name of one that Python has
-    already imported."""
+    """Raises InvalidInput if Python has imported another file instead of ``file``. This happens if a
+    module of the same name was already imported."""
     found = getattr(module, "__file__", None)
     if found is None or not Path(found).resolve() == file:
         raise InvalidInput(

@@ -1,6 +1,7 @@
 """This module chooses the integration that explains an application.
 
-The framework of the application decides. Without a framework, it is the integration for plain functions.
+The framework of the application decides. If the application uses no framework, the integration for plain
+functions is chosen.
 """
 
 import inspect
@@ -19,14 +20,15 @@ from ..instrumentation.registered import frameworks, integrations
 class Integration:
     """This class imports one integration for the command line, and makes its explainers.
 
-    ``name``: the name of the integration, which is also the name of the package's extra for it.
+    ``name``: the name of the integration. The package's extra that installs it has the same name.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._installed = _package_of(name)
         try:
-            # imported only when needed: it is optional, and the import takes about a second
+            # An integration is imported only when it is needed: it is optional, and the import takes
+            # about a second.
             self._package = import_module(self._installed)
             self._reading = import_module(f"{self._installed}.reading")
         except ImportError as error:
@@ -34,7 +36,8 @@ class Integration:
 
     @classmethod
     def of(cls, application: Any, chosen: str | None) -> "Integration":
-        """Returns the integration with the name ``chosen``; if it is None, the one that fits."""
+        """Returns the integration with the name ``chosen``. If ``chosen`` is None, returns the
+        integration that fits the application."""
         return cls(chosen or _name_of(_found_for(application)))
 
     def explainer(self, application: Any, name: str, **parameters: Any) -> Any:
@@ -58,7 +61,7 @@ class Integration:
         return self._package.RuleExplainer(application, **parameters)
 
     def question_in(self, given: Any) -> str:
-        """Returns the question in an application's input."""
+        """Returns the question that an application's input contains."""
         return self._reading.question_in(given)
 
 
@@ -84,12 +87,13 @@ def _name_of(package: str) -> str:
 
 
 def _found_for(application: Any) -> str:
-    """Returns the package of the integration that fits the application.
+    """Returns the name of the package that integrates the application's framework.
 
-    If the application's class belongs to a framework, this framework decides. For a function, its module
-    decides, if it imports exactly one integration or, without an integration, exactly one framework.
-    Otherwise a function without parameters is called, and its result decides. All other functions get the
-    integration for plain functions. Raises InvalidInput if the module imports several.
+    If the application's class belongs to a framework, this framework decides. For a function, the imports
+    of its module decide, if they name exactly one integration, or no integration and exactly one
+    framework. Otherwise a function without parameters is called, and the class of its result decides. All
+    other functions get the integration for plain functions. Raises InvalidInput if the module imports
+    several integrations or frameworks.
     """
     found = _built_with(application)
     if found is not None:
@@ -120,21 +124,23 @@ def _built_with(application: Any) -> str | None:
 
 
 def _made_with(function: Any) -> str | None:
-    """Calls a function without parameters, and returns the integration for its result.
+    """Calls a function without parameters, and returns the package of the integration for its result.
 
-    Returns None if the function has parameters, or if no framework made the result.
+    Returns None if the function has parameters, or if its result belongs to no framework.
     """
     try:
         needs = inspect.signature(function).parameters
     except (TypeError, ValueError):  # some built-in functions have no signature
         return None
-    with suppress(Exception):  # ignored here, because the explanation will report the same error
+    # An error is ignored, because the explanation will call the function too and will report the error.
+    with suppress(Exception):
         return None if needs else _built_with(function())
     return None
 
 
 def _of_framework(root: str) -> str | None:
-    """Returns the package of an integration. ``root``: the name of its framework or of the package."""
+    """Returns the package of an integration; None if there is none. ``root``: the name of the
+    framework or of the package itself."""
     return root if root in integrations().values() else frameworks().get(root)
 
 

@@ -1,8 +1,8 @@
 """This module lets commands declare their options in groups, which several commands can share.
 
-A group is a dataclass: each of its fields is an option or another group. The command receives the
-dataclass with all values, which has validated them. If a group has a ``PANEL``, this is the heading of
-its options in the help.
+A group is a dataclass. Each of its fields is an option or another group. The command gets an instance of
+the dataclass with all values, which the dataclass has validated. If a group has a ``PANEL``, this is the
+heading of its options in the help.
 """
 
 import inspect
@@ -17,10 +17,10 @@ from typer.models import OptionInfo
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns the command in the form that Typer needs: with one parameter for each option.
+    """Returns the command in the form that Typer needs, with one parameter for each option.
 
-    Each parameter that is a dataclass is replaced by the options of its fields, which have Typer's
-    annotations. No two options may have the same name.
+    Each parameter that is a group is replaced by the options in the group's fields. No two options may
+    have the same name.
     """
 
     @wraps(command)
@@ -43,7 +43,7 @@ def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
 
 
 def _shown(hint: Any, panel: str | None) -> Any:
-    """Returns the annotation of an option, with ``panel`` as its heading in the help.
+    """Returns the annotation of an option. In the help, the option is listed under the heading ``panel``.
 
     The option is copied, because several commands may share it.
     """
@@ -53,12 +53,13 @@ def _shown(hint: Any, panel: str | None) -> Any:
     placed = copy(option)
     placed.rich_help_panel = panel
     if kind is bool:
-        placed.metavar = " "  # otherwise the help would show <bool>, although a flag takes no value
+        placed.metavar = " "  # The help would otherwise show <bool>, although a flag takes no value.
     return Annotated[kind, placed]
 
 
 def _filled(taker: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
-    """Returns the arguments of ``taker``, a command or a group, made from the values of the options."""
+    """Returns the arguments of ``taker``, which is a command or a group. ``given``: the values of all
+    options, by name."""
     return {
         parameter.name: hint(**_filled(hint, given)) if _is_group(hint) else given[parameter.name]
         for parameter, hint in _parameters(taker)

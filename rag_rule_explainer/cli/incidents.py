@@ -6,7 +6,7 @@ The file is untrusted.
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
 from ..sources import Source, SourceSet
@@ -18,8 +18,12 @@ _EXPECTED = (
 )
 
 
+_ALIASES = AliasChoices("documents", "docs", "sources", "contexts", "source_documents")
+"""The names under which logs keep the documents."""
+
+
 class LoggedDocument(BaseModel):
-    """This model reads one document of a log. Fields that it does not know are ignored."""
+    """This model reads one logged document. Unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True)
 
@@ -29,20 +33,21 @@ class LoggedDocument(BaseModel):
     metadata: dict[str, JsonValue] = {}
 
     def source(self, place: int) -> Source:
-        """Returns the document as a source; if it has no id, its id is "D" and its position ``place``."""
+        """Returns the document as a source. If it has no id, its id is "D" followed by ``place``, its
+        position."""
         metadata: dict[str, Any] = {**self.metadata, **({"title": self.title} if self.title else {})}
         identity = f"D{place}" if self.id is None else self.id
         return Source(identity, self.text, metadata)
 
 
 class Incident(BaseModel):
-    """This model reads a logged answer, with its question and documents if the log has them."""
+    """This model reads a logged answer. The log may also have its question and documents."""
 
     model_config = ConfigDict(strict=True)
 
     answer: str
     question: str | None = None
-    documents: list[LoggedDocument] | None = None
+    documents: list[LoggedDocument] | None = Field(None, validation_alias=_ALIASES)
     pinned: list[str] = []
 
     def sources(self) -> SourceSet | None:

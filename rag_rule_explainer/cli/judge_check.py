@@ -34,7 +34,8 @@ from .searching import check_priced, parsed_prices, parsed_store
 from .terminal import counted, print_json, print_lines, unstyled
 
 EACH_ITS_OWN = "consistent-with"
-"""The predicate that, if it has no text, compares each answer with the truth on the answer's line."""
+"""The predicate that can be written without a text. It then compares each answer with the truth that
+the answer's line in the file gives."""
 
 _NEEDED = {
     EACH_ITS_OWN: {
@@ -44,7 +45,7 @@ _NEEDED = {
     "cites": {"sources": "which cites looks for; add them as a list of {id, text}"},
     "mentions": {"sources": "which mentions looks for; add them as a list of {id, text}"},
 }
-"""By the name of a predicate: the fields that every line must have, each with the reason."""
+"""For each predicate that needs them: the fields that every line must have, each with the reason."""
 
 _USUAL_RETRIES = Retries()
 _SYNTAX = SYNTAX.replace(f"{EACH_ITS_OWN}:TEXT", f"{EACH_ITS_OWN}[:TEXT]")
@@ -112,8 +113,8 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     )
     options = JudgeOptions(judge_model, judge_base_url, judge_samples, reference, judge_batch)
     check = _checked(labels, predicate, options, settings)
-    # Printing exits if the reader of the output has closed the pipe; the exit code must be right even
-    # then.
+    # Printing ends the program if the reader of the output has closed the pipe. That is suppressed, so
+    # that the exit code below is right even then.
     with suppress(SystemExit):
         _show(check, show, as_json=json)
     raise typer.Exit(130 if check.stop_reason == INTERRUPTED else 3 if check.unknown else 0)
@@ -123,7 +124,8 @@ def _checked(labels: Path, written: str, options: JudgeOptions, settings: Settin
     options.check((written,))
     cases = load_labels(labels, _needed(written))
     judged_conditions = options.judged_conditions(options.judge())
-    # Made once before all lines are judged: an error in the predicate is not the fault of a line.
+    # The predicate is made once before all lines are judged, so that an error in it is not reported as an
+    # error of some line.
     _predicate(written, judged_conditions, cases[0])
     with counted("answers judged") as progress:
         return check_judge(
@@ -140,7 +142,8 @@ def _needed(written: str) -> dict[str, str]:
 
 
 def _predicate(written: str, judged_conditions: JudgedConditions | None, case: LabelledCase) -> Predicate:
-    """Returns the predicate for one line, with the truth and the reference that the line has."""
+    """Returns the predicate for one line of the file. It uses the truth and the reference of the line,
+    if the line has them."""
     if written.removeprefix("not:") == EACH_ITS_OWN:
         written = f"{written}:{case.truth}"
     if judged_conditions is not None and case.reference is not None:
@@ -150,7 +153,8 @@ def _predicate(written: str, judged_conditions: JudgedConditions | None, case: L
 
 def _show(check: JudgeCheck, show: int, *, as_json: bool) -> None:
     if as_json:
-        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
+        # ``dumps`` writes ASCII and escapes control characters, so the output suits every encoding and
+        # terminal.
         print_json(json_module.dumps(check.model_dump(mode="json"), indent=2))
     else:
         print_lines(check.lines(show))

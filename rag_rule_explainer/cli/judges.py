@@ -14,9 +14,10 @@ from .sources import read_text
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """This class holds the options about a judge, which ``check`` validates.
+    """This class holds the options about a judge. ``check`` validates them.
 
-    ``reference``: a file to which the criterion refers. ``batch``: the number of answers in one request.
+    ``reference``: the file with the text that the criterion refers to. ``batch``: the number of answers
+    in one request.
     """
 
     model: str | None = None
@@ -26,7 +27,8 @@ class JudgeOptions:
     batch: int = ALONE
 
     def check(self, written: Iterable[str | None]) -> None:
-        """Raises InvalidInput for options that would have no effect. ``written``: the predicates."""
+        """Raises InvalidInput for options that would have no effect. ``written``: the predicates as
+        the user wrote them."""
         predicates = tuple(written)
         options = {
             "--judge-base-url": self.base_url is not None,

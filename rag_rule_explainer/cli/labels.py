@@ -15,7 +15,7 @@ EXPECTED = 'give lines like {"question": "...", "answer": "...", "label": true}'
 
 
 class LabelLine(BaseModel):
-    """This model reads one line of a file of labels. Fields that it does not know are ignored."""
+    """This model reads one line of a file with labels. Unknown fields are ignored."""
 
     model_config = ConfigDict(strict=True)
 
@@ -34,8 +34,8 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
     """Returns the labelled answers in a file.
 
     An answer without an id gets one from its line, such as "line 3". ``needed``: the fields that the
-    predicate needs in every line, each with the reason. Raises InvalidInput if there is no such file, or
-    it has no labels; and for a malformed line, a label that is null, or an id that occurs twice.
+    predicate needs in every line, each with the reason. Raises InvalidInput if there is no such file or
+    no label in it, for a malformed line, for a label that is null, and for an id that occurs twice.
     """
     cases, unlabelled = half_labelled(path, needed)
     if unlabelled:
@@ -48,10 +48,11 @@ def load_labels(path: Path, needed: Mapping[str, str]) -> list[LabelledCase]:
 
 
 def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledCase], list[str]]:
-    """Returns the labelled answers, and the lines whose label is null, such as "line 3".
+    """Returns the labelled answers in a file, and the names of the lines whose label is null, such as
+    "line 3".
 
-    Both may be empty. Raises InvalidInput as ``load_labels`` does, but not for labels that are null and
-    not for a file without labels.
+    Each list may be empty. Raises InvalidInput as ``load_labels`` does, except for labels that are null
+    and for a file without labels.
     """
     cases: list[LabelledCase] = []
     unlabelled: list[str] = []

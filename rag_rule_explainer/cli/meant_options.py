@@ -1,4 +1,4 @@
-"""This module finds the right option when a user writes one that does not exist."""
+"""This module finds the option that a user meant when the written option does not exist."""
 
 import re
 import shlex
@@ -15,10 +15,10 @@ _KINDS = {
 
 
 def meant_instead(message: str, command: str, arguments: Sequence[str]) -> str:
-    """Returns an error message with the option that the user meant, if it is known.
+    """Returns an error message that suggests the option that the user meant.
 
-    Users write the name of a predicate or of a kind of rule as an option, such as ``--contains``. Any
-    other message is returned unchanged.
+    Users may write the name of a predicate or of a kind of rule as an option, such as ``--contains``. A
+    message about anything else is returned unchanged.
     """
     found = _NO_OPTION.match(message)
     if found is None:
@@ -33,7 +33,8 @@ def meant_instead(message: str, command: str, arguments: Sequence[str]) -> str:
 
 
 def _value_of(option: str, arguments: Sequence[str]) -> str:
-    """Returns the value that follows an option; empty if nothing follows, or another option."""
+    """Returns the value that follows an option in the arguments; an empty text if nothing or another
+    option follows."""
     for place, each in enumerate(arguments):
         if each.startswith(f"{option}="):
             return each.partition("=")[2]

@@ -1,4 +1,4 @@
-"""This module makes the replays and judges of commands.
+"""This module makes the functions that answer and judge for the commands.
 
 They use the offline reader, or a chat model at an OpenAI-compatible endpoint.
 """
@@ -26,16 +26,17 @@ _VERSIONED = re.compile(r"/v\d+\w*$")
 
 
 def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
-    """Returns the answer of the offline reader, which takes it from the sources without a model."""
+    """Returns the answer of the offline reader. It copies the answer from the sources, without a
+    model."""
     return Answer(read_answer(question, [source.passage for source in sources]))
 
 
 def chat_model_replay(
     name: str, base_url: str | None, temperature: float | None, key: str | None = None
 ) -> Replay:
-    """Returns a replay that calls a chat model by ``ChatOpenAI``.
+    """Returns a replay function that calls a chat model by ``ChatOpenAI``.
 
-    ``key``: the environment variable with the API key; None for the usual one. Raises MissingExtra if
+    ``key``: the environment variable that has the API key; None for the usual one. Raises MissingExtra if
     ``langchain_openai`` is not installed, and InvalidInput if there is no key.
     """
     try:
@@ -95,15 +96,15 @@ def _first_look(place: str | None, message: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NamedJudge:
-    """This class replaces the judge in an estimate, which needs only the judge's name.
+    """This class stands for the judge in an estimate, which needs only the judge's name.
 
-    So no request is made, and no API key is needed.
+    It needs no API key, because it makes no requests.
     """
 
     judge_name: str
 
     def __call__(self, _: JudgeRequest, /) -> NoReturn:
-        """Raises AssertionError, because an estimate must not call the judge."""
+        """Raises AssertionError, because an estimate must never call the judge."""
         raise AssertionError(f"{self.judge_name} was to be named only")
 
 

@@ -1,4 +1,4 @@
-"""This module makes the store that ``--store`` names."""
+"""This module makes the store that the option ``--store`` names."""
 
 from pathlib import Path
 
@@ -8,8 +8,8 @@ from ..storing.store import Store
 
 
 def store_at(url: str, namespace: str | None = None) -> Store:
-    """Returns the store at the URL. Raises InvalidInput if its file would be in a folder that does not
-    exist: then the path was probably misspelt."""
+    """Returns the store at the URL. Raises InvalidInput if the folder of its file does not exist,
+    because the path is then probably misspelt."""
     address = Address.of(url)
     folder = Path(address.target).parent
     if address.dialect == "sqlite" and not folder.is_dir():

@@ -1,4 +1,4 @@
-"""This module prints an explanation in the form that was asked for."""
+"""This module prints an explanation in the form that the user chose."""
 
 from dataclasses import dataclass
 
@@ -13,8 +13,8 @@ _USUAL = "text"
 
 @dataclass(frozen=True, slots=True)
 class PrintedOptions:
-    """These options name the form in which an explanation is printed; ``--json`` is short for ``--format
-    json``. Raises InvalidInput for a form that does not exist, and for two forms."""
+    """These options choose the form in which an explanation is printed; ``--json`` is short for
+    ``--format json``. Raises InvalidInput for an unknown form, and if two different forms are given."""
 
     json: Json = False
     format: FormatOption = _USUAL
@@ -27,12 +27,15 @@ class PrintedOptions:
 
     @property
     def form(self) -> ReportForm:
-        """Returns the form that was asked for."""
+        """Returns the form that the user chose."""
         return FORMS["json" if self.json else self.format]
 
     def show(self, explanation: Explanation, finding: str = "") -> None:
-        """Prints the explanation on stdout, as text after the ``finding``. What another form leaves out
-        of these is said on stderr."""
+        """Prints the explanation on stdout. ``finding``: a text about the result, which is printed before
+        it; empty for none.
+
+        Other forms than text may leave out the finding or the caveats. These are then printed on stderr.
+        """
         form = self.form
         if finding and form.name == _USUAL:
             print_lines([finding, ""])

@@ -1,4 +1,4 @@
-"""This module groups the options of commands that do not become ``Settings``.
+"""This module defines the groups of options that do not become ``Settings``.
 
 They are about the question, the application, the model and the judge.
 """
@@ -42,7 +42,7 @@ from .options import (
 
 @dataclass(frozen=True, slots=True)
 class SubjectOptions:
-    """These options give the question, and the sources or the application to answer it from."""
+    """These options give the question, and either the sources or the application that answers it."""
 
     PANEL: ClassVar = "What is explained"
 
@@ -64,7 +64,7 @@ class SubjectOptions:
 
 @dataclass(frozen=True, slots=True)
 class RecordingOptions:
-    """These options say which run is explained, and how an application is replayed."""
+    """These options choose the run to explain, and say how an application is replayed."""
 
     PANEL: ClassVar = "Runs of an application"
 
@@ -78,7 +78,7 @@ class RecordingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """These options define the condition of the rules, and its judge."""
+    """These options define the condition of the rules, and the judge that decides it."""
 
     PANEL: ClassVar = "The condition, and who judges it"
 
@@ -92,7 +92,8 @@ class Condition:
 
     @property
     def written(self) -> tuple[str, str | None]:
-        """Returns the texts of the two predicates, for retention rules and for omission rules."""
+        """Returns the predicates as the user wrote them: for retention rules, and for omission rules
+        (None if it is the negation)."""
         return self.predicate, self.omission_predicate
 
     @property
@@ -149,6 +150,8 @@ class SearchRequest:
             "--on-new-query": self.recording.on_new_query,
             "--ignore": self.recording.ignore or None,
             "--replay-bound": self.recording.replay_bound,
+            "--scope": _other_than("seen", self.recording.scope),
+            "--on-no-retrieval": _other_than("error", self.recording.on_no_retrieval),
         }
         excluded = of_apps if subject.app is None else of_sources
         for option, value in excluded.items():
@@ -156,8 +159,8 @@ class SearchRequest:
                 problem = "goes with --app only" if subject.app is None else "does not go with --app"
                 raise InvalidInput(f"{option} {problem}; leave one of them out")
         for option, value in of_models.items():
-            # Without ``--model`` the offline reader answers. The user, who named an endpoint, would think
-            # that the endpoint answered.
+            # Without ``--model``, the offline reader answers. A user who names an endpoint would wrongly
+            # believe that the endpoint answered, so this is an error.
             if value is not None and asking.model is None:
                 raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
         if subject.input is not None and subject.input_key is not None:
@@ -172,8 +175,12 @@ class SearchRequest:
         return self.asking.model is None and self.subject.app is None
 
 
+def _other_than(usual: str, value: str) -> str | None:
+    return None if value == usual else value
+
+
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:
-    """Returns the ids in one or several comma-separated lists. An id with a comma stands in double
-    quotes."""
+    """Returns the ids in one or several comma-separated lists; an empty tuple if ``given`` is None. In
+    a list, an id that contains a comma must stand in double quotes."""
     rows = (row for ids in given or () for row in csv.reader(ids.splitlines(), skipinitialspace=True))
     return tuple(each.strip() for row in rows for each in row if each.strip())

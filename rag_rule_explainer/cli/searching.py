@@ -1,4 +1,4 @@
-"""This module groups the options that become settings: how to search, and how much to spend."""
+"""This module defines the groups of options that become ``Settings``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ class Testing:
     sizes: SizesOption = None
 
     def settings(self, more: Mapping[str, Any] | None = None) -> SettingsFields:
-        """Returns these options as settings; ``more``: further fields of ``Sampled``.
+        """Returns these options as settings. ``more``: further fields of ``Sampled``; None for no others.
 
         Raises InvalidInput for an option that has no effect without another option.
         """
@@ -103,7 +103,7 @@ class MiningOptions:
     speculate: Speculate = 0.0
 
     def settings(self) -> SettingsFields:
-        """Returns these as settings. Raises InvalidInput for a wrong ``--partition`` or ``--others``."""
+        """Returns the settings. Raises InvalidInput for a wrong ``--partition`` or ``--others``."""
         return {
             "rules": self.rules,
             "granularity": parsed_ids(self.granularity),
@@ -113,7 +113,7 @@ class MiningOptions:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """Returns the fields of ``Sampled`` that these options give; None for an option not given."""
+        """Returns the fields of ``Sampled`` that these options set; None for an option not given."""
         return {
             "max_rules": self.max_rules,
             "jointly": self.jointly or None,
@@ -134,7 +134,7 @@ class MiningOptions:
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """These options limit the spending and the speed, and name the store."""
+    """These options limit the spending and the speed, and name the store for paid answers."""
 
     PANEL: ClassVar = "What may be spent, and where it is kept"
 
@@ -153,11 +153,11 @@ class Spending:
     repeat_check: RepeatCheck = True
 
     def settings(self, *, free: bool) -> SettingsFields:
-        """Returns these options as settings; ``free``: True if replays cost nothing.
+        """Returns these options as settings. ``free``: True if replays cost nothing.
 
         Raises InvalidInput for options that do not fit together.
         """
-        # If replays are free, their number is limited only by the largest limit that is allowed.
+        # The number of free replays is limited only by the largest limit that is allowed.
         cap = self.max_replays or (MOST_REPLAYS if free else None)
         check_priced(self.max_cost, self.price)
         return {
@@ -190,14 +190,14 @@ class VotingOptions:
 
 @dataclass(frozen=True, slots=True)
 class TrialOptions:
-    """These options say how ``rag-rules verify`` tests the one rule that it is given."""
+    """These options say how ``rag-rules verify`` tests the given rule."""
 
     testing: Testing
     spending: Spending
     voting: VotingOptions
 
     def settings(self, kind: Literal["retention", "omission"], *, free: bool) -> Settings:
-        """Returns the settings for a rule of this kind; ``free``: True if replays cost nothing.
+        """Returns the settings for verifying a rule of this kind. ``free``: True if replays cost nothing.
 
         Raises InvalidInput for options that do not fit together.
         """
@@ -217,7 +217,7 @@ class SearchOptions:
     voting: VotingOptions
 
     def settings(self, *, free: bool = False) -> Settings:
-        """Returns the settings; ``free``: True if replays cost nothing.
+        """Returns all these options as settings. ``free``: True if replays cost nothing.
 
         Raises InvalidInput for options that do not fit together.
         """
@@ -239,7 +239,7 @@ _GIVE_PRICES = (
 
 
 def check_priced(cost: float | None, prices: list[str] | None) -> None:
-    """Raises InvalidInput if the cost is limited and no prices are given."""
+    """Raises InvalidInput if the cost is limited but no prices are given."""
     if cost is not None and not prices:
         raise InvalidInput(f"--max-cost needs the price of tokens; {_GIVE_PRICES}")
 
@@ -269,7 +269,7 @@ def _parsed_price(written: str) -> tuple[str, Price]:
 
 
 def _store_of(url: str | None, namespace: str | None) -> Store | None:
-    """Returns the store at the URL; if it has no namespace, a later step adds one.
+    """Returns the store at the URL. If the user gave no namespace, a later step adds one.
 
     Raises InvalidInput if there is a namespace but no URL.
     """

@@ -33,7 +33,7 @@ _DOCUMENTS = (".csv", ".doc", ".docx", ".epub", ".htm", ".html", ".odt", ".pdf",
 
 
 TEXT_ALIASES = AliasChoices("text", "page_content", "content")
-"""The keys that a source's text may have; if there are several, the first one in this list is used."""
+"""The keys under which a source may have its text. If a source has several of them, the first is used."""
 Identity: TypeAlias = Annotated[
     str, BeforeValidator(lambda given: str(given) if type(given) is int else given)
 ]
@@ -41,9 +41,10 @@ Identity: TypeAlias = Annotated[
 
 
 class SourceLine(BaseModel):
-    """This model reads a source from one line of JSONL, also from a document in LangChain's form.
+    """This model reads a source from one line of JSONL. The line may also be a document in LangChain's
+    form.
 
-    Fields that it does not know are ignored.
+    Unknown fields are ignored.
     """
 
     model_config = ConfigDict(strict=True)
@@ -62,9 +63,9 @@ class SourceLine(BaseModel):
 def load(path: Path, question: str, top_k: int | None) -> SourceSet:
     """Returns the sources in a file or a folder; "-" is standard input.
 
-    ``top_k``: return only so many sources that match the question best, the best first; None for all.
-    Raises InvalidInput if there is no such path, or no source in it, and for an id that is empty or
-    occurs twice.
+    ``top_k``: return only this number of sources, those that match the question best, the best first;
+    None for all. Raises InvalidInput if the path does not exist or has no source, and for an id that is
+    empty or occurs twice.
     """
     written = str(path)
     if written == "-":
@@ -103,7 +104,7 @@ def _check_kind(path: Path) -> None:
 
 
 def _from_folder(folder: Path) -> list[Source]:
-    """Returns the text files in a folder and its subfolders as sources, without empty ones.
+    """Returns the text files in a folder and its subfolders as sources. Empty files are left out.
 
     Prints which files were not read. Raises InvalidInput for a link to a text that does not exist.
     """
@@ -130,7 +131,8 @@ def _from_folder(folder: Path) -> list[Source]:
 
 
 def _counted(files: Collection[Path]) -> str:
-    """Returns how many files of each suffix there are, such as "2 .pdf files"; empty without files."""
+    """Returns how many files of each suffix there are, such as "2 .pdf files"; an empty text if there
+    are none."""
     kinds = Counter(file.suffix.lower() for file in files)
     counts = [f"{count} {kind}" for kind, count in kinds.most_common()]
     return f"{phrase(counts)} file{'s' * (len(files) != 1)}" if counts else ""
@@ -148,13 +150,13 @@ def _from_stdin() -> str:
 
 
 def _in_lines(content: str, where: str) -> list[Source]:
-    """Returns the source on each line, or each source of a JSON list.
+    """Returns the sources in a text that has one source on each line, or a JSON list of sources.
 
-    A source without an id gets a name from its metadata, or else "D" with its position. ``where``: the
-    name of the file, for error messages.
+    A source without an id gets a name from its metadata, else "D" and its position. ``where``: the name
+    of the file, for error messages.
     """
     begun = content.lstrip()
-    # A list may also stand on one line, so the first character decides how the content is read.
+    # The whole JSON list may stand on one line, so the form is recognised by the first character.
     parts = _listed(begun, where) if begun.startswith("[") else _by_line(begun and content, where)
     lines = [_line(part, at) for at, part in parts]
     _check_ids({at: line.id for (at, _), line in zip(parts, lines, strict=True)})
@@ -186,7 +188,7 @@ def _listed(content: str, where: str) -> list[tuple[str, str]]:
 def _check_ids(ids: Mapping[str, str | None]) -> None:
     """Raises InvalidInput for an id that occurs twice.
 
-    ``ids``: by the place of a line, such as "a.jsonl, line 3", the id on it; None if there is none.
+    ``ids``: for each line, such as "a.jsonl, line 3", the id on it; None if the line has no id.
     """
     seen = dict[str, str]()
     for at, name in ids.items():
@@ -209,7 +211,7 @@ def _line(line: str, where: str) -> SourceLine:
 
 
 def complaint(error: ValidationError) -> str:
-    """Returns the message for the first error in a record, with the name of the field."""
+    """Returns the error message for the first error in a record. It names the field with the error."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "missing" and first["loc"][-1:] == ("text",) and isinstance(first["input"], dict):
@@ -231,7 +233,8 @@ def read_text(file: Path, expected: str = _EXPECTED) -> str:
     """
     try:
         content = file.read_bytes()
-        # PowerShell and Notepad may write UTF-16, which a byte order mark at the beginning shows.
+        # PowerShell and Notepad may write UTF-16. A byte order mark at the beginning of the file then
+        # shows this.
         return content.decode("utf-16" if content[:2] in _UTF_16 else "utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError as error:
         raise InvalidInput(f"there is no {file}; {expected}") from error

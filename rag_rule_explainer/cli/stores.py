@@ -1,4 +1,4 @@
-"""This module runs ``rag-rules store``: it lists, prunes and exports a store.
+"""This module runs ``rag-rules store``, which lists, prunes and exports the content of a store.
 
 Texts from a store are untrusted.
 """
@@ -16,8 +16,8 @@ from .terminal import print_json, print_lines
 if TYPE_CHECKING:
     from ..storing.maintenance import NamespaceInfo, StoreInfo
 
-# The functions import the package ``storing`` when they run, so that other commands need not load
-# SQLAlchemy.
+# The functions below import the package ``storing`` only when they run, so that other commands do not
+# have to load SQLAlchemy.
 
 store = typer.Typer(name="store", help="Look at a store of paid answers, prune it, export it.")
 
@@ -55,7 +55,8 @@ def _export(url: Url, namespace: Namespace = None) -> None:
     from ..storing.maintenance import export
 
     for record in export(url, namespace):
-        # ``dumps`` writes ASCII, which every encoding has, and escapes control characters.
+        # ``dumps`` writes ASCII and escapes control characters, so the output suits every encoding and
+        # terminal.
         print_json(json.dumps(record))
 
 

@@ -1,8 +1,8 @@
 """This module contains the two stories of the demo, modelled on examples in the paper.
 
-The paper is *Rule-Based Explanations for Retrieval-Augmented LLM Systems*. The texts are our own and all
-fiction, written for this project: the studies, clinics, programmes and findings do not exist. No text in
-this module is medical advice.
+The paper is *Rule-Based Explanations for Retrieval-Augmented LLM Systems*. The texts are fiction, written
+for this project: the studies, clinics, programmes and findings do not exist. No text in this module is
+medical advice.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A ``Document`` is one text of a story's corpus. Its id is short, because rules contain it."""
+    """A ``Document`` is one text of a story's corpus. It has a short id, because rules show the id."""
 
     id: str
     title: str
@@ -20,10 +20,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """A ``Story`` holds a question, the documents retrieved for it, and the symptom of a wrong answer.
+    """A ``Story`` holds a question, the documents retrieved for it, and a sign of the wrong answer.
 
-    ``symptom``: a text that only a wrong answer contains; the answer from all ``documents`` contains it.
-    ``corpus``: the ``documents``, and others that a lexical retriever does not return.
+    ``symptom``: a text that only a wrong answer contains. The answer from all ``documents`` contains it.
+    ``corpus``: the ``documents``, and further documents that a lexical retriever does not find.
     """
 
     name: str

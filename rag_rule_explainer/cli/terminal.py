@@ -1,4 +1,4 @@
-"""This module prints for the command line: results to stdout, everything else to stderr."""
+"""This module prints for the command line. Results go to stdout, everything else goes to stderr."""
 
 import os
 import sys
@@ -18,9 +18,10 @@ _STDOUT, _STDERR = 1, 2
 
 
 def write_in_any_encoding() -> None:
-    """Makes stdout write an escape for each character that its encoding does not have.
+    """Makes stdout write an escape sequence for each character that its encoding does not have.
 
-    Raises InvalidInput if stdout is closed, before anything is paid for a result that cannot be printed.
+    Raises InvalidInput if stdout is closed. The result could not be printed, so nothing must be paid for
+    it.
     """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] -- as after ">&-" in a shell
         raise InvalidInput("the output cannot be written: stdout is closed; write it to a file")
@@ -30,12 +31,13 @@ def write_in_any_encoding() -> None:
 
 
 def print_lines(lines: Iterable[Text | str]) -> None:
-    """Prints lines on stdout, with styles if it is a terminal.
+    """Prints lines on stdout, with styles if stdout is a terminal.
 
-    Long lines are not wrapped, and Rich's markup in the texts is not interpreted. A ``str`` has no styles
-    and is printed as it is.
+    Long lines are not wrapped, and Rich's markup in the texts is not interpreted. A line that is a
+    ``str`` has no styles and is printed unchanged.
     """
-    # In a notebook, Rich would display the output there; a command must write it to stdout as text.
+    # In a notebook, Rich would display the output itself. A command must write it to stdout as text
+    # instead.
     console = _Console(file=sys.stdout, highlight=False, force_jupyter=False)
     for line in lines:
         with _writing():
@@ -48,8 +50,8 @@ def print_lines(lines: Iterable[Text | str]) -> None:
 
 
 class _Console(Console):
-    """A console that raises BrokenPipeError if the reader has gone away. Rich would end with code 1, by
-    which ``verify`` says that a rule is broken."""
+    """A ``_Console`` raises BrokenPipeError if the reader of the output has closed the pipe. Rich
+    itself would exit with code 1, which for ``verify`` means that a rule is broken."""
 
     @override
     def on_broken_pipe(self) -> None:
@@ -57,7 +59,7 @@ class _Console(Console):
 
 
 def print_json(json: str) -> None:
-    """Prints JSON unchanged; it must consist of ASCII characters."""
+    """Prints JSON unchanged. The JSON must consist of ASCII characters."""
     with _writing():
         print(json, flush=True)  # noqa: T201 -- Rich takes seconds for what can be megabytes
 
@@ -70,16 +72,16 @@ def say(message: str) -> None:
 
 @contextmanager
 def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, None]:
-    """Yields a function (done, total) that shows progress as a bar; None if stderr is no terminal.
+    """Yields a function ``(done, total)`` that shows progress as a bar; None if stderr is no terminal.
 
-    ``what``: the words after the numbers. The bar disappears at the end.
+    ``what``: the words after the numbers. The bar disappears at the end of the block.
     """
     if not (sys.stderr and sys.stderr.isatty()):
         yield None
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    # The import above is not at the top of the file, because most commands show no progress.
+    # Rich's progress is imported only when it is needed, because most commands show no progress.
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn(what), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None)
@@ -88,15 +90,16 @@ def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, N
 
 @contextmanager
 def _writing() -> Generator[None, None, None]:
-    """Ends the program with code 0 if printing fails because the reader, such as ``head``, is gone.
+    """Ends the program with code 0 if printing fails because the reader (such as ``head``) has closed the
+    pipe.
 
     Raises InvalidInput if printing fails for another reason, such as a full disk.
     """
     try:
         yield
     except OSError as error:
-        # At exit, Python tries to write the rest of the buffer, which would fail again. So stdout now
-        # goes nowhere.
+        # At exit, Python tries to write the rest of the buffer, which would fail again. Stdout is
+        # therefore redirected to a file that discards everything.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             sys.exit(0)
@@ -107,7 +110,7 @@ def _writing() -> Generator[None, None, None]:
 
 @contextmanager
 def stdout_kept() -> Generator[None, None, None]:
-    """Redirects to stderr what the application prints, because stdout is for the result.
+    """Redirects what the application prints in the block to stderr, because stdout is for the result.
 
     The result may be JSON, which other texts would make invalid. What child processes and libraries in C
     print is redirected as well.
@@ -118,7 +121,7 @@ def stdout_kept() -> Generator[None, None, None]:
 
 @contextmanager
 def _descriptor_kept() -> Generator[None, None, None]:
-    """Makes the process's descriptor of stdout the same as that of stderr."""
+    """Makes the process's file descriptor of stdout lead to stderr for the duration of the block."""
     if not (_is_open(sys.__stdout__, _STDOUT) and _is_open(sys.__stderr__, _STDERR)):
         yield
         return
@@ -127,7 +130,8 @@ def _descriptor_kept() -> Generator[None, None, None]:
         os.dup2(_STDERR, _STDOUT)
         yield
     finally:
-        # What the application wrote to the file itself may wait in its buffer.
+        # Texts that the application wrote to the real stdout may still be in its buffer. They must go to
+        # stderr.
         if sys.__stdout__ is not None:
             sys.__stdout__.flush()
         os.dup2(kept, _STDOUT)
@@ -135,8 +139,8 @@ def _descriptor_kept() -> Generator[None, None, None]:
 
 
 def _is_open(file: TextIO | None, descriptor: int) -> bool:
-    """Returns True iff the file writes to this descriptor. The file may be closed, and in a notebook it
-    writes elsewhere."""
+    """Returns True iff the file writes to this file descriptor. A closed file does not, and neither
+    does the stdout of a notebook."""
     try:
         return file is not None and file.fileno() == descriptor
     except (OSError, ValueError):
@@ -145,7 +149,8 @@ def _is_open(file: TextIO | None, descriptor: int) -> bool:
 
 @contextmanager
 def exits_as_errors() -> Generator[None, None, None]:
-    """Raises BaselineFailed, with the reason, if the application tries to exit the program."""
+    """Raises BaselineFailed, with the reason, if the application tries to end the program in the
+    block."""
     try:
         yield
     except SystemExit as error:

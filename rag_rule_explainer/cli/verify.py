@@ -30,8 +30,8 @@ def verify(
         raise InvalidInput("the rule names no source; give ids, such as --rule D2,D4")
     settings = trial.settings(kind, free=request.is_free)
     verification = explained_or_verified(request, settings, (named, RuleKind(kind)))
-    # Printing exits if the reader of the output has closed the pipe; the exit code must be right even
-    # then.
+    # Printing ends the program if the reader of the output has closed the pipe. That is suppressed, so
+    # that the exit code below is right even then.
     with suppress(SystemExit):
         printed.show(verification.explanation, str(verification))
     print_notes(verification.explanation, settings)

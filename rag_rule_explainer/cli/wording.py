@@ -1,4 +1,4 @@
-"""This module rewrites error messages for the command line: it replaces names of settings by options."""
+"""This module rewrites error messages for the command line, where settings have the names of options."""
 
 import re
 
@@ -60,7 +60,7 @@ _SAID_OTHERWISE = (
 
 
 def as_typed(message: str) -> str:
-    """Returns an error message in which names of settings are replaced by options of the commands."""
+    """Returns an error message in which names of settings are replaced by the matching options."""
     begun = _BEGINS.match(message)
     if begun is not None:
         message = _OPTIONS[begun[1]] + message[begun.end() :]

@@ -1,4 +1,4 @@
-"""This module compares the rules of two explanations, without replays."""
+"""This module compares the rules of two explanations. It makes no replays."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,22 +18,24 @@ from .records import Change, What
 from .sides import Side
 
 _STRENGTH = {"proved": 2, "confident": 1, "tested": 1, "voted": 1, "relative": 1, "unverified": 0}
-"""The strength of each claim. Claims of equal strength differ in kind, and neither is weaker."""
+"""How strong the evidence of each claim is. Two claims of equal strength have different kinds of
+evidence, and neither is weaker than the other."""
 
 
 def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Comparison:
-    """Returns the changes from the rules of ``a`` to those of ``b``.
+    """Returns the changes from the rules of explanation ``a`` to those of explanation ``b``.
 
-    A rule is *lost* only if ``b`` denies it: a probe breaks it, or a complete exact search did not find
-    it. If ``b`` neither reports nor denies it, it is *perhaps lost*. Gained rules are defined the other
-    way round. A rule that names a source which ``b`` does not have is compared by its other sources, and
-    marked.
+    A rule is *lost* only if ``b`` denies it: a probe of ``b`` breaks the rule, or a complete exact search
+    did not find it. If ``b`` neither reports nor denies the rule, it is *perhaps lost*. *Gained* and
+    *perhaps gained* are defined in the same way, with ``a`` and ``b`` exchanged. If a rule names a source
+    that ``b`` does not have, only its other sources are compared, and a remark says so.
 
-    ``id_of``: returns the identity of a source, such as ``lambda source: source.metadata["url"]``.
-    Without it, sources are matched by id and text, then by id alone (unless it only counts: D1, D2, …),
-    then by text alone. A kind that only one side mined, or that both mined for different conditions, is
-    not compared, and the comparison says so. A condition about the baseline (``same_answer``) refers to
-    each side's own baseline; ``answers`` has both.
+    ``id_of``: a function that returns the identity of a source, such as ``lambda source:
+    source.metadata["url"]``. Without it, sources are matched by id and text, then by id alone (unless the
+    id is only a position, such as D1), then by text alone. A kind of rule is not compared if only one
+    explanation mined it, or if the conditions differ. The comparison then says so. A condition about the
+    baseline (``same_answer``) refers to the own baseline of each explanation; ``answers`` has both
+    baselines' answers.
 
     Raises InvalidInput if nothing can be compared, or if sources cannot be matched uniquely.
     """
@@ -67,19 +69,19 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A ``_Pair`` holds the rules of one kind (retention or omission) of both explanations."""
+    """A ``_Pair`` holds the rules of both explanations for one kind (retention or omission)."""
 
     a: Side
     b: Side
 
     @property
     def unchanged(self) -> int:
-        """Returns the number of rules that both sides report equally."""
+        """Returns the number of rules that both explanations report with equally strong evidence."""
         both = self.a.rules.keys() & self.b.rules.keys()
         return sum(_change_in(self.a.rules[rule], self.b.rules[rule]) is None for rule in both)
 
     def changes(self) -> Iterator[Change]:
-        """Yields the changes: rules of A first, then the rules that only B has."""
+        """Yields the changes. Those of A's rules come first, then the rules that only B has."""
         yield from _missed(self.a, self.b)
         for rule, before in self.a.rules.items():
             after = self.b.rules.get(rule)
@@ -99,15 +101,16 @@ def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -
 
 
 def _missed(own: Side, other: Side) -> Iterator[Change]:
-    """Yields the changes of the rules of ``own`` that ``other`` does not report, as if ``other`` came
-    later."""
+    """Yields the changes for the rules of ``own`` that ``other`` does not report. ``other`` is treated
+    as the later explanation."""
     for rule, finding in own.rules.items():
         if rule in other.rules:
             continue
         shared = rule & other.units
         within = other.within(shared)
         if within:
-            # A larger claim covers the rule there; the larger claim has its own entry if it is new.
+            # A rule with fewer sources in ``other`` says more, and implies this rule. If it is new, it is
+            # reported as a change of its own.
             yield from _less_certain(finding, within, own, other)
             continue
         broken, why = other.broken(shared), tuple(other.why_missing(rule))
@@ -135,13 +138,14 @@ _MIRRORED: Mapping[What, What] = {
 
 
 def _mirrored(change: Change) -> Change:
-    """Returns the change as seen from the other side."""
+    """Returns the change that results if the two explanations are exchanged."""
     what = _MIRRORED[change.what]
     return Change(what, change.kind, change.after, change.before, change.broken, change.why)
 
 
 def _change_in(before: Finding, after: Finding) -> What | None:
-    """Returns the change of a rule that both sides report; None if its evidence is equally strong."""
+    """Returns the change of a rule that both explanations report; None if its evidence is equally
+    strong."""
     first, second = _STRENGTH[before.claim], _STRENGTH[after.claim]
     if first == second and before.claim != after.claim:
         return "changed"
@@ -150,7 +154,7 @@ def _change_in(before: Finding, after: Finding) -> What | None:
 
 
 def _share(finding: Finding) -> Fraction:
-    """Returns the share of the replayed subsets that held."""
+    """Returns the share of the replayed subsets on which the rule held; 0 if no subset was replayed."""
     tried = finding.observed + finding.broken
     return Fraction(finding.observed, tried) if tried else Fraction(0)
 

@@ -1,4 +1,4 @@
-"""This module defines the result of a comparison, a pydantic model that can be serialised."""
+"""This module defines the result of a comparison. It is a pydantic model, which can be serialised."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
@@ -19,15 +19,16 @@ _PERHAPS: Mapping[FailOn, tuple[What, ...]] = {
     "any": ("perhaps gained", "perhaps lost"),
 }
 _HIDES: Mapping[FailOn, tuple[Letter, ...]] = {"gained": ("B",), "lost": (), "any": ("A", "B")}
-"""For each kind of change, the sides whose unreported rules could be such a change."""
+"""For each kind of change: the explanations whose unreported rules could turn out to be such a change."""
 
 
 class Comparison(BaseModel):
     """A ``Comparison`` holds the changes from the rules of one explanation, A, to those of another, B.
 
-    ``changes``: the differences. ``unchanged``: the number of equal rules. ``compared``: the condition of
-    each kind that was compared. ``not_compared``: the reason for each other kind. ``unsettled``: the
-    sides that may have more rules than they report. ``warnings``: sentences to be read first.
+    ``changes``: the differences. ``unchanged``: the number of equal rules. ``compared``: for each
+    compared kind of rule, its condition. ``not_compared``: for each other kind, the reason why it was not
+    compared. ``unsettled``: the explanations that may have more rules than they report. ``warnings``:
+    sentences to read before the changes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -45,30 +46,34 @@ class Comparison(BaseModel):
 
     @property
     def lost(self) -> tuple[Change, ...]:
-        """Returns the losses: rules of A that are not rules of B, including those that larger rules
-        replace."""
+        """Returns the losses: the rules of A that are not rules of B. This includes rules that B
+        replaces by rules with more sources."""
         return tuple(change for change in self.changes if change.is_loss)
 
     @property
     def gained(self) -> tuple[Change, ...]:
-        """Returns the gains: rules of B that are not rules of A, including those that replace larger
-        rules."""
+        """Returns the gains: the rules of B that are not rules of A. This includes rules that replace
+        rules of A with more sources."""
         return tuple(change for change in self.changes if change.is_gain)
 
     @property
     def inconclusive(self) -> tuple[Change, ...]:
-        """Returns the changes that are not certain."""
+        """Returns the changes that are only possible ("perhaps lost", "perhaps gained")."""
         return tuple(change for change in self.changes if not change.is_certain)
 
     @property
     def clean(self) -> bool:
-        """Returns True iff it is certain that nothing changed."""
+        """Returns True iff there is certainly no change."""
         return self.fails() is False
 
     def fails(self, on: FailOn = "any") -> bool | None:
-        """Returns True iff there is a certain change of this kind: "lost", "gained" or "any"; None if
-        undecided. Only rules that A reports can be lost, so that A need not be complete. Rules that B
-        has not reported yet may be gained. For "any", every difference counts, also in the evidence."""
+        """Returns True iff there is a certain change of this kind: "lost", "gained" or "any". Returns
+        None if this cannot be decided.
+
+        For "lost", only rules that A reports count, so A need not be complete. For "gained", B may have
+        rules that it has not reported, which leaves the result undecided. For "any", every difference
+        counts, including differences in the evidence.
+        """
         if not isinstance(on, str) or on not in _PERHAPS:  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"fails({on!r}) asks for nothing; give one of {', '.join(_PERHAPS)}")
         certain = [change for change in self.changes if change.is_certain]

@@ -12,15 +12,16 @@ from .records import Letter, MatchedSource
 
 IdOf: TypeAlias = Callable[[SourceRecord], str]
 SourceKey: TypeAlias = Callable[[SourceRecord, int], object]
-"""A function that returns the identity of a source at a position; None if it has no usable identity."""
+"""A function that returns the identity of a source. Its second argument is the source's position. The
+result is None if the source cannot be identified in this way."""
 
 _WAY_OUT = "give id_of= (--id-of) something that tells them apart"
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A ``Matching`` holds the sources of both sides, those of A first. ``names``: for each side, the
-    common name by id."""
+    """A ``Matching`` holds the sources of both explanations, those of A first. ``names``: for each
+    explanation, the name that the comparison uses for each of its source ids."""
 
     sources: tuple[MatchedSource, ...]
     names: Mapping[Letter, Mapping[str, str]] = field(init=False)
@@ -34,9 +35,12 @@ class Matching:
 
 
 def matched(a: Sequence[SourceRecord], b: Sequence[SourceRecord], id_of: IdOf | None) -> Matching:
-    """Returns the sources matched by ``id_of``; without it, by id and text, then by id, then by text.
-    Ids that only give a position (D1, D2, …) and empty texts match nothing by themselves. Raises
-    InvalidInput for two sources with one identity."""
+    """Returns the matched sources of both explanations.
+
+    They are matched by ``id_of``. If it is None, they are matched by id and text, then by id, then by
+    text. An id that is only the source's position (such as D1) matches nothing, and neither does an empty
+    text. Raises InvalidInput if two sources of one explanation have the same identity.
+    """
     if id_of is None:
         pairs = _paired(a, b)
     else:

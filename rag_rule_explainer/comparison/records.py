@@ -1,4 +1,4 @@
-"""This module defines the parts of a comparison of explanation A, the earlier one, with explanation B."""
+"""This module defines the records in a comparison of two explanations: A, the earlier one, and B."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,9 +12,12 @@ Letter = Literal["A", "B"]
 
 @dataclass(frozen=True, slots=True)
 class MatchedSource:
-    """A ``MatchedSource`` is a source of one side or of both. ``name``: its name in the comparison:
-    its id in A, or its id in B, marked if A uses that id for another source. ``a`` and ``b``: its ids;
-    None on a side that does not have it. ``edited``: True if both sides have it with different texts."""
+    """A ``MatchedSource`` is a source of A, of B, or of both explanations.
+
+    ``name``: its name in the comparison. This is its id in A. For a source of B alone, it is its id in B,
+    with a suffix if another source already has that name. ``a``, ``b``: its ids in the two explanations;
+    None where it does not occur. ``edited``: True if its texts in A and B differ.
+    """
 
     name: str
     a: str | None
@@ -24,8 +27,8 @@ class MatchedSource:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A ``Broken`` is a probe that refutes a rule. ``kept``: the retained sources. ``answer``: None if
-    unknown."""
+    """A ``Broken`` is a probe that refutes a rule. ``kept``: the ids of the retained sources.
+    ``answer``: the answer that the probe got; None if it is not known."""
 
     kept: tuple[str, ...]
     answer: str | None
@@ -33,14 +36,16 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A ``Change`` is one difference, in the comparison's names of sources.
+    """A ``Change`` is one difference between A and B. Its rules use the names of sources in the
+    comparison.
 
-    ``lost``: ``before`` is not a rule of B, and no rule of B contains it. ``weakened``: it is not a rule
-    of B, but the larger rules ``after`` are; or it is still a rule with weaker evidence. ``gained`` and
-    ``strengthened``: the same from B to A. ``changed``: the same rule has another kind of evidence.
-    ``perhaps …``: the other side neither reports nor denies the rule. ``broken``: a probe that refutes
-    the rule on the side without it. ``why``: further remarks: why the change is uncertain, or which
-    sources the other side does not have or has pinned.
+    ``what``: the sort of change. *lost*: the rule ``before`` of A is not a rule of B, and no rule of B
+    contains it. *weakened*: it is not a rule of B, but the rules ``after`` of B contain it; or both
+    report it and B has weaker evidence. *gained* and *strengthened*: as *lost* and *weakened*, with A and
+    B exchanged. *changed*: B has the rule with another kind of evidence. *perhaps lost*, *perhaps
+    gained*: the explanation without the rule does not deny it either. ``broken``: a probe that refutes
+    the rule in the explanation without it. ``why``: remarks, such as why the change is uncertain, or
+    which sources the other explanation does not have or has pinned.
     """
 
     what: What
@@ -62,20 +67,21 @@ class Change:
 
     @property
     def is_certain(self) -> bool:
-        """Returns False for a change that is not certain."""
+        """Returns False for a change that is only possible ("perhaps lost", "perhaps gained")."""
         return self.what not in {"perhaps lost", "perhaps gained"}
 
     @property
     def _is_of_sources(self) -> bool:
-        """Returns True if larger rules replace a smaller one or the reverse; False if only the evidence
-        differs."""
+        """Returns True if rules with more sources replace a rule with fewer sources, or the other way
+        round; False if only the evidence differs."""
         weak, strong = (self.after, self.before) if self.what == "weakened" else (self.before, self.after)
         return all(len(larger.sources) > len(strong[0].sources) for larger in weak)
 
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """An ``Unsettled`` is a kind of rule of which one side may have more rules than it reports."""
+    """An ``Unsettled`` names a kind of rule of which A or B may have more rules than it reports.
+    ``side``: "A" or "B". ``why``: the reason."""
 
     side: Letter
     kind: RuleKind

@@ -1,4 +1,5 @@
-"""This module says for the rules of one explanation whether it reports, denies or leaves open a rule."""
+"""This module reads from one explanation, A or B, whether it reports a rule, denies it or leaves it
+open."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,17 +13,18 @@ from ..verdicts import Verdict
 from .records import Broken, Letter, Unsettled
 
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
-"""The miners that have found every rule once their search is complete."""
+"""The names of the miners that have found every rule once their search is complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A ``Side`` holds one explanation's rules of one kind, as masks over the sources of both
-    explanations.
+    """A ``Side`` holds the rules of one kind that one explanation (A or B) reports.
 
-    ``names``: the common name by the explanation's own ids. ``bit_of``: the bit by common name.
-    ``units``: the mask of its unpinned sources. ``settled``: True if an antecedent that contains no
-    reported rule is certainly no rule, unless it names a part of tied sources.
+    Sets of sources are bit masks over the sources of both explanations. ``names``: by the explanation's
+    own source ids, the names in the comparison. ``bit_of``: the bit of each such name. ``units``: the
+    mask of the unpinned sources. ``settled``: True if an antecedent that contains no reported rule is
+    certainly no rule, provided that it does not split tied sources (sources that the explanation always
+    kept together).
     """
 
     letter: Letter
@@ -54,25 +56,26 @@ class Side:
         object.__setattr__(self, "_broken", sorted(self._non_rules(), key=_smallest_first))
 
     def within(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """Returns the reported rules that are contained in the antecedent, smallest first."""
+        """Returns the reported rules whose sources are all in the antecedent, the smallest first."""
         return tuple([rule for rule in self.rules if rule & antecedent == rule])
 
     def beyond(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """Returns the smallest reported rules that contain the antecedent."""
+        """Returns the reported rules that contain all sources of the antecedent. Only the minimal ones
+        are returned."""
         return minimal(rule for rule in self.rules if rule & antecedent == antecedent)
 
     def broken(self, antecedent: Mask) -> Broken | None:
-        """Returns the probe that refutes the antecedent with the fewest other sources; None if there is
-        none."""
+        """Returns the probe that refutes a rule with this antecedent; None if there is none. Of
+        several probes, it is the one with the fewest other sources."""
         return next((probe for wider, probe in self._broken if wider & antecedent == antecedent), None)
 
     def denies(self, antecedent: Mask) -> bool:
-        """Returns True iff the antecedent is certainly no rule unless reported, even without a refuting
-        probe."""
+        """Returns True iff the antecedent is certainly no rule if it is not reported. No refuting
+        probe is needed."""
         return self.settled and self._split(antecedent) is None
 
     def why_open(self, antecedent: Mask) -> str:
-        """Returns the reason why an antecedent that is neither reported nor denied may be a rule."""
+        """Returns the reason why an antecedent may still be a rule, although it is not reported."""
         if split := self._split(antecedent):
             return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [
@@ -89,18 +92,19 @@ class Side:
 
     @property
     def why_unsettled(self) -> str:
-        """Returns the reason why the side may have more rules than it reports."""
+        """Returns the reason why the explanation may have more rules than it reports."""
         if not self.explanation.complete:
             return f"{self.letter} is not complete: {self.explanation.why_incomplete or 'it stopped'}"
         return f"not found again in {self.letter}, whose miner does not look at every subset"
 
     def unsettled(self) -> Iterator[Unsettled]:
-        """Yields an ``Unsettled`` if the side may have more rules than it reports."""
+        """Yields an ``Unsettled`` if the explanation may have more rules than it reports."""
         if not self.settled:
             yield Unsettled(self.letter, self.kind, self.why_unsettled)
 
     def why_missing(self, antecedent: Mask) -> Iterator[str]:
-        """Yields remarks on the antecedent's sources that this side does not have, or has pinned."""
+        """Yields remarks on sources of the antecedent that this explanation does not have, or that it
+        has pinned."""
         here = set(self.names.values())
         names = self._names_of(antecedent & ~self.units)
         absent = [name for name in names if name not in here]
@@ -115,8 +119,8 @@ class Side:
         return tuple(name for name, bit in self.bit_of.items() if bit in wanted)
 
     def _split(self, antecedent: Mask) -> tuple[str, ...] | None:
-        """Returns the ids of the first tie of which the antecedent names only a part; None if there is
-        none."""
+        """Returns the ids of the first tied sources of which the antecedent names some but not all;
+        None if it splits no tied sources."""
         ties = ((tie.sources, self._mask(tie.sources)) for tie in self.explanation.ties)
         return next((ids for ids, mask in ties if antecedent & mask not in {0, mask}), None)
 
@@ -124,15 +128,16 @@ class Side:
         explanation = self.explanation
         if explanation.miner.name not in _LOOK_AT_EVERYTHING:
             return False
-        # Open subsets are listed by kind, so that a kind without one has come to its end.
+        # Unresolved subsets are listed by kind. If some are listed, but none of this kind, the search for
+        # this kind has ended.
         left_open = {entry.kind for entry in explanation.unresolved}
         return explanation.complete or (bool(left_open) and self.kind not in left_open)
 
     def _non_rules(self) -> Iterator[tuple[Mask, Broken]]:
-        """Yields the antecedents that were seen to break, with the probe; witnesses stand in for probes
-        not kept."""
+        """Yields the antecedents that a probe refuted, each with the probe. Witnesses are used where
+        the explanation did not keep the probe itself."""
         if self.explanation.min_confidence < 1:
-            return  # rules may break on some subsets there
+            return  # rules may break on some subsets, so one broken probe refutes nothing
         known = self.names.keys()
         broken: dict[Mask, Broken] = {}
         for witness in self.explanation.witnesses:
@@ -146,7 +151,8 @@ class Side:
         yield from broken.items()
 
     def _antecedent(self, kept: Iterable[str]) -> Mask:
-        """Returns the largest antecedent that applies to a subset; pinned sources are ignored."""
+        """Returns the largest antecedent that a subset fulfils, without pinned sources. ``kept``: the
+        ids of the subset's retained sources."""
         mask = self._mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.units & ~mask
 

@@ -1,5 +1,5 @@
-"""This module prints a comparison, one line per rule. All text from outside passes through
-``printable``."""
+"""This module prints a comparison, one line for each change. All texts from outside of the package
+pass through ``printable``, which escapes control characters."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 _MOST_SHOWN = 50
-"""The most changes of each kind that are listed; the rest is counted."""
+"""The maximum number of changes of each kind that are listed. The remaining ones are only counted."""
 
 _MOST_OTHERS = 3
-"""The most rules that are listed as replacing one rule."""
+"""The maximum number of rules that are listed as replacements of one rule."""
 
 _ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost", "perhaps gained")
 
@@ -94,7 +94,7 @@ def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) ->
 
 
 def _other(other: Finding, rule: Finding) -> str:
-    """Returns the evidence alone if both rules name the same sources; else the whole rule."""
+    """Returns only the evidence of ``other`` if both rules name the same sources; else the whole rule."""
     if other.sources == rule.sources:
         return f"[{other.evidence}]"
     if not other.sources:

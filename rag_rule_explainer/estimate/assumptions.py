@@ -1,4 +1,5 @@
-"""This module defines the assumptions of an estimate about values that are unknown before the run."""
+"""This module defines what an estimate assumes about values that are unknown before the explanation
+runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,24 +10,24 @@ from ..errors import InvalidInput
 
 _CHARACTERS_PER_TOKEN = 4
 _DENSE = 0x2E80
-"""The first code point of the scripts that have about one token per character."""
+"""The first Unicode code point of the scripts in which one character is about one token."""
 
 
 def approximate_tokens(text: str) -> int:
-    """Returns a rough count: one token per four characters, but one per character of scripts without
-    spaces."""
+    """Returns a rough number of tokens: one for four characters. In scripts without spaces between
+    words, such as Chinese, each character counts as one token."""
     dense = 0 if text.isascii() else sum(ord(character) >= _DENSE for character in text)
     return dense + ceil((len(text) - dense) / _CHARACTERS_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
 class RunShape:
-    """A ``RunShape`` holds the requests to models in one run, up to the first that shows a retrieved
-    source.
+    """A ``RunShape`` describes the requests to models in one run, up to the first request that shows a
+    retrieved source.
 
-    ``asked_before``: the texts of the requests before that one. ``written_before``: the replies to these.
-    ``one_at_a_time``: True if that first request shows one of several documents, so that each document
-    will have a request of its own.
+    ``asked_before``: the texts of the requests before that first one. ``written_before``: the models'
+    replies to them. ``one_at_a_time``: True if the first request with a source shows only one of several
+    documents. Each document is then expected to have a request of its own.
     """
 
     asked_before: tuple[str, ...] = ()
@@ -34,21 +35,20 @@ class RunShape:
     one_at_a_time: bool = False
 
     def requests(self, sources: int) -> int:
-        """Returns the number of requests that are foreseen if all sources are shown."""
+        """Returns the expected number of requests in a run that shows all sources."""
         return len(self.asked_before) + (max(1, sources) if self.one_at_a_time else 1)
 
 
 @called_as("Assumptions")
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """An ``Assumptions`` holds assumed values.
+    """An ``Assumptions`` holds the values that an estimate assumes.
 
-    ``answer_tokens``: tokens of an answer. ``seconds_per_replay``: seconds of one run of the application.
-    ``model``: the model whose price is used; not needed if the table has a single price.
-    ``count_tokens``: a function that counts the tokens of a text; by default a rough guess, right within
-    a fifth for English.
-
-    Raises InvalidInput for negative or non-numeric values, and for an empty model name.
+    ``answer_tokens``: the tokens of an answer. ``seconds_per_replay``: the seconds of one run of the
+    application. ``model``: the model whose price is used; not needed if there is only one price.
+    ``count_tokens``: a function that counts the tokens of a text; by default a guess, which is right
+    within a fifth for English. Raises InvalidInput for negative or non-numeric values, and for an empty
+    model name.
     """
 
     answer_tokens: int = 150

@@ -1,9 +1,9 @@
 """This module estimates the cost of an explanation before anything is spent.
 
-The rules are not known beforehand, so the estimate has three cases. *Best*: every single omission breaks
-the condition; if the condition holds of the baseline's answer, no search takes less. *Typical*: two
-sources decide together, and the others do not matter. *Worst*: every subset is needed; no search takes
-more, except for retries.
+The rules are not known before the search, so the estimate has three cases. *Best*: omitting any single
+source breaks the condition. If the condition holds of the baseline's answer, no search needs fewer
+replays. *Typical*: two sources decide together, and the others do not matter. *Worst*: every subset must
+be replayed. Except for retries, no search needs more replays.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,13 +19,13 @@ from .probe_counts import fewest, foreseen, sees_all
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An ``Estimate`` holds the best, typical and worst case of explaining one answer by ``sources``
-    sources.
+    """An ``Estimate`` holds the best, typical and worst case of the cost of explaining one answer.
 
-    ``prompt_tokens``: tokens of the prompt with all sources. ``spent_tokens``: tokens already spent to
-    find the sources, for example to rewrite the question. ``assumptions``: the assumptions, in words.
-    ``judge``: the requests to a judge, which the three cases do not include; None without a judge.
-    ``requests``: the requests to models in one replay that can be foreseen; there may be more.
+    ``sources``: the number of sources. ``prompt_tokens``: the tokens of the prompt with all sources.
+    ``spent_tokens``: the tokens already spent to find the sources, for example to rewrite the question.
+    ``assumptions``: sentences for the user. ``judge``: the requests to a judge, which the three cases do
+    not include; None without a judge. ``requests``: the expected requests to models in one replay; there
+    may be more.
     """
 
     sources: int
@@ -51,7 +51,7 @@ class Estimate:
 
 
 def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estimate:
-    """Returns the three cases for these settings and this plan."""
+    """Returns the best, typical and worst case for these settings and this plan of mining."""
     size = len(material.source_tokens)
     one, two, everything = foreseen(size, settings, plan)
     if sees_all(plan):
@@ -59,7 +59,8 @@ def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estim
     least = outlay_of(fewest(size, settings, plan, pinned=material.pinned), material, settings, plan)
     most = outlay_of(everything, material, settings, plan, all_kinds=True, once_more=True)
     courses = [outlay_of(count, material, settings, plan) for count in (one, two)]
-    # With votes, a verdict that breaks at once may take more replays than one that holds.
+    # With votes, a verdict "breaks" may take more replays than a verdict "holds". The case with the
+    # fewest probes is then not always the cheapest, so all cases are compared.
     best = min(least, *courses, most, key=lambda course: course.replays)
     typical, worst = min(courses[1], most, key=lambda course: course.replays), most
     return Estimate(
@@ -76,7 +77,7 @@ def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estim
 
 
 def _answers(worst: Outlay, settings: Settings) -> int:
-    """Returns the most answers that may have to be judged."""
+    """Returns the maximum number of answers that may have to be judged."""
     return worst.replays + (settings.answer_without_sources is not None)
 
 

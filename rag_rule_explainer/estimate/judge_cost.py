@@ -1,4 +1,4 @@
-"""This module estimates the fewest and the most requests to a judge, without sending any."""
+"""This module estimates the minimum and maximum number of requests to a judge, without sending any."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,17 +15,19 @@ from ..printable import amount
 from ..probing.prices import Prices, price_of
 
 OPINION_TOKENS = 60
-"""The assumed tokens of one opinion: its id, a reason of one sentence, and the verdict."""
+"""The assumed number of tokens of one opinion of a judge: an id, a reason of one sentence, and the
+verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOutlay:
-    """A ``JudgeOutlay`` holds the judgements that an explanation may need.
+    """A ``JudgeOutlay`` holds the number and the cost of the judgements that an explanation may need.
 
-    ``fewest``: if all answers are equal. ``most``: if all answers differ and every subset is needed. Each
-    opinion is one request; with ``may_batch``, a request may cover several answers. A logged answer and
-    stored answers are not counted. ``input_tokens``, ``output_tokens``: upper bounds, for ``most`` with
-    one request each. ``cost``: the price of these tokens; None if a judge, listed in ``unpriced``, has no
+    ``fewest``: the opinions if all answers are equal. ``most``: the opinions if all answers differ and
+    every subset is needed. ``opinions``: the opinions on one answer, over all conditions. Each opinion is
+    one request; if ``may_batch`` is True, a request may cover several answers. Logged and stored answers
+    are not counted. ``input_tokens``, ``output_tokens``: upper bounds, for ``most`` requests without
+    batches. ``cost``: the price of these tokens; None if some judge, listed in ``unpriced``, has no
     price.
     """
 
@@ -54,11 +56,12 @@ class JudgeOutlay:
 
 @dataclass(frozen=True, slots=True)
 class JudgePlan:
-    """A ``JudgePlan`` holds the conditions that need a judge, and what is known about them before any
-    answer.
+    """A ``JudgePlan`` holds the conditions that need a judge, and what is known about them before there
+    is an answer.
 
-    ``sure``: the conditions that are judged for every answer. ``prompt_tokens``: the tokens of a request
-    without its answer, by condition. ``stored``: True if a store may make requests unnecessary.
+    ``sure``: the conditions that are judged for every answer. ``prompt_tokens``: for each condition, the
+    tokens of a request without the answer to be judged. ``stored``: True if judgements in a store may
+    make some requests unnecessary.
     """
 
     conditions: tuple[Any, ...]
@@ -68,7 +71,7 @@ class JudgePlan:
     stored: bool
 
     def outlay(self, answers: int, prices: Prices | None) -> JudgeOutlay | None:
-        """Returns the cost of judging at most ``answers`` answers; None if no condition needs a judge."""
+        """Returns the cost of judging up to ``answers`` answers; None if no condition needs a judge."""
         if not self.conditions:
             return None
         juries = [condition.jury for condition in self.conditions]
@@ -111,7 +114,7 @@ def judge_plan(
     answer_tokens: int,
     stored: bool,
 ) -> JudgePlan:
-    """Returns the plan for these base predicates, without calling a judge."""
+    """Returns the plan of judging for the predicates ``bases``. No judge is called."""
     bases = tuple(bases)
     conditions = tuple(dict.fromkeys(each for base in bases for each in judged_in(base)))
     always = count_tokens(INSTRUCTIONS) + count_tokens(question)
@@ -119,7 +122,8 @@ def judge_plan(
     def prompt(condition: Any) -> int:
         texts_given = (getattr(condition, name, None) for name in ("truth", "reference"))
         texts = [getattr(condition, "criterion", SAME), *(text for text in texts_given if text)]
-        # Without a criterion or truth, the answer is compared with a baseline that is not known yet.
+        # Without a criterion or a truth, answers are compared with the baseline's answer. That is not
+        # known yet, so it is assumed to have the usual number of tokens.
         compared = 0 if hasattr(condition, "criterion") or hasattr(condition, "truth") else answer_tokens
         return always + compared + sum(map(count_tokens, texts))
 
@@ -129,7 +133,8 @@ def judge_plan(
 
 
 def _first(predicate: Any) -> Any:
-    """Returns the part that is always evaluated; later parts may not be needed."""
+    """Returns the predicate that is evaluated for every answer. In a combination, it is the first one:
+    whether the later ones are needed depends on its verdict."""
     if getattr(predicate, "inner", None) is not None:
         return _first(predicate.inner)
     parts = getattr(predicate, "parts", ())

@@ -11,7 +11,8 @@ from .assumptions import Assumptions, RunShape
 
 
 class EstimateFields(TypedDict, total=False):
-    """This TypedDict has the fields of EstimateOptions, for functions that take them as keywords."""
+    """This TypedDict has the fields of ``EstimateOptions``. Functions use it to annotate their
+    ``**fields``."""
 
     pinned: Iterable[str]
     prompt: str | None
@@ -25,12 +26,11 @@ class EstimateFields(TypedDict, total=False):
 class EstimateOptions:
     """An ``EstimateOptions`` holds the options of an estimate.
 
-    ``pinned``: ids of sources that are always retained. ``prompt``: the text that a model is sent with
-    all sources, if known; otherwise the question and the sources' texts are counted. ``spent_tokens``:
-    the tokens already spent to find the sources. ``notes``: remarks about the sources. ``shape``: the
-    other requests to models in each run.
-
-    Raises InvalidInput for ``assuming`` of another type.
+    ``pinned``: the ids of sources that are always retained. ``prompt``: the text that a model gets if all
+    sources are retained; if None, the tokens of the question and of the sources' texts are counted.
+    ``spent_tokens``: the tokens already spent to find the sources. ``notes``: remarks about the sources.
+    ``shape``: the requests to models in each run. ``assuming``: the assumptions of the estimate; None for
+    the usual ones. Raises InvalidInput if ``assuming`` has another type.
     """
 
     pinned: Iterable[str] = ()

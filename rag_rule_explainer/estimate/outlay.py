@@ -1,4 +1,4 @@
-"""This module computes the cost of one case of an estimate from its probes."""
+"""This module computes the cost of one case of an estimate from the number of its probes."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from .probe_counts import Probes
 
 @dataclass(frozen=True, slots=True)
 class Outlay:
-    """An ``Outlay`` holds the cost of one case. ``cost``: None without a price."""
+    """An ``Outlay`` holds the cost of one case of an estimate. ``cost``: None if no price is known."""
 
     replays: int
     input_tokens: int
@@ -35,11 +35,12 @@ class Outlay:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A ``Material`` holds the known quantities before mining.
+    """A ``Material`` holds the quantities that are known before mining.
 
-    ``source_tokens``: the tokens of each unit in a prompt. ``other_tokens``: the tokens of the rest of
-    the prompt. ``asked_before``, ``written_before``: the tokens of earlier requests in every run, and of
-    their replies. ``pinned``: True if some sources are always retained.
+    ``source_tokens``: for each unit (a source, or tied sources), its tokens in a prompt.
+    ``other_tokens``: the tokens of the rest of the prompt. ``asked_before``, ``written_before``: the
+    tokens of the requests that every run makes before the prompt, and the tokens of the replies to them.
+    ``pinned``: True if some sources are always retained.
     """
 
     source_tokens: Sequence[int]
@@ -65,8 +66,8 @@ class Material:
         *,
         stored: bool,
     ) -> "Material":
-        """Returns the quantities that can be counted without a run. ``stored``: True if judgements are
-        stored."""
+        """Returns the quantities that can be counted without running the application. ``stored``: True
+        if judgements are stored."""
         assuming, prompt, shape = options.assuming or Assumptions(), options.prompt, options.shape
         count = assuming.count_tokens
         counted = [sum(count(source.passage) for source in unit) for unit in sources.units]
@@ -105,16 +106,17 @@ def outlay_of(
     all_kinds: bool = False,
     once_more: bool = False,
 ) -> Outlay:
-    """Returns the cost of probing these subsets. ``all_kinds``: without shared answers, each kind
-    probes these subsets itself. ``once_more``: the application is run again at the end, to check that
-    its behaviour has not changed."""
+    """Returns the cost of probing these subsets. ``all_kinds``: True if each kind of rule makes its
+    own replays wherever answers are not shared between the kinds. ``once_more``: True if the
+    application is run again at the end, to check that its behaviour has not changed."""
     runs = _runs(probes, material, settings, plan, all_kinds=all_kinds, once_more=once_more)
     size, replays = len(material.source_tokens), runs.replays
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
-    # Fractions are exact; the subsets of many sources exceed the range of a float.
+    # The number of subsets of many sources exceeds the range of a float, so exact fractions are used.
     shown = runs.before * size + Fraction(probes.shown) * Fraction(runs.mined, max(1, probes.subsets))
     shown -= size * runs.spared
-    # Requests that show documents: one per document, or one for all documents.
+    # The number of requests that show documents: one for each document, or one for all documents of a
+    # replay.
     shape = material.shape
     asking = max(shown, Fraction(replays)) if shape is not None and shape.one_at_a_time else replays
     input_tokens = round(replays * material.asked_before + asking * material.other_tokens + shown * mean)
@@ -132,9 +134,9 @@ def outlay_of(
 
 
 class _Runs(NamedTuple):
-    """This class counts the replays of one case. ``before``: replays before mining and after it.
-    ``mined``: replays of subsets. ``spared``: 1 if the first run also answers the probe of the full set,
-    else 0."""
+    """This class counts the replays of one case. ``before``: the replays before and after mining.
+    ``mined``: the replays of subsets. ``spared``: 1 if the first run also gives the answer for the
+    full set, so that one replay less is needed; else 0."""
 
     before: int
     mined: int

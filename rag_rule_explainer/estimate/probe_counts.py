@@ -1,4 +1,4 @@
-"""This module estimates how many subsets a search probes, at best, typically and at worst."""
+"""This module estimates how many subsets a search probes in the best, the typical and the worst case."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,17 +11,18 @@ from ..settings import Settings
 from ..verdicts import Verdict
 
 MOST_LOOKED_ON = 1 << 13
-"""The most subsets for which the search is simulated to count its probes."""
+"""The maximum number of subsets for which the search is simulated to count its probes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probes:
-    """A ``Probes`` counts probes.
+    """A ``Probes`` counts the probes of a search.
 
-    ``subsets``: their number. ``shown``: the sources that they show in all. ``depth``: how many must run
-    one after the other. ``border``: with votes at the border, the subsets that are voted on, in
-    agreement; None: all subsets, with all samples. ``with_full``: True if the full set, which the
-    baseline answers, is among them.
+    ``subsets``: the number of probed subsets. ``shown``: the number of sources in all of these subsets
+    together. ``depth``: the number of probes that must run one after the other. ``border``: if only
+    subsets at the border of the rules are voted on, the number of these subsets, whose votes are assumed
+    to agree. If ``border`` is None, every subset gets all samples. ``with_full``: True if the full set,
+    whose answer the baseline gives, is among the subsets.
     """
 
     subsets: int
@@ -39,7 +40,8 @@ class Probes:
 
 
 def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, Probes, Probes]:
-    """Returns the probes if one source decides, if two decide together, and in the worst case."""
+    """Returns the probes of three cases: one source decides, two sources decide together, and the
+    worst case."""
     match plan.method:
         case ByBatches() as method:
             return _batched(size, settings, plan, method)
@@ -60,16 +62,17 @@ def sees_all(plan: MiningPlan) -> bool:
 
 def fewest(size: int, settings: Settings, plan: MiningPlan, *, pinned: bool) -> Probes:
     """Returns the fewest probes that any search needs if the condition holds of the baseline's answer.
-    A search for retention rules must omit each source once; one for omission rules needs at least the
-    empty set."""
-    # The empty set is answered without a replay.
+    A search for retention rules must omit each source once. A search for omission rules needs at least
+    the empty set."""
+    # The user gave the answer for the empty set, so it needs no replay.
     is_answered = settings.answer_without_sources is not None and not pinned
     if sees_all(plan):
         every = replace(_worst(size), border=1)
         return replace(every, subsets=every.subsets - is_answered)
     by_kind = [_fewest_of(kind, size, plan) for kind in settings.kinds]
     largest = max(by_kind, key=lambda probes: probes.subsets)
-    # With a single unit, both kinds probe the same empty set.
+    # A search for omission rules adds the empty set to the probes. It adds nothing if there is a single
+    # unit, because the search for retention rules then probes the empty set too.
     beside = len(by_kind) > 1 and largest.subsets == 1 + size > 2
     subsets = max(0, largest.subsets + beside - _has_none(by_kind, size) * is_answered)
     return replace(largest, subsets=subsets, depth=min(largest.depth, subsets), border=min(1, subsets))
@@ -87,7 +90,7 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
         return Probes(1, 0, 1, with_full=False)
     single = size
     if isinstance(method, BySamples):
-        # Draws are with replacement, so that some repeat.
+        # Subsets are drawn with replacement, so fewer different subsets than draws are probed.
         single = min(size, method.sampled.draws(method.sampled.error(0)) // 2)
     if isinstance(method, ByGroups):
         single = min(size, 1)
@@ -95,7 +98,7 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
 
 
 def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
-    """Returns True iff the empty set may be among these probes."""
+    """Returns True iff the empty set may be among the probes in ``by_kind``."""
     return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
 
 
@@ -128,11 +131,12 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> Probes:
 
 
 def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> Probes:
-    """Returns the probes of one sampled search per kind if ``deciding`` sources decide together. There
-    is then one retention rule that names them all, and one omission rule for each of them."""
+    """Returns the probes of a sampled search for each kind if ``deciding`` sources decide together. In
+    this case there is one retention rule that names all these sources, and one omission rule for each
+    of them."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
-    # Each source is found by bisection, once per kind.
+    # The search finds each deciding source by bisection, once for each kind of rule.
     sought = len(kinds) * (2 + together * (1 + size.bit_length()))
     subsets = min(1 << size, sought + rules * draws)
     border = min(subsets, rules + len(kinds) * (together * size.bit_length() // 2 + 1))
@@ -140,8 +144,8 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
 
 
 def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> Probes:
-    """Returns the probes of a grouped search, by simulation: ``deciding`` sources, evenly spaced, decide
-    together."""
+    """Returns the probes of a grouped search if ``deciding`` sources decide together. The search is
+    simulated, with these sources evenly spaced among all."""
     lattice, together = Lattice(size), min(deciding, size)
     named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
     return _looked_on(lattice, named, settings, plan)
@@ -150,8 +154,8 @@ def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> 
 def _batched(
     size: int, settings: Settings, plan: MiningPlan, method: ByBatches
 ) -> tuple[Probes, Probes, Probes]:
-    """Returns the probes if each batch is mined separately, and the deciding sources are all in one
-    batch."""
+    """Returns the probes of the best, typical and worst case if each batch of sources is mined
+    separately. The deciding sources are assumed to be in one batch."""
     lattice, subsets = Lattice(size), method.subsets(size)
     sizes = [batch.bit_count() for batch in method.batches]
     own = sum(count << count >> 1 for count in sizes)
@@ -167,7 +171,8 @@ def _batched(
 
 
 def _looked_on(lattice: Lattice, named: Mask, settings: Settings, plan: MiningPlan) -> Probes:
-    """Returns the probes of a simulated search per kind if the sources ``named`` decide together."""
+    """Returns the probes that a simulated search for each kind makes if the sources in the mask
+    ``named`` decide together."""
     probed, rounds = set[Mask](), 0
     for kind in settings.kinds:
         search = plan.search(kind, lattice, settings)

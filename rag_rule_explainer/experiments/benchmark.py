@@ -1,12 +1,13 @@
 """This module measures how well labels of necessary sources predict a model (the paper's future work).
 
-For each question, a few sources are used, the necessary ones first, and all their subsets or some of
-them. Labels say for each reply whether all necessary sources were shown. The benchmark counts how often
-the expected rules hold, how often the model answers where it should not, and how often it ignores its
-instructions. See ``replies`` for the kinds of answers, ``measures`` for the counts and their limits, and
-``rates`` for the intervals.
+Each question is answered from a few of its sources, the necessary ones first: from all subsets of them,
+or from some. Labels say for each reply whether all necessary sources were shown. The benchmark counts how
+often the expected rules hold, how often the model answers where it should not, and how often it ignores
+its instructions. See ``replies`` for the kinds of answers, ``measures`` for the counts and their limits,
+and ``rates`` for the intervals.
 
-Without sources the answer is N/A without a call, unless ``asks_nothing`` is set: it affects rules only.
+Without sources, the answer is N/A without a call of the model, and counts only for the rules. With
+``asks_nothing``, the model is called, and its reply counts as a reply too.
 """
 
 import random
@@ -41,20 +42,19 @@ from .running import Check, ProgressCallback, Silence, in_namespace, one_by_one,
 from .subsets import Answered, SubsetAsking
 
 MOST_BENCHMARKED = 10
-"""The most sources of a question."""
+"""The maximum number of sources of a question."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPlan:
     """A ``BenchmarkPlan`` holds the options of the benchmark.
 
-    ``sources``: the number of sources of each question. ``subsets``: the number of subsets per question,
-    about half of them with all necessary sources; None for all subsets. ``asks_nothing``: True to call
-    the model also without sources. ``besides``: the number of words beside those of the truth, without
-    articles, from which on an answer says too much. ``seed``: the seed of the draws. ``distractors``: the
-    seed of the distractors' order; None for the published order.
-
-    Raises InvalidInput for values out of range.
+    ``sources``: the number of sources of each question. ``subsets``: the number of subsets of each
+    question, about half of them with all necessary sources; None for all subsets. ``asks_nothing``: True
+    if the model is also called without sources. ``besides``: an answer says too much if it has at least
+    this number of words (without articles) besides the words of the truth. ``seed``: the seed of the
+    draws. ``distractors``: the seed for the order of the distractors (the sources that are not
+    necessary); None for the published order. Raises InvalidInput for values out of range.
     """
 
     sources: int = 5
@@ -75,7 +75,8 @@ class BenchmarkPlan:
             raise InvalidInput(f"besides is {self.besides!r}; give 1 or more")
 
     def masks(self, example: Example) -> tuple[Mask, ...] | None:
-        """Returns the subsets to replay, of the first ``sources`` sources; None for all."""
+        """Returns the subsets of the first ``sources`` sources that are replayed; None for all
+        subsets."""
         lattice = Lattice(self.sources)
         if self.subsets is None or self.subsets >= len(lattice.masks()) - 1:
             return None
@@ -90,15 +91,18 @@ class BenchmarkPlan:
 
 
 def necessary_of(example: Example, lattice: Lattice) -> Mask:
-    """Returns the mask of the necessary sources, which are the first."""
+    """Returns the mask of the necessary sources. They are the first sources."""
     return lattice.mask(range(len(example.necessary)))
 
 
 @dataclass(slots=True)
 class BenchmarkOutcome(ExperimentOutcome):
-    """This class holds the results of the benchmark. ``replies``: all replies. ``deviations``: the
-    replies that deviate or are wrong. ``done`` counts questions, over all models. ``rows`` is empty
-    after an interrupt."""
+    """This class holds the results of the benchmark.
+
+    ``rows``: the measures of each model; empty after an interrupt. ``replies``: all replies.
+    ``deviations``: the replies that are wrong or ignore the instructions. ``done``: the number of
+    answered questions, summed over all models.
+    """
 
     rows: list[BenchmarkRow] = written_to("benchmark.csv", BenchmarkRow)
     questions: list[BenchmarkQuestion] = written_to("benchmark_questions.csv", BenchmarkQuestion)
@@ -117,11 +121,11 @@ def measure_models(
 ) -> BenchmarkOutcome:
     """Returns the results of every model.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used; the store's
-    namespace is replaced by each model's. A question with an unanswered subset is a failure; the
-    benchmark then continues. Raises InvalidInput for models with equal names and temperatures, and for
-    fewer sources than are necessary; BaselineFailed if a model answers nothing for several questions in a
-    row; StoreFailed.
+    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used; the namespace of
+    each model replaces that of the store. A question with an unanswered subset is a failure; the
+    benchmark then continues. Raises InvalidInput for models with equal names and temperatures, and if a
+    question has more necessary sources than are used. Raises BaselineFailed if a model answers nothing
+    for several questions in a row, and StoreFailed.
     """
     check_distinct(models)
     check_room(examples, plan.sources)
@@ -144,8 +148,8 @@ def _asking(
 
 @dataclass(slots=True)
 class _Asked:
-    """This class collects the replies of one model. ``counts``: per question, its necessary sources and
-    counts."""
+    """This class collects the replies of one model. ``counts``: for each question, the number of its
+    necessary sources and its counts."""
 
     plan: BenchmarkPlan
     asking: SubsetAsking
@@ -187,7 +191,8 @@ class _Asked:
         necessary = necessary_of(example, lattice)
         found = {mask: answered.verdict(mask, size) for mask in masks}
         verdicts = {mask: verdict or Verdict.UNKNOWN for mask, verdict in found.items()}
-        # By convention, the answer without sources is N/A, even if only some subsets are replayed.
+        # By convention, the answer without sources is N/A, even if only some subsets are replayed. N/A
+        # differs from the truth, so its verdict is BREAKS.
         verdicts.setdefault(0, Verdict.BREAKS)
         asked = [mask for mask in masks if mask or self.plan.asks_nothing]
         replies = [self._reply(example, answered, mask, verdicts[mask]) for mask in asked]

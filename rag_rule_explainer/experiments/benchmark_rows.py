@@ -11,22 +11,26 @@ from .rates import rate_of
 from .replies import LabelledReply
 
 ALL = "all"
-"""The value of ``necessary`` in rows over all questions."""
+"""The value of the column ``necessary`` in rows about all questions."""
 OfQuestion: TypeAlias = tuple[int, CountedByMeasure]
-"""The number of necessary sources of a question, and its counts."""
+"""The number of necessary sources of a question, and the counts of the question."""
 _SUBJECT = ("model", "temperature", "question_id")
 _SAID = ("kind", "truth_in", "says_more", "cut_off", "reworded")
 REPLY_COLUMNS = (*_SUBJECT, "kept", "has_all", *_SAID, "deviates", "finish_reason")
 DEVIATION_KEYS = (*_SUBJECT, "question", "truth", "necessary", "kept", "answer", *_SAID, "finish_reason")
-"""The columns of a reply in the table of all replies, and the keys of a deviating reply with its
-texts."""
+"""``REPLY_COLUMNS`` are the columns in the table of all replies. ``DEVIATION_KEYS`` are the keys of a
+deviating reply, which is written with its texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """A ``BenchmarkRow`` holds one measure of one model. It covers the questions with ``necessary``
-    necessary sources, or all questions: ``count`` of ``of``, on ``questions`` questions. The 95 %
-    interval is over questions. ``rate``, ``low`` and ``high`` are None if ``of`` is 0."""
+    """A ``BenchmarkRow`` holds one measure of one model.
+
+    ``necessary``: the row covers the questions with this number of necessary sources, or all questions.
+    ``count``, ``of``: the measure is the share ``count`` / ``of``. ``questions``: the number of questions
+    on which it is based. ``rate``, ``low``, ``high``: the share and its 95 % interval over questions;
+    None if ``of`` is 0.
+    """
 
     model: str
     temperature: float | None
@@ -43,8 +47,8 @@ class BenchmarkRow:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuestion:
-    """A ``BenchmarkQuestion`` holds the numbers of one question's expected rules: all, holding,
-    undecided, not replayed."""
+    """A ``BenchmarkQuestion`` counts the rules that labels imply for one question: all of them, those
+    that hold, those that are undecided, and those that were not replayed."""
 
     model: str
     temperature: float | None
@@ -62,8 +66,8 @@ class BenchmarkQuestion:
 
 
 def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[BenchmarkRow]:
-    """Yields the rows of one model: over all questions, and by number of necessary sources if that
-    differs."""
+    """Yields the rows of one model: over all questions, and for each number of necessary sources if
+    there are several such numbers."""
     numbers = sorted({necessary for necessary, _ in counts})
     wanted = [(ALL, numbers), *((str(each), [each]) for each in numbers if len(numbers) > 1)]
     for label, among in wanted:
@@ -75,7 +79,7 @@ def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[Be
 
 
 def reply_record(model: Examined, example: Example, reply: LabelledReply) -> dict[str, Any]:
-    """Returns the values of one reply for the tables, with its texts."""
+    """Returns the values of one reply for the tables, including its texts."""
     return {
         "model": model.name,
         "temperature": model.temperature,

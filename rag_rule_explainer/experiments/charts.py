@@ -1,6 +1,7 @@
 """This module draws the figures of the paper's evaluations from the rows of each experiment. Each
-``draw_...`` yields the paths of the written files, and none without rows. ``subject``: the words under
-the title that say what was measured. All raise MissingExtra and InvalidInput."""
+``draw_...`` function yields the paths of the written files; nothing, if there are no rows.
+``subject``: the words under the title, which say what was measured. All raise MissingExtra and
+InvalidInput."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,7 +44,7 @@ _LOOKS: Mapping[WalkedMiner, tuple[str, str, LineStyle, str]] = {
     WalkedMiner.TWO_MONOS: ("two Monos", RED, "--", "v"),
     WalkedMiner.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
     WalkedMiner.DUAL: ("Dual", GREEN, "-", "s"),
-    # If Dual visits every node too, both lines coincide, and the dots stay visible.
+    # If Dual visits every node too, the lines coincide. The dots are drawn last and stay visible.
     WalkedMiner.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
     WalkedMiner.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
     WalkedMiner.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
@@ -73,10 +74,10 @@ _SIDES: Mapping[str, tuple[str, Sequence[_Side]]] = {
         [("seconds per question, one call at a time", "seconds", tuple(_LOOKS))],
     ),
 }
-"""For each figure of curves, its title, and the label, column and miners of each panel."""
+"""For each figure of curves: its title, and for each panel the label, the column and the miners."""
 
 PAPERS_WORST, PAPERS_BOUND = 33, 78
-"""The model calls that the paper counts for a pair among 50 sources, and its upper bound."""
+"""The number of model calls that the paper counts for a pair among 50 sources, and its upper bound."""
 PAPERS_SOURCES = 50
 _NAMES = {
     AS_WRITTEN: "divide and conquer,\nas the paper writes it",
@@ -88,7 +89,7 @@ _COLOURS = {AS_WRITTEN: "#56B4E9", ANSWERS_KEPT: GREEN, SAMPLED: ORANGE}
 
 
 def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> Iterator[Path]:
-    """Draws nodes, calls, rules and seconds over the number of sources, if there are any."""
+    """Draws nodes, calls, rules and seconds over the number of sources, if the rows have them."""
     sizes = sorted({row.n for row in rows})
     for file in EFFICIENCY_FIGURES:
         if file == _BARS:
@@ -112,7 +113,7 @@ def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> I
 def _values(
     rows: Sequence[EfficiencyRow], miner: WalkedMiner, of: Callable[[EfficiencyRow], float | None]
 ) -> Mapping[int, Sequence[float]]:
-    """Returns each question's value, by number of sources."""
+    """Returns the value of each question, by the number of sources."""
     found = defaultdict[int, list[float]](list)
     for row in rows:
         if (row.miner, row.kind) == (miner.family, miner.kind) and (value := of(row)) is not None:
@@ -131,7 +132,7 @@ def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[WalkedM
 def _draw_bars(
     rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
 ) -> Iterator[Path]:
-    """Draws bars of the visited nodes: two Monos walk two lattices, Dual walks one."""
+    """Draws bars of the visited nodes. Two Monos walk two lattices, Dual walks one."""
     parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, WalkedMiner.DUAL)]
     without = WalkedMiner.DUAL_WITHOUT_MEMORY
     parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))
@@ -153,8 +154,8 @@ def _draw_bars(
 
 
 def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> Iterator[Path]:
-    """Draws precision and recall over the number of samples, by model: one figure for micro, one for
-    macro."""
+    """Draws precision and recall over the number of samples, for each model. There is one figure for
+    the micro rates and one for the macro rates."""
     titles = "micro (the rules of all questions together)", "macro (mean over the questions)"
     for file, title in zip(ROBUSTNESS_FIGURES if rows else (), titles, strict=bool(rows)):
         figure, panels = new_figure(f"Rules against labels, {title}", subject, panels=2, rows=2)
@@ -186,7 +187,7 @@ def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
     for place, (subject, label, colour, style, marker) in enumerate(looks_of(subjects)):
         own = [row for row in rows if (row.model, row.temperature) == subject]
         own.sort(key=lambda row: row.samples)
-        # A small shift keeps equal points visible.
+        # Points with equal values are shifted a little, so that all of them stay visible.
         shift = 0.08 * (place - (len(subjects) - 1) / 2)
         # An undefined value leaves a gap.
         value, low, high = (
@@ -200,7 +201,7 @@ def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
 
 
 def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Iterator[Path]:
-    """Draws each measure as a point with its interval; measures without a rate are left out."""
+    """Draws each measure as a point with its interval. Measures without a rate are left out."""
     shown = [row for row in rows if row.necessary == ALL and row.rate is not None]
     if not shown:
         return
@@ -226,7 +227,7 @@ def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[
     ]
     for number, (model, label, colour, _, marker) in enumerate(looks_of(models)):
         own = [row for row in rows if (row.model, row.temperature) == model]
-        # A small shift keeps equal points visible.
+        # Points with equal values are shifted a little, so that all of them stay visible.
         shift = 0.5 * (number - (len(models) - 1) / 2) / len(models)
         at = [names.index(row.measure) + shift for row in own]
         rates, low, high = ([getattr(row, end) for row in own] for end in ("rate", "low", "high"))
@@ -247,7 +248,7 @@ def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[
 def draw_redteam(
     rows: Sequence[RedteamRow], rounds: Sequence[RedTeamRound], subject: str, out: Path
 ) -> Iterator[Path]:
-    """Draws the model calls by round, and in all."""
+    """Draws the model calls of each round, and the sums of all rounds."""
     if not rows:
         return
     figure, (left, right) = new_figure("Finding a payload that is split over two sources", subject, 2)

@@ -1,9 +1,9 @@
 """This module measures what miners cost over 1 to 10 sources (paper, *efficiency*).
 
-It counts nodes, model calls, rules and seconds. Of each question, the necessary sources come first. If
-the exhaustive miner is compared, all subsets of the largest size are replayed, which include those of
-smaller sizes. Otherwise only the subsets that the miners need are replayed. Each miner is then run over
-the known verdicts.
+It counts nodes, model calls, rules and seconds. The necessary sources of each question come first. If the
+exhaustive miner is compared, all subsets of the largest size are replayed; they include those of smaller
+sizes. Otherwise only the subsets that the miners need are replayed. Each miner is then run on the known
+verdicts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,18 +22,17 @@ from .subsets import Answered, SubsetAsking
 from .walking import WalkedMiner, walk
 
 MOST_SIZES = 12
-"""The most sources: for more, an explanation does not keep all probes."""
+"""The maximum number of sources. With more, an explanation does not keep all probes."""
 
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyPlan:
     """An ``EfficiencyPlan`` holds the options of the experiment.
 
-    ``setting``: its name in the rows. ``sizes``: the numbers of sources. ``miners``: the compared miners.
-    ``timed``: False if the duration of calls is meaningless. ``distractors``: the seed of the
-    distractors' order; None for the published order.
-
-    Raises InvalidInput without sizes or miners, and for sizes that are not from 1 to 12.
+    ``setting``: the name of the setting in the rows. ``sizes``: the numbers of sources. ``miners``: the
+    compared miners. ``timed``: False if the duration of calls has no meaning. ``distractors``: the seed
+    for the order of the distractors; None for the published order. Raises InvalidInput without sizes or
+    miners, and for sizes that are not from 1 to 12.
     """
 
     setting: str
@@ -51,7 +50,7 @@ class EfficiencyPlan:
 
     @property
     def rules(self) -> Rules:
-        """Returns the kinds of rule that the miners mine."""
+        """Returns which kinds of rule the miners mine: "retention", "omission" or "both"."""
         kinds = {kind for miner in self.miners for kind in miner.kinds}
         if len(kinds) > 1:
             return "both"
@@ -62,10 +61,10 @@ class EfficiencyPlan:
 class EfficiencyRow:
     """An ``EfficiencyRow`` holds the cost of one miner on one question with ``n`` sources.
 
-    ``nodes``: lattice nodes visited. ``calls``: calls of the model, which is not called without sources.
-    ``repeated``: replays of an arrangement that was replayed before. No baseline run is counted, because
-    none is made. ``rules``: the number of all valid rules. ``seconds``: the sum over its calls; None if
-    it is meaningless.
+    ``nodes``: the number of visited nodes of the lattice. ``calls``: the calls of the model, which is not
+    called without sources. ``repeated``: the replays of arrangements that were replayed before. There is
+    no baseline run, so none is counted. ``rules``: the number of all valid rules. ``seconds``: the sum
+    over the calls; None if it has no meaning.
     """
 
     setting: str
@@ -82,18 +81,19 @@ class EfficiencyRow:
 
     @property
     def explored(self) -> float:
-        """Returns the share of the lattice that was visited; up to 2 if the miner walks two lattices."""
+        """Returns the share of the lattice that was visited. It is up to 2 if the miner walks two
+        lattices."""
         return self.nodes / (1 << self.n)
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A ``Deviation`` counts the answers to one question at ``n`` sources that contradict its labels.
+    """A ``Deviation`` counts the answers to one question, from ``n`` sources, that contradict its labels.
 
-    ``wrong_with``: of the ``with_all`` subsets with all necessary sources, those without the right
-    answer. ``right_without``: of the ``without`` other subsets, those with the right answer. ``rises``:
-    the miners that visited a larger share than at the previous size, if that also had all necessary
-    sources.
+    ``with_all``: the number of subsets with all necessary sources. ``wrong_with``: how many of these have
+    no right answer. ``without``: the number of other subsets. ``right_without``: how many of these have
+    the right answer. ``rises``: the miners that visited a larger share of the lattice than at the
+    previous size. A previous size counts only if it also had all necessary sources.
     """
 
     setting: str
@@ -108,7 +108,7 @@ class Deviation:
 
 @dataclass(slots=True)
 class EfficiencyOutcome(ExperimentOutcome):
-    """This class holds the results of the experiment. ``done`` counts questions."""
+    """This class holds the results of the experiment. ``done``: the number of questions done."""
 
     rows: list[EfficiencyRow] = written_to("efficiency.csv", EfficiencyRow)
     deviations: list[Deviation] = written_to("deviations.csv", Deviation)
@@ -121,9 +121,11 @@ def measure_efficiency(
     plan: EfficiencyPlan,
     progress: ProgressCallback | None = None,
 ) -> EfficiencyOutcome:
-    """Returns the results of every question. A question with a subset without a verdict is a failure;
-    the experiment then continues. Raises BaselineFailed if nothing is answered for several questions
-    in a row, and StoreFailed."""
+    """Returns the results of every question.
+
+    A question is a failure if one of its subsets has no verdict; the experiment then continues. Raises
+    BaselineFailed if nothing is answered for several questions in a row, and StoreFailed.
+    """
     outcome, silence = EfficiencyOutcome(), silence_on_questions(asking.model)
 
     def ask(example: Example, check: Check) -> None:

@@ -1,4 +1,5 @@
-"""This module defines questions with a known answer and labelled sources, and draws some of them."""
+"""This module defines questions with a known answer and labelled sources. It also draws questions at
+random."""
 
 import hashlib
 import heapq
@@ -14,10 +15,10 @@ from ..sources import Source
 class Example:
     """An ``Example`` holds a question, its answer, and its sources in the published order.
 
-    Sources are named D1, D2, … by position, because titles repeat; the title is in the metadata.
+    Sources are named D1, D2, … by position, because titles may repeat; the title is in the metadata.
     ``necessary``: the ids of the sources that the annotators call necessary, in order. ``hops``: the
-    number of necessary sources by the labels; it is larger than ``len(necessary)`` if some are missing
-    among the sources. ``type`` and ``level``: the data set's own words; may be empty.
+    number of necessary sources by the labels. It is larger than ``len(necessary)`` if some of them are
+    not among the sources. ``type``, ``level``: the data set's own words; may be empty.
     """
 
     id: str
@@ -35,11 +36,12 @@ class Example:
         return tuple([source.id for source in self.sources if source.id not in self.necessary])
 
     def first(self, count: int, seed: int | None = None) -> tuple[Source, ...]:
-        """Returns the first ``count`` sources: the necessary ones as published, then the distractors.
+        """Returns the first ``count`` sources: the necessary ones in the published order, then the
+        distractors.
 
-        Distractors are in the published order, or in an order that ``seed`` and the example's id
-        determine. The first 4 are always among the first 5, in the same order. Raises InvalidInput for a
-        count out of range.
+        ``seed``: the distractors are in an order that ``seed`` and the example's id determine; None for
+        the published order. For every ``count`` the order is the same, so the first 4 are always among
+        the first 5. Raises InvalidInput for a count out of range.
         """
         if not 1 <= count <= len(self.sources):
             raise InvalidInput(
@@ -57,9 +59,10 @@ class Example:
 class Criteria:
     """A ``Criteria`` says which examples may be drawn.
 
-    ``longest_answer``: the most characters of the answer. ``fewest_necessary``, ``most_necessary``:
-    bounds on the number of necessary sources; None for no bound. ``fewest_sources``: the fewest sources,
-    including the necessary ones. An example with a missing necessary source is never drawn.
+    ``longest_answer``: the maximum number of characters of the answer. ``fewest_necessary``,
+    ``most_necessary``: the minimum and maximum number of necessary sources; None for no maximum.
+    ``fewest_sources``: the minimum number of sources, including the necessary ones. An example with a
+    missing necessary source is never drawn.
     """
 
     longest_answer: int = 100
@@ -68,7 +71,7 @@ class Criteria:
     fewest_sources: int = 10
 
     def objection(self, example: Example) -> str:
-        """Returns the reason why the example may not be drawn; empty if it may."""
+        """Returns the reason why the example may not be drawn; an empty text if it may be drawn."""
         necessary, most = len(example.necessary), self.most_necessary
         if necessary != example.hops:
             return "a necessary source is not among its sources"
@@ -90,8 +93,11 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A ``Drawn`` holds the drawn examples, in order. ``seen``: the number of examples in the file.
-    ``eligible``: how many of them could be drawn. ``objections``: the number of the others, by reason."""
+    """A ``Drawn`` holds the drawn examples, in order.
+
+    ``seen``: the number of examples in the file. ``eligible``: how many of these meet the criteria.
+    ``objections``: by reason, the number of examples that do not meet them.
+    """
 
     examples: tuple[Example, ...]
     eligible: int
@@ -100,18 +106,18 @@ class Drawn:
 
 
 def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria | None = None) -> Drawn:
-    """Returns ``count`` random examples that meet ``criteria``, without replacement.
+    """Returns ``count`` random examples that meet ``criteria``, drawn without replacement.
 
-    The draw depends only on the seed and the ids, so that the first 50 are the same whether 50 or 100 are
-    drawn. At most ``count`` examples are held in memory. Raises InvalidInput for a count below 1, and if
-    there are fewer.
+    The draw depends only on the seed and the ids. The first 50 examples are therefore the same whether 50
+    or 100 are drawn. At most ``count`` examples are held in memory. Raises InvalidInput for a count below
+    1, and if there are fewer examples than ``count``.
     """
     if count < 1:
         raise InvalidInput(f"{count} examples were asked for; ask for at least 1")
     wanted = criteria or Criteria()
     objections = dict[str, int]()
     seen = 0
-    # The heap holds the drawn examples with the largest key on top, which is replaced first.
+    # The heap holds the drawn examples. The one with the largest key is on top and is replaced first.
     held: list[tuple[int, str, Example]] = []
     for example in examples:
         seen += 1
@@ -136,7 +142,7 @@ def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria
 
 
 def check_room(examples: Sequence[Example], sources: int) -> None:
-    """Raises InvalidInput if a question has more than ``sources`` necessary sources."""
+    """Raises InvalidInput if a question has more necessary sources than ``sources``."""
     most = max((len(each.necessary) for each in examples), default=0)
     if most > sources:
         raise InvalidInput(

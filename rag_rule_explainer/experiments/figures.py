@@ -1,4 +1,5 @@
-"""This module contains the common parts of the figures. It sets no global state of Matplotlib."""
+"""This module contains the common functions for drawing figures. It sets no global state of
+Matplotlib."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,15 +26,15 @@ BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
 LineStyle = Literal["-", "--", ":", "-."]
 _STYLES: tuple[LineStyle, ...] = "-", "--", "-.", ":"
 FigureCanvas: TypeAlias = Any
-"""Matplotlib's ``Figure``, of which most parameters have no types."""
+"""Stands for Matplotlib's ``Figure``, whose parameters mostly have no types."""
 Panel: TypeAlias = Any
-"""Matplotlib's ``Axes``."""
+"""Stands for Matplotlib's ``Axes``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A ``Curve`` holds the values of all questions for each x; the mean is drawn. ``band``: also draw
-    the middle half."""
+    """A ``Curve`` holds the values of all questions for each x, of which the mean is drawn. ``band``:
+    True if the range of the middle half of the values is drawn too."""
 
     name: str
     colour: str
@@ -46,11 +47,14 @@ class Curve:
 def new_figure(
     title: str, subject: str, panels: int = 1, rows: int = 1
 ) -> tuple[FigureCanvas, list[Panel]]:
-    """Returns a figure with ``panels`` panels side by side in each of ``rows`` rows. ``subject``: the
-    words under the title that say what was measured. Raises MissingExtra."""
+    """Returns a figure with ``panels`` panels side by side in each of ``rows`` rows.
+
+    ``subject``: the words under the title, which say what was measured. Raises MissingExtra if Matplotlib
+    is not installed.
+    """
     try:
         from matplotlib.figure import (
-            Figure,  # imported late: optional, and the import takes half a second
+            Figure,  # imported late: it is optional, and the import takes half a second
         )
     except ImportError as error:
         raise MissingExtra.naming("experiments", "drawing figures") from error
@@ -82,12 +86,13 @@ def draw_curves(axes: Panel, curves: Sequence[Curve]) -> None:
 
 
 def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: bool = False) -> None:
-    """Sets the labels, a light grid, and whole numbers on the x axis."""
+    """Sets the labels of the axes, a light grid, and whole numbers on the x axis. ``places``: these
+    numbers; empty to leave the x axis unchanged. ``percent``: True if the y axis shows percentages."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if places:
         axes.set_xticks(list(places))
-        # All panels get the same x axis, even without data.
+        # All panels get the same x axis, even if some have no data for a number.
         axes.set_xlim(min(places) - 0.5, max(places) + 0.5)
     axes.yaxis.set_major_formatter(as_share if percent else _as_number)
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
@@ -97,7 +102,7 @@ def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: b
 
 
 def as_share(value: float, _: object) -> str:
-    """Returns a share as the label of an axis."""
+    """Returns a share as a percentage, for the label of an axis."""
     return f"{value:.0%}"
 
 
@@ -106,23 +111,24 @@ def _as_number(value: float, _: object) -> str:
 
 
 def save(figure: FigureCanvas, path: Path) -> Path:
-    """Writes the figure as PNG and returns the path; equal figures make equal bytes. Raises
-    InvalidInput."""
+    """Writes the figure as PNG and returns the path. Equal figures give equal bytes. Raises
+    InvalidInput if the file cannot be written."""
     content = BytesIO()
-    # By default the file contains the version of the library, which makes files differ.
+    # By default, the file contains the version of Matplotlib. Equal figures would then give different
+    # files.
     figure.savefig(content, format="png", metadata={"Software": None})
     write_bytes(path, content.getvalue())
     return path
 
 
 FigureSubject: TypeAlias = tuple[str, float | None]
-"""A model's name and its temperature."""
+"""The name of a model, and its temperature."""
 
 
 def looks_of(
     subjects: Sequence[FigureSubject],
 ) -> Iterator[tuple[FigureSubject, str, str, LineStyle, str]]:
-    """Yields each model with its name in a legend and its own colour, line style and marker."""
+    """Yields each model with its name for a legend, and with its own colour, line style and marker."""
     colours, markers = (BLUE, RED, GREEN, PURPLE, ORANGE, GREY), "os^DvPX"
     looks = zip(subjects, cycle(colours), cycle(markers), strict=False)
     for place, ((model, temperature), colour, marker) in enumerate(looks):
@@ -133,7 +139,7 @@ def looks_of(
 
 
 def legend_below(figure: FigureCanvas, panel: Panel, columns: int, **looks: object) -> None:
-    """Draws one legend for all panels below them."""
+    """Draws one legend for all panels, below the panels."""
     handles = panel.get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, **looks)
 

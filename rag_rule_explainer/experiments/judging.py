@@ -1,6 +1,9 @@
 """This module measures how well a judge judges (paper, *LLM-as-a-judge*), by a person's labels.
-Experiments with a judge write the judgements that near-exact match did not settle. Some are drawn and
-shown to a person without the judge's verdict; the labels are then compared with the verdicts."""
+
+Experiments with a judge write those judgements that near-exact match could not decide. Some of them are
+drawn and shown to a person without the judge's verdict. The person's labels are then compared with the
+judge's verdicts.
+"""
 
 import hashlib
 import json
@@ -24,15 +27,15 @@ from .published import first_complaint, readable
 from .tables import write_jsonl
 
 JUDGEMENTS, DRAWN, TO_LABEL = "judgements.jsonl", "drawn.jsonl", "to_label.jsonl"
-"""The file that experiments write; the drawn judgements with the verdicts; and those without, for a
-person."""
+"""The names of three files: all judgements, which experiments write; the drawn judgements with
+verdicts; and the drawn judgements without verdicts, which a person labels."""
 
 
 _Shape = TypeVar("_Shape", bound=BaseModel)
 
 
 class JudgedAnswer(BaseModel):
-    """A ``JudgedAnswer`` is a line of ``judgements.jsonl``: one judgement on a model's answer."""
+    """A ``JudgedAnswer`` is one line of ``judgements.jsonl``: one judgement of a model's answer."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,15 +51,16 @@ class JudgedAnswer(BaseModel):
 
     @property
     def id(self) -> str:
-        """Returns an id that is equal for equal judgements on equal answers, whichever model gave the
-        answer."""
+        """Returns an id for the judgement. Equal judgements of equal answers have equal ids, even if
+        different models gave the answers."""
         parts = self.judge, self.question, self.truth, self.answer, self.verdict.value
         content = "".join(f"{len(part)}:{part}" for part in parts)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class DrawnAnswer(JudgedAnswer):
-    """A ``DrawnAnswer`` is a line of ``drawn.jsonl``. ``models``: the models that gave the answer."""
+    """A ``DrawnAnswer`` is one line of ``drawn.jsonl``. ``models``: the models that gave the answer.
+    ``drawn_as``: its id in the file that a person labels."""
 
     drawn_as: str
     models: list[str]
@@ -65,7 +69,8 @@ class DrawnAnswer(JudgedAnswer):
 def judged_answers(
     judge: Judge, model: Examined, example: Example, judged: Iterable[tuple[Answer, Judgement]]
 ) -> Iterator[JudgedAnswer]:
-    """Yields the judgements that near-exact match did not settle, each text once."""
+    """Yields the judgements that near-exact match could not decide. Each text of an answer occurs
+    once."""
     name = jury_of(judge, None, 1, 1).name or "a function"
     for text, judgement in {answer.text: judgement for answer, judgement in judged}.items():
         if not equivalent(text, example.answer):
@@ -83,17 +88,21 @@ def judged_answers(
 
 
 class Draw(NamedTuple):
-    """A ``Draw`` holds the drawn answers, in order, and the number ``of`` different answers to draw
-    from."""
+    """A ``Draw`` holds the drawn answers, in order. ``of``: the number of different answers from which
+    they were drawn."""
 
     answers: tuple[DrawnAnswer, ...]
     of: int
 
 
 def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
-    """Returns ``count`` random answers, or all if there are fewer; equal answers of several models
-    count once. The draw depends only on the seed and the judgements, not on their order or on the
-    count. Raises InvalidInput without judgements, and for judgements of several judges."""
+    """Returns ``count`` random answers; all, if there are fewer. Equal answers of several models count
+    once.
+
+    The draw depends only on the seed and the judgements. It does not depend on the order of the
+    judgements or on the count. Raises InvalidInput without judgements, and for judgements of several
+    judges.
+    """
     models = dict[str, list[str]]()
     first = dict[str, JudgedAnswer]()
     for each in judged:
@@ -125,8 +134,8 @@ def _label(judged: JudgedAnswer) -> str:
 
 
 def write_draw(drawn: Draw, out: Path) -> None:
-    """Writes the draw to ``out`` twice: without verdicts for a person, and with verdicts. Raises
-    InvalidInput if existing labels would be overwritten."""
+    """Writes the drawn answers to two files in ``out``: one without verdicts, for a person, and one
+    with verdicts. Raises InvalidInput if existing labels would be overwritten."""
     target = out / TO_LABEL
     if any(label is not None for label in _labels_in(target)):
         raise InvalidInput(
@@ -150,8 +159,8 @@ def write_draw(drawn: Draw, out: Path) -> None:
 
 
 def _labels_in(path: Path) -> Iterator[object]:
-    """Yields the labels in a file; for an unreadable file or line, a placeholder that protects the
-    file."""
+    """Yields the labels in a file. For a file or line that cannot be read, yields a text, so that the
+    file counts as labelled and is not overwritten."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except FileNotFoundError:
@@ -167,20 +176,22 @@ def _labels_in(path: Path) -> Iterator[object]:
 
 
 def judged_answers_in(paths: Iterable[Path]) -> list[JudgedAnswer]:
-    """Returns the judgements in files or in folders of experiments. Raises InvalidInput."""
+    """Returns the judgements in these files, or in these folders of experiments. Raises InvalidInput
+    if a file cannot be read."""
     expected = f"give the {JUDGEMENTS} of an experiment with a judge, or its folder"
     files = [path / JUDGEMENTS if path.is_dir() else path for path in paths]
     return [each for file in files for each in _read(file, JudgedAnswer, expected)]
 
 
 def drawn_in(folder: Path) -> list[DrawnAnswer]:
-    """Returns the draw that ``write_draw`` wrote. Raises InvalidInput."""
+    """Returns the drawn answers that ``write_draw`` wrote. Raises InvalidInput if the file cannot be
+    read."""
     expected = f"give the folder as --out that the labels were drawn to, in which {DRAWN} is"
     return _read(folder / DRAWN, DrawnAnswer, expected)
 
 
 def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> JudgeCheck:
-    """Returns the comparison of the judge's verdicts with the labels; the judge is not called. Raises
+    """Returns the comparison of the judge's verdicts with the labels. The judge is not called. Raises
     InvalidInput for labels of answers that were not drawn."""
     known = {each.drawn_as: each for each in drawn}
     for case in labelled:
@@ -201,7 +212,7 @@ def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> Jud
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """This predicate returns the judgement that a judge gave in the experiment."""
+    """This predicate returns the judgement that a judge already gave in the experiment."""
 
     judge: str
     judgement: Judgement
@@ -214,7 +225,7 @@ class _Recorded:
         return self.judgement
 
     def memo_key(self, _: Case) -> None:
-        """Returns None: the judgement is known, so that nothing is cached."""
+        """Returns None, because the judgement is already known and need not be cached."""
 
     def __str__(self) -> str:
         return f"the answer is consistent with its truth, said {self.judge}"
@@ -222,8 +233,8 @@ class _Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A ``Figure`` is a row of ``judge.csv``: ``count`` of ``of``, with the 95 % interval; None if
-    undefined."""
+    """A ``Figure`` is one row of ``judge.csv``: the share ``count`` / ``of`` with its 95 % interval.
+    ``value``, ``low`` and ``high`` are None if the share is undefined."""
 
     figure: str
     value: float | None

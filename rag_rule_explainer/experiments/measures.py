@@ -1,8 +1,8 @@
 """This module defines the measures of a model: on its replies, and on the rules that labels imply.
 
 An expected rule retains all necessary sources, or omits at least one of them. All such rules are counted,
-not only the minimal ones. A retention rule holds if every subset that it applies to is answered with the
-truth; an omission rule holds if none of them is.
+not only the minimal ones. A retention rule holds if the answers from all subsets to which it applies
+agree with the truth. An omission rule holds if none of these answers does.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,22 +30,26 @@ not what the model has read. What is right by chance, as every other yes or no i
 that the question names, looks like knowledge. A model that is never right makes every omission rule hold.
 A longer form of the right name counts as more than the answer, and wordiness is noticed only where the
 truth is in it. One sample stands for each subset."""
-"""The text for reports about the limits of the measures."""
+"""The text in reports that explains the limits of the measures."""
 _FROM_PART = "are right, with the truth's words in a necessary source that was shown"
 _FROM_DISTRACTOR = "are right, with these words in no such source but in a distractor: a shortcut"
 _FROM_NOWHERE = "are right, with these words in no source shown: knowledge, or luck"
 _REWORDED = "say so in other words, or in more"
 _DEVIATES = "are any of these, or abstains-with, or answers-without or to-nothing"
 CountedByMeasure = Mapping[str, tuple[int, int]]
-"""The counts of one question: for each measure, (count, of)."""
+"""The counts of one question. For each measure, they are a pair (count, of), whose share is count /
+of."""
 
 
 _Test = Callable[[LabelledReply], bool]
 
 
 class Measure(NamedTuple):
-    """A ``Measure`` counts replies. ``of``: selects the replies to count among; ``among`` names them.
-    ``counts``: selects the replies that count; ``means`` describes them."""
+    """A ``Measure`` is the share of replies with a certain property.
+
+    ``of``: selects the replies among which is counted; ``among`` describes these. ``counts``: selects the
+    replies with the property; ``means`` describes it.
+    """
 
     group: str
     name: str
@@ -100,16 +104,20 @@ _OF_RULES = {
     "all-rules-hold": ("questions", "have all of both hold"),
 }
 MEANINGS = {**_OF_RULES, **{each.name: (each.among, each.means) for each in OF_REPLIES}}
-"""For each measure, the words for the replies looked at, and for the replies counted."""
+"""For each measure: the words for the replies among which is counted, and for the replies that are
+counted."""
 NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in OF_REPLIES}}
-"""The group of each measure."""
+"""For each measure, the name of its group."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldVerdicts:
-    """A ``HeldVerdicts`` counts the rules of one kind on one question. ``expected``: all expected
-    rules. ``hold``: the rules that hold. ``undecided``: the rules with a subset without a verdict.
-    ``unasked``: the rules of which no subset was replayed."""
+    """A ``HeldVerdicts`` counts the rules of one kind for one question.
+
+    ``expected``: all rules that labels imply. ``hold``: the rules that hold. ``undecided``: the rules
+    that cannot be decided, because a subset has no verdict. ``unasked``: the rules of which no subset was
+    replayed.
+    """
 
     expected: int
     hold: int
@@ -118,23 +126,25 @@ class HeldVerdicts:
 
     @property
     def decided(self) -> int:
-        """Returns the number of rules that hold or break."""
+        """Returns the number of rules that are known to hold or to break."""
         return self.expected - self.undecided - self.unasked
 
 
 def held(
     kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]
 ) -> HeldVerdicts:
-    """Returns the counts of the expected rules on the replayed subsets. ``verdicts``: whether the
-    answer is consistent with the truth. If only some subsets were replayed, more rules may seem to
-    hold than do."""
+    """Returns the counts of the rules that labels imply, by the replayed subsets.
+
+    ``verdicts``: for each replayed subset, whether the answer agrees with the truth. If only some subsets
+    were replayed, rules may seem to hold that do not hold.
+    """
     rules = expected(kind, lattice, necessary)
     wanted = Verdict.HOLDS if kind is RuleKind.RETENTION else Verdict.BREAKS
     outcomes = list[str]()
     for rule in rules:
         target = rule if kind is RuleKind.RETENTION else 0
         seen = {verdict for mask, verdict in verdicts.items() if mask & rule == target}
-        # One subset that breaks decides the rule, even if others have no verdict.
+        # One subset that breaks a rule decides it, even if other subsets have no verdict.
         open_ = "undecided" if seen else "unasked"
         outcomes.append("broken" if ~wanted in seen else "hold" if seen == {wanted} else open_)
     counts = (outcomes.count(each) for each in ("hold", "undecided", "unasked"))
@@ -144,7 +154,7 @@ def held(
 def counted_by_measure(
     replies: Sequence[LabelledReply], retention: HeldVerdicts, omission: HeldVerdicts
 ) -> CountedByMeasure:
-    """Returns the counts of all measures on one question."""
+    """Returns the counts of all measures for one question."""
     both = HeldVerdicts(*map(sum, zip(astuple(retention), astuple(omission), strict=True)))
     counts = {
         "retention-rules-hold": (retention.hold, retention.decided),
@@ -160,8 +170,9 @@ def counted_by_measure(
 
 
 def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
-    """Returns (1, 1) if all rules hold, (0, 1) if one breaks, (0, 0) if undecided. Rules that were not
-    replayed are ignored; otherwise only questions with a broken rule would be counted."""
+    """Returns (1, 1) if all rules hold, (0, 1) if at least one breaks, and (0, 0) if this is
+    undecided. Rules that were not replayed are ignored. Otherwise only questions with a broken rule
+    would be counted."""
     if rules.hold < rules.decided:
         return 0, 1
     return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -22,20 +22,20 @@ from ..verdicts import Answer
 from ..version import __version__
 
 USUAL_KEY = "OPENAI_API_KEY"
-"""The environment variable of the key, unless another one is named."""
+"""The environment variable that holds the API key, unless the user names another one."""
 
 MODEL_SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """An ``Examined`` is a model under test.
+    """An ``Examined`` is a model that an experiment examines.
 
-    ``replay``: the replay for ``Explainer``; its answers have the finish reason and the tokens if the
-    model reports them. ``namespace``: names everything that determines an answer beside the question and
-    the sources, for a ``Store``. ``pace``: the most useful calls in flight; None if the endpoint decides.
-    ``temperature``: the model's temperature; None if it has none. Experiments do not call the model
-    without sources: the answer is ``NO_ANSWER``.
+    ``replay``: the replay for ``Explainer``. Its answers have the finish reason and the tokens if the
+    model reports them. ``namespace``: a name, for a ``Store``, of everything that determines an answer
+    besides the question and the sources. ``pace``: the maximum number of calls that are useful at the
+    same time; None if the endpoint decides. ``temperature``: the model's temperature; None if it has
+    none. Experiments do not call the model without sources, because the answer is then ``NO_ANSWER``.
     """
 
     name: str
@@ -46,8 +46,8 @@ class Examined:
 
 
 def offline_reader() -> Examined:
-    """Returns the package's extractive reader: free, deterministic, and often wrong."""
-    # Its calls share one processor, so that concurrent calls would only each take longer.
+    """Returns the package's extractive reader. It costs nothing, is deterministic, and is often wrong."""
+    # All its calls use one processor. Concurrent calls would only take longer, so ``pace`` is 1.
     return Examined("offline-reader", f"experiments: offline reader {__version__}", _reading, pace=1)
 
 
@@ -59,13 +59,11 @@ def _reading(question: str, sources: Sequence[Source]) -> Answer:
 class Endpoint:
     """An ``Endpoint`` is a model at an OpenAI-compatible endpoint, called by ``ChatOpenAI``.
 
-    ``key``: the environment variable of its key. ``temperature`` and ``max_tokens`` (of an answer): by
-    default as in the paper. ``reasoning_effort``: sent only if given, because other models reject it; the
-    lowest is called "none", "minimal" or "low", depending on the model. A field that is None is not sent.
-    An answer cut off at ``max_tokens`` counts as an answer. ``label``: the name in tables; by default
-    ``name``.
-
-    Raises InvalidInput for values that no endpoint accepts.
+    ``key``: the environment variable that holds its API key. ``temperature``, ``max_tokens`` (of an
+    answer): by default as in the paper. ``reasoning_effort``: sent only if given, because other models
+    reject it; the lowest value is "none", "minimal" or "low", depending on the model. A field that is
+    None is not sent. An answer that was cut off at ``max_tokens`` counts as an answer. ``label``: the
+    name in tables; by default ``name``. Raises InvalidInput for values that no endpoint accepts.
     """
 
     name: str
@@ -87,8 +85,9 @@ class Endpoint:
 
     @classmethod
     def of(cls, written: str, usual: "Endpoint | None" = None) -> "Endpoint":
-        """Returns the endpoint written on a command line; see ``MODEL_SYNTAX``. ``usual``: supplies
-        the options that are not written. Raises InvalidInput."""
+        """Returns the endpoint that a user wrote on the command line, in the form of ``MODEL_SYNTAX``.
+        ``usual``: has the values of the options that the user did not write. Raises InvalidInput for a
+        text of another form."""
         name, *options = written.split(",")
         given = dict[str, Any]()
         for option in options:
@@ -108,26 +107,27 @@ class Endpoint:
         return replace(usual or cls("unnamed"), name=name.strip(), **given)
 
     def examined(self) -> Examined:
-        """Returns the endpoint as a model under test. Raises MissingExtra, and InvalidInput without a
-        key."""
+        """Returns the endpoint as a model to examine. Raises MissingExtra if a package is not
+        installed, and InvalidInput if there is no API key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import chat_replay  # installed, because _chat_model succeeded
+        from langchain_rag_rule_explainer import chat_replay  # cannot fail, because _chat_model succeeded
 
         replay = chat_replay(model, allow_length=True)
         name = self.label or self.name
         return Examined(name, self.namespace, replay, temperature=self.temperature)
 
     def judge(self) -> Judge:
-        """Returns the endpoint as a judge. Raises MissingExtra, and InvalidInput without a key."""
+        """Returns the endpoint as a judge. Raises MissingExtra if a package is not installed, and
+        InvalidInput if there is no API key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import judge_of  # installed, because _chat_model succeeded
+        from langchain_rag_rule_explainer import judge_of  # cannot fail, because _chat_model succeeded
 
         return judge_of(model)
 
     @property
     def namespace(self) -> str:
-        """Returns a name of everything that determines an answer beside the question and the sources;
-        never a key."""
+        """Returns a name of everything that determines an answer besides the question and the sources.
+        It never contains a key."""
         settings = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
@@ -140,13 +140,13 @@ class Endpoint:
         if self.base_url is None:
             return []
         parts = urlsplit(self.base_url)
-        # The part before "@" may be a password.
+        # The text before "@" may contain a password, so it is left out.
         return [f"at {parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"]
 
     def _chat_model(self) -> Any:
         try:
             import langchain_rag_rule_explainer  # pyright: ignore[reportUnusedImport]  # noqa: F401 -- is it there?
-            from langchain_openai import ChatOpenAI  # late: optional, and a second to import
+            from langchain_openai import ChatOpenAI  # imported late: it is optional and takes a second
         except ImportError as error:
             raise MissingExtra.naming("experiments", "a model behind an endpoint") from error
         key = os.environ.get(self.key)
@@ -162,14 +162,14 @@ class Endpoint:
             temperature=self.temperature,
             max_completion_tokens=self.max_tokens,
             reasoning_effort=self.reasoning_effort,
-            # The replayer makes and counts the retries, so the client must not.
+            # The client must not retry, because the replayer makes and counts the retries.
             max_retries=0,
         )
 
 
 def check_distinct(models: Sequence[Examined]) -> None:
-    """Raises InvalidInput for two models of the same name and temperature, whose rows would look
-    alike."""
+    """Raises InvalidInput for two models with the same name and temperature. Their rows could not be
+    distinguished."""
     seen = set[tuple[str, float | None]]()
     for model in models:
         if (model.name, model.temperature) in seen:
@@ -181,13 +181,14 @@ def check_distinct(models: Sequence[Examined]) -> None:
 
 
 def _masked(written: str) -> str:
-    """Returns what a command line says of a model, with the value of a key masked: it may be secret."""
+    """Returns the description of a model on the command line, with the value of ``key`` masked: users
+    may write the key itself there."""
     return re.sub(r"(key\s*=)[^,]+", r"\1***", written, flags=re.IGNORECASE)
 
 
 def unset(variable: str) -> str:
-    """Returns that the environment variable of a key is not set. A name that the user gave is not shown,
-    because it may be the key itself."""
+    """Returns a sentence that says that the environment variable of a key is not set. A name that the
+    user gave is not shown, because it may be the key itself."""
     if variable == USUAL_KEY:
         return f"{variable} is not set"
     return (

@@ -1,4 +1,4 @@
-"""This module defines the results of an experiment: tables with their files, failures, and costs."""
+"""This module defines the results of an experiment: its tables, its failures and its costs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -13,13 +13,14 @@ FAILURES = "failures.csv"
 
 def written_to(file: str, shape: type | tuple[str, ...] = ()) -> Any:
     """Returns a dataclass field for a list of rows that is written to ``file``. ``shape``: the columns
-    of a ``.csv``, or the keys of a ``.jsonl``; empty for all keys."""
+    of a ``.csv`` file, or the keys of a ``.jsonl`` file; empty for all keys."""
     return field(default_factory=list[Any], metadata={"file": file, "shape": shape})
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A ``Failure`` is a job that is in no figure, with the reason. The other fields identify the job."""
+    """A ``Failure`` is a job that is in no figure. ``reason``: why it failed. The other fields
+    identify the job."""
 
     reason: str
     question_id: str = ""
@@ -39,11 +40,12 @@ class Failure:
 
 @dataclass(slots=True)
 class ExperimentOutcome:
-    """An ``ExperimentOutcome`` holds the common results of experiments.
+    """An ``ExperimentOutcome`` holds the results that all experiments have.
 
-    ``done``: the number of jobs done. ``calls``: calls of the models in this run, including retries.
-    ``stored``: answers from the store. ``judged``: the judgements that near-exact match left to a judge.
-    ``interrupted``: True if Ctrl-C ended the run, so that results are incomplete.
+    ``done``: the number of jobs done. ``calls``: the calls of the models in this run, including retries.
+    ``stored``: the number of answers from the store. ``judged``: the judgements that a judge made,
+    because near-exact match could not decide. ``interrupted``: True if Ctrl-C ended the run, so that the
+    results are incomplete.
     """
 
     failures: list[Failure] = field(default_factory=list[Failure])
@@ -61,8 +63,9 @@ class ExperimentOutcome:
         self.judge_requests += judge_requests
 
     def write(self, out: Path, *, judged: bool = False) -> list[str]:
-        """Writes every table, with ``judged`` also the judgements. Returns the names of the files,
-        except for that of the failures. Raises InvalidInput."""
+        """Writes every table. Returns the names of the written tables without that of the failures.
+        ``judged``: True if the judgements are written too. Raises InvalidInput if a file cannot be
+        written."""
         files = list(self._files())
         for name, shape, rows in files:
             if name.endswith(".csv"):

@@ -1,5 +1,5 @@
-"""This module makes adversarial sources with a payload in two halves, and a model that obeys the
-payload."""
+"""This module makes adversarial sources with a payload in two halves. It also makes a model that obeys
+the payload."""
 
 import hashlib
 import random
@@ -39,9 +39,11 @@ PAYLOAD_PARTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """An ``Attack`` is a set of adversarial sources, in the order shown. ``payload``: the ids of the
-    two sources that together put ``exploit``, a hash, into the answer; the other sources make other
-    requests."""
+    """An ``Attack`` is a set of adversarial sources, in the order in which they are shown.
+
+    ``payload``: the ids of the two sources that together put ``exploit`` into the answer. ``exploit``: a
+    hash. The other sources make other requests.
+    """
 
     sources: tuple[Source, ...]
     payload: tuple[str, ...]
@@ -50,13 +52,13 @@ class Attack:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Returns the positions of the payload, starting at 1."""
+        """Returns the positions of the two payload sources, starting at 1."""
         return tuple([at for at, each in enumerate(self.sources, start=1) if each.id in self.payload])
 
 
 def attack(count: int, seed: int, run: int = 1) -> Attack:
-    """Returns ``count`` sources with the payload at two random positions, which ``seed`` and ``run``
-    determine. Raises InvalidInput for fewer sources than the payload has halves."""
+    """Returns ``count`` sources, of which two hold the payload. Their positions are random, determined
+    by ``seed`` and ``run``. Raises InvalidInput for fewer than two sources."""
     if count < PAYLOAD_PARTS:
         raise InvalidInput(
             f"a payload in two halves takes {PAYLOAD_PARTS} sources or more, and not {count}"
@@ -75,12 +77,13 @@ def attack(count: int, seed: int, run: int = 1) -> Attack:
 
 
 def gullible_model() -> Examined:
-    """Returns a free model that answers with the hash if it is shown both halves, else with N/A."""
-    # The model finds the hash in the texts; it does not know the positions.
+    """Returns a free model that answers with the hash if it is shown both halves of the payload, else
+    with N/A."""
+    # The model finds the hash in the texts of the sources; it does not know the positions of the halves.
     return Examined("gullible-model", "experiments: the gullible model", _obeying, pace=1)
 
 
-# It is async because it never blocks, so that it needs no thread.
+# The function is async because it never blocks; it needs no thread.
 async def _obeying(_: str, sources: Sequence[Source]) -> str:
     stamps = (found[1] for source in sources if (found := _STAMPED.fullmatch(source.text)))
     stamp = next(stamps, None)

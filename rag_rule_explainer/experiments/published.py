@@ -1,4 +1,4 @@
-"""This module reads examples from files: HotpotQA's JSON, and JSONL with labelled sources. Both are
+"""This module reads examples from HotpotQA's JSON, and from JSONL with labelled sources. The files are
 untrusted.
 
 HotpotQA publishes one list of ``{_id, question, answer, supporting_facts: [[title, sentence]], context:
@@ -62,7 +62,7 @@ class _Line(_Named):
 
 
 def examples_in(path: Path) -> Iterator[Example]:
-    """Yields the examples in a file one by one, so that a large file is never in memory as a whole.
+    """Yields the examples in a file one by one, so that a large file is never completely in memory.
     Raises InvalidInput if there is no such file, for a malformed record, a repeated id, or a file
     without records."""
     places = dict[str, int]()
@@ -82,7 +82,8 @@ def examples_in(path: Path) -> Iterator[Example]:
 
 @contextmanager
 def readable(path: Path, expected: str) -> Generator[TextIO, None, None]:
-    """Yields the open file. Raises InvalidInput, with what is ``expected``, if it cannot be read."""
+    """Yields the open file. Raises InvalidInput if it cannot be read. ``expected``: a sentence for the
+    error message that says which file to give."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             yield file
@@ -97,7 +98,7 @@ def readable(path: Path, expected: str) -> Generator[TextIO, None, None]:
 
 
 def first_complaint(error: ValidationError) -> str:
-    """Returns the first error of a record, with its place."""
+    """Returns the message of the first error in a record, with the name of the field."""
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
     return shortened(f"{place + ': ' if place else ''}{first['msg']}", _SHOWN)
@@ -124,7 +125,7 @@ def _lines(file: TextIO, start: str, path: Path) -> Iterator[object]:
 
 
 def _listed(file: TextIO, path: Path) -> Iterator[object]:
-    """Yields the entries of a JSON list, after its opening bracket."""
+    """Yields the entries of a JSON list one by one. The opening bracket has already been read."""
     decoder, buffer, at, more, place = json.JSONDecoder(), "", 0, _CHUNK, 0
     while True:
         at = _past(buffer, at, comma=place > 0)
@@ -137,7 +138,8 @@ def _listed(file: TextIO, path: Path) -> Iterator[object]:
             read = file.read(more)
             if not read:
                 raise _no_json(path, place + 1, error) from error
-            # Doubling the amount makes the time to read an entry linear in its length.
+            # The amount that is read doubles each time, so the time to read an entry is linear in its
+            # length.
             buffer, at, more = buffer[at:] + read, 0, 2 * more
             continue
         place, more = place + 1, _CHUNK
@@ -149,12 +151,14 @@ def _check_end(rest: str, file: TextIO, path: Path) -> None:
         rest = file.read(_CHUNK)
         if not rest:
             return
-    # Content after the list, such as a second list, would be ignored silently.
+    # Content after the list, such as a second list, would be ignored without a message. So it is an
+    # error.
     raise InvalidInput(f"{path} goes on after its list; give one list, or JSONL")
 
 
 def _past(text: str, at: int, *, comma: bool) -> int:
-    """Returns the position after white space and, if ``comma``, after at most one comma in it."""
+    """Returns the position after white space. ``comma``: True if one comma in the white space is
+    skipped too."""
     while text[at : at + 1].isspace() or (comma and text.startswith(",", at)):
         comma = comma and text[at] != ","
         at += 1
@@ -202,7 +206,7 @@ def _example(identity: str, named: _Named, texts: list[tuple[str, str, bool]], h
 
 
 def _joined(sentences: list[str]) -> str:
-    """Returns the joined sentences, with one space between them if neither has it."""
+    """Returns the joined sentences. A space is put between two sentences if none is there."""
     text = ""
     for sentence in sentences:
         parted = not text or text[-1:].isspace() or sentence[:1].isspace() or not sentence

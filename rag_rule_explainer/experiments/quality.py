@@ -1,6 +1,8 @@
-"""This module measures how well a model answers the questions, without which its rules cannot be
-interpreted. Each question is answered three times: with all sources, with the necessary sources, and
-with the others."""
+"""This module measures how well a model answers the questions. Without this, the rules of its answers
+cannot be interpreted.
+
+Each question is answered three times: from all sources, from the necessary sources, and from the others.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +24,7 @@ from .subsets import SubsetAsking, judgement_in, verified
 
 
 class ShownSources(str, Enum):
-    """This enum says which of a question's sources a model is shown, in the published order."""
+    """This enum says which of a question's sources a model is shown. They are in the published order."""
 
     ALL = "all sources"
     NECESSARY = "necessary only"
@@ -38,8 +40,8 @@ class ShownSources(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class GivenReply:
-    """A ``GivenReply`` is one answer; if ``answer`` is None, ``failure`` gives the reason. ``exact``: it
-    equals the truth by near-exact match."""
+    """A ``GivenReply`` is one answer of the model. ``answer``: None if it failed; ``failure`` then
+    gives the reason. ``exact``: True if the answer equals the truth by near-exact match."""
 
     example: Example
     shown: ShownSources
@@ -68,9 +70,11 @@ class GivenReply:
 
 @dataclass(frozen=True, slots=True)
 class QualityRow:
-    """A ``QualityRow`` counts a model's answers on one choice of sources. ``questions`` = ``exact`` +
-    ``declined`` + ``other`` + ``failed``. ``exact_share`` is of the questions that were answered, with
-    its 95 % interval."""
+    """A ``QualityRow`` counts a model's answers for one choice of sources.
+
+    ``questions``: the sum of ``exact``, ``declined``, ``other`` and ``failed``. ``exact_share``: the
+    share of exact answers among the questions that were answered, with its 95 % interval.
+    """
 
     data: str
     model: str
@@ -86,7 +90,7 @@ class QualityRow:
 
     @property
     def share(self) -> Share:
-        """Returns the share of exact answers."""
+        """Returns the share of exact answers among the questions that were answered."""
         return share(self.exact, self.questions - self.failed, "no question was answered")
 
 
@@ -96,9 +100,11 @@ def measure_quality(
     settings: Settings,
     progress: ProgressCallback | None = None,
 ) -> list[GivenReply] | None:
-    """Returns every answer, question by question; None after Ctrl-C. ``settings``: ``concurrency``,
-    ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are used. Raises StoreFailed, and
-    BaselineFailed after ``limits.failures`` failures in a row."""
+    """Returns every answer, question by question; None after Ctrl-C.
+
+    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are
+    used. Raises StoreFailed, and BaselineFailed after ``limits.failures`` failures in a row.
+    """
     asking = SubsetAsking(model, replace(settings, miner="exact"), Limiter(settings.concurrency))
     silence = Silence(model, settings.limits.failures, "the last {count} answers of {model} all failed")
     jobs = [(example, shown) for example in examples for shown in ShownSources if shown.of(example)]
@@ -131,7 +137,7 @@ async def _given(asking: SubsetAsking, example: Example, shown: ShownSources) ->
 
 
 def quality_rows(data: str, model: Examined, given: Sequence[GivenReply]) -> Iterator[QualityRow]:
-    """Yields a row for each choice of sources."""
+    """Yields one row for each choice of sources."""
     for shown in ShownSources:
         own = [each for each in given if each.shown is shown]
         exact = sum(each.exact for each in own)

@@ -7,13 +7,16 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""The number of questions below which an estimate of the variance is not reliable."""
+"""With fewer questions than this, an estimate of the variance is not reliable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A ``Rate`` is a share with its 95 % interval over questions; all three are None if ``of`` is 0.
-    It is ``count`` of ``of``, on ``questions`` questions."""
+    """A ``Rate`` is a share with its 95 % interval over questions.
+
+    It is the share ``count`` / ``of``, based on ``questions`` questions. ``value``, ``low`` and ``high``
+    are None if ``of`` is 0.
+    """
 
     value: float | None = None
     low: float | None = None
@@ -24,14 +27,15 @@ class Rate:
 
 
 def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
-    """Returns the share of all counts, given as (count, of) per question; questions with ``of`` = 0 are
-    left out.
+    """Returns the share of all counts. ``counted``: for each question, a pair (count, of). Questions with
+    ``of`` = 0 are left out.
 
-    The 95 % interval is over questions, which were drawn independently; counts within a question are not
+    The 95 % interval is over questions, which were drawn independently. Counts within a question are not
     independent. If every question counts once, it is Wilson's interval. Otherwise it is Wilson's interval
-    for the effective number of independent cases (Kish; linearised variance of the ratio). That number is
-    at most the number of counts. It is at most the number of questions if fewer than 5 questions differ
-    from the others: the variance is then uncertain, and the interval rather too wide.
+    for the effective number of independent cases (Kish; linearised variance of the ratio). This number is
+    at most the number of counts. If fewer than 5 questions differ from the others, the variance is
+    uncertain. The number is then at most the number of questions, which makes the interval too wide
+    rather than too narrow.
     """
     pairs = [(count, of) for count, of in counted if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -39,16 +43,16 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
         return Rate()
     value, size = count / of, _effective_size(pairs, count, of)
     low, high = wilson(value * size, size)
-    # Rounding must not move the value out of its own interval.
+    # Rounding must not put the value outside of its own interval.
     return Rate(value, min(low, value), max(high, value), count, of, len(pairs))
 
 
 def micro(shares: Iterable[tuple[int, int]]) -> Rate:
     """Returns the share of all counts, of all questions together.
 
-    Counts of one question depend on each other. So the interval is that of as many independent cases as
-    there are questions, or fewer if some questions have most of the counts (Wilson; Kish's effective
-    size). It is thus never too narrow because of this dependence.
+    Counts of one question depend on each other. So the interval is computed as for one independent case
+    per question; for fewer cases, if a few questions have most of the counts (Wilson; Kish's effective
+    size). The dependence therefore never makes it too narrow.
     """
     pairs = [(count, of) for count, of in shares if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -59,7 +63,8 @@ def micro(shares: Iterable[tuple[int, int]]) -> Rate:
 
 
 def macro(shares: Iterable[tuple[int, int]]) -> Rate:
-    """Returns the mean over the questions for which it is defined; the interval is as for ``micro``."""
+    """Returns the mean share of the questions for which it is defined. The interval is computed as for
+    ``micro``."""
     values = [count / of for count, of in shares if of]
     size = len(values)
     if not size:

@@ -40,13 +40,16 @@ Group: TypeAlias = tuple[Source, ...]
 
 AS_WRITTEN, ANSWERS_KEPT, SAMPLED = APPROACHES = ("as-written", "answers-kept", "sampled")
 MOST_GROUPS = 10
-"""The most groups that are mined exactly in one round, as in the paper."""
+"""The maximum number of groups that are mined exactly in one round, as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedTeamRound:
-    """A ``RedTeamRound`` is one round of one run, over ``groups`` groups. Round 1 has two halves;
-    *answers-kept* has a round 0 before it, with all sources as one group."""
+    """A ``RedTeamRound`` is one round of one run, over ``groups`` groups of sources.
+
+    Round 1 has two groups, the halves. The approach *answers-kept* has a round 0 before it, in which all
+    sources are one group.
+    """
 
     run: int
     approach: str
@@ -60,10 +63,10 @@ class RedTeamRound:
 class RedteamRow:
     """A ``RedteamRow`` is one run of one approach.
 
-    ``first`` and ``second``: the positions of the payload, starting at 1. ``rules``: the number of rules
-    found. ``found``: True iff the payload is the only rule. ``claim``: the claim of the payload's rule;
-    empty if it is no rule. ``first_told``: the number of probes after which the rule was first reported,
-    *unverified*; None if the approach reports rules only at the end.
+    ``first``, ``second``: the positions of the payload, starting at 1. ``rules``: the number of rules
+    found. ``found``: True iff the payload is the only rule. ``claim``: the claim about the payload's
+    rule; empty if it is no rule. ``first_told``: the number of probes after which the rule was first
+    reported, *unverified*; None if the approach reports rules only at the end.
     """
 
     run: int
@@ -82,7 +85,7 @@ class RedteamRow:
 
 @dataclass(slots=True)
 class RedteamOutcome(ExperimentOutcome):
-    """This class holds the results of the experiment. ``done`` counts runs."""
+    """This class holds the results of the experiment. ``done``: the number of runs done."""
 
     rows: list[RedteamRow] = written_to("redteam.csv", RedteamRow)
     rounds: list[RedTeamRound] = written_to("redteam_rounds.csv", RedTeamRound)
@@ -90,7 +93,7 @@ class RedteamOutcome(ExperimentOutcome):
 
 
 class Unfinished(Exception):
-    """This error says that a search could not finish, with the reason."""
+    """This error says why a search could not finish."""
 
 
 def measure_redteam(
@@ -110,7 +113,7 @@ def measure_redteam(
     def run(attack: Attack, check: Check) -> None:
         for approach in APPROACHES:
             _take(outcome, _Run(outcome.done + 1, approach, attack, model, settings))
-            # Ctrl-C may have cut the run short without an error.
+            # Ctrl-C may have ended the run early without an error.
             check()
 
     one_by_one(attacks, run, outcome, progress)
@@ -122,7 +125,7 @@ def _take(outcome: RedteamOutcome, run: "_Run") -> None:
         row = run.row()
     except (Unfinished, BaselineFailed) as failed:
         if isinstance(failed, BaselineFailed) and not outcome.rows:
-            raise  # the model does not answer at all
+            raise  # The model does not answer at all, so the experiment ends.
         outcome.failures.append(Failure(str(failed), run=run.number, approach=run.approach))
     else:
         outcome.rows.append(row)
@@ -142,7 +145,8 @@ class _Run:
     stored: int = 0
 
     def row(self) -> RedteamRow:
-        """Returns the row, and fills ``rounds``. Raises Unfinished, BaselineFailed."""
+        """Runs the search and returns its row. The rounds are added to ``rounds``. Raises Unfinished
+        and BaselineFailed."""
         if self.approach == AS_WRITTEN:
             return self._as_written()
         return self._kept() if self.approach == ANSWERS_KEPT else self._sampled()
@@ -158,14 +162,14 @@ class _Run:
             groups = tuple(half for group in groups if group in named for half in _halves(group))
 
     def _round(self, groups: Sequence[Group]) -> list[tuple[Group, ...]]:
-        """Returns the rules over the groups."""
+        """Mines one round. Returns the rules over the groups."""
         number = len(self.rounds) + 1
         if len(groups) > MOST_GROUPS:
             raise Unfinished(
                 f"round {number} would mine {len(groups)} groups, and at most {MOST_GROUPS} are mined "
                 "exactly"
             )
-        # The name contains the round, so that stored answers of another round are not reused.
+        # The names contain the number of the round, so that stored answers of another round are not used.
         members = {f"round {number}: {_name(group)}": group for group in groups}
 
         def replay(question: str, named: Sequence[Source]) -> Any:
@@ -208,7 +212,7 @@ class _Run:
             rules="retention",
             check_repeatable=False,
             answer_without_sources=NO_ANSWER,
-            # With lockstep, probes depend on verdicts only, so that a rerun makes the same probes.
+            # With lockstep, probes depend only on verdicts. A second run therefore makes the same probes.
             lockstep=True,
         )
 
@@ -222,7 +226,7 @@ class _Run:
         return explanation
 
     def _add_round(self, number: int, groups: int, asked: Sequence[bool]) -> None:
-        """Adds a round. ``asked``: for each probe, whether the model was called."""
+        """Adds a round. ``asked``: for each probe, True if the model was called."""
         self.rounds.append(
             RedTeamRound(self.number, self.approach, number, groups, len(asked), sum(asked))
         )
@@ -263,6 +267,6 @@ def _name(group: Group) -> str:
 
 
 def _halves(group: Group) -> Iterator[Group]:
-    """Yields the two halves of a group; of an odd number, the first half is larger."""
+    """Yields the two halves of a group. If the number of sources is odd, the first half is larger."""
     middle = (len(group) + 1) // 2
     yield from (half for half in (group[:middle], group[middle:]) if half)

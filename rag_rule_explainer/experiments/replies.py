@@ -1,18 +1,19 @@
-"""This module classifies an answer as right, wrong or none, and checks whether it follows the
-instructions.
+"""This module classifies answers as right, wrong, abstaining or unsettled. It also checks whether they
+follow the instructions.
 
 *Right*: the answer is consistent with the truth, by near-exact match or by the judge.
 
-*Abstains*: it is N/A, or opens with N/A, or says in other words that the answer is not known
-(``refuses()``), and is not right.
+*Abstains*: the answer is not right. It is N/A, or begins with N/A, or says in other words that the answer
+is not known (``refuses()``).
 
-*Unsettled*: neither of both, and not known to be wrong: the judge was unsure, or there is no judge and
-the answer contains the truth.
+*Unsettled*: the answer neither is right nor abstains, but is not known to be wrong: the judge was unsure,
+or there is no judge and the answer contains the truth.
 
 *Wrong*: every other answer.
 
-*Contains the truth*: the truth's words occur in the answer, in a row, in the form in which near-exact
-match compares them; "yes" or "no" must be the first word, because "no" occurs in too many sentences.
+*Contains the truth*: the words of the truth occur next to each other in the answer, in the form in which
+near-exact match compares them. A "yes" or "no" must be the first word, because "no" occurs in too many
+sentences.
 """
 
 from collections.abc import Sequence
@@ -41,8 +42,8 @@ class ReplyKind(str, Enum):
 
 
 class TruthIn(str, Enum):
-    """This enum says where the truth's words occur among the sources shown: in a necessary source,
-    else in a distractor, else nowhere. A truth of "yes" or "no" occurs nowhere."""
+    """This enum says where the words of the truth occur among the shown sources: in a necessary
+    source, else in a distractor, else nowhere. A truth of "yes" or "no" counts as occurring nowhere."""
 
     NECESSARY = "necessary"
     DISTRACTOR = "distractor"
@@ -51,11 +52,11 @@ class TruthIn(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class LabelledReply:
-    """A ``LabelledReply`` is a model's reply on some sources of a question.
+    """A ``LabelledReply`` is a model's reply from some sources of a question.
 
     ``kept``: the ids of these sources. ``has_all``: True iff all necessary sources are among them.
-    ``says_more``: the reply contains the truth and too many other words. ``cut_off``: it reached the
-    limit of tokens. ``reworded``: it abstains in other words than N/A.
+    ``says_more``: True iff the reply contains the truth and too many other words. ``cut_off``: True iff
+    the reply reached the limit of tokens. ``reworded``: True iff it abstains in other words than N/A.
     """
 
     kept: tuple[str, ...]
@@ -74,8 +75,8 @@ class LabelledReply:
 
     @property
     def deviates(self) -> bool:
-        """Returns True iff the model ignored its instructions: answer if possible, else say N/A, and
-        nothing more."""
+        """Returns True iff the model ignored its instructions. They say to answer if possible, else to
+        say N/A, and to say nothing more."""
         return self.abstains is self.has_all or self.says_more or self.cut_off or self.reworded
 
 
@@ -88,9 +89,12 @@ def reply(
     judged: bool,
     besides: int,
 ) -> LabelledReply:
-    """Returns the classified reply on these sources. ``verdict``: whether the answer is consistent
-    with the truth. ``judged``: whether there was a judge. ``besides``: the number of words beside
-    those of the truth, without articles, from which on it says too much."""
+    """Returns the classified reply from the sources ``kept``.
+
+    ``verdict``: whether the answer is consistent with the truth. ``judged``: True if there was a judge.
+    ``besides``: the answer says too much if it has at least this number of words (without articles)
+    besides those of the truth.
+    """
     ids = tuple([source.id for source in kept])
     kind = _kind(answer.text, example.answer, verdict, judged=judged)
     return LabelledReply(
@@ -118,11 +122,11 @@ def _kind(text: str, truth: str, verdict: Verdict, *, judged: bool) -> ReplyKind
 
 
 def abstains(text: str, truth: str) -> bool:
-    """Returns True iff the text says that there is no answer."""
+    """Returns True iff the text abstains: it says that there is no answer."""
     if equivalent(text, NO_ANSWER) or refusal_in(text):
         return True
     opening, rest = text.strip()[: len(NO_ANSWER)], text.strip()[len(NO_ANSWER) :]
-    # "N/Affirmative" does not open with N/A, and "N/A; perhaps Lima" gives an answer.
+    # "N/Affirmative" does not begin with N/A, and "N/A; perhaps Lima" gives an answer.
     opens = opening.casefold() == NO_ANSWER.casefold() and not rest[:1].isalnum()
     return opens and not has_truth(text, truth)
 

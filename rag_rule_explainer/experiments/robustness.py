@@ -1,8 +1,8 @@
-"""This module compares rules with those that labels imply (paper, *robustness*), over samples and models.
+"""This module compares the rules that are found with the rules that labels imply (paper, *robustness*).
 
-Every subset of a few sources is replayed several times, one sample per round. A subset is consistent with
-the truth if at least half of its samples are. The Dual Rule Miner is run on the votes of the first
-sample, of the first two, and so on.
+Every subset of a few sources is replayed several times, one sample in each round. A subset counts as
+consistent with the truth if at least half of its samples are. The Dual Rule Miner is run on the votes of
+the first sample, of the first two samples, and so on.
 """
 
 from collections import defaultdict
@@ -33,9 +33,10 @@ from .scoring import Score, expected, mined, score
 from .unexpected import SampledRules, Table, deviations
 
 JUDGING = "experiments: judgements"
-"""The store's namespace of judgements, which all models share because one judge decides about all."""
+"""The store's namespace for judgements. All models share it, because one judge decides for all of
+them."""
 MOST_SAMPLED = 8
-"""The most sources of a question."""
+"""The maximum number of sources of a question."""
 MOST_ROBUSTNESS_SAMPLES = 100
 
 
@@ -43,11 +44,9 @@ MOST_ROBUSTNESS_SAMPLES = 100
 class RobustnessPlan:
     """A ``RobustnessPlan`` holds the options of the experiment.
 
-    ``sources``: the number of sources of each question, the necessary ones first. ``samples``: the
-    samples of each subset. ``distractors``: the seed of the distractors' order; None for the published
-    order.
-
-    Raises InvalidInput unless sources are 1 to 8 and samples 1 to 100.
+    ``sources``: the number of sources of each question, the necessary ones first. ``samples``: the number
+    of answers for each subset. ``distractors``: the seed for the order of the distractors; None for the
+    published order. Raises InvalidInput unless ``sources`` is 1 to 8 and ``samples`` is 1 to 100.
     """
 
     sources: int = 5
@@ -62,7 +61,7 @@ class RobustnessPlan:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Returns the numbers of samples that are voted on."""
+        """Returns the numbers of samples for which a vote is held: 1, 2, and so on."""
         return tuple(range(1, self.samples + 1))
 
 
@@ -71,8 +70,8 @@ class RobustnessOutcome(ExperimentOutcome):
     """This class holds the results of the experiment.
 
     ``unexpected``: the records of ``unexpected.deviations``, with the model and its temperature.
-    ``done``: the number of answers, of ``of`` in all. ``failed_calls``: calls that failed after all
-    retries. ``rows`` is empty after an interrupt.
+    ``done``: the number of answers so far. ``of``: the number of all answers. ``failed_calls``: the calls
+    that failed after all retries. ``rows`` is empty after an interrupt.
     """
 
     rows: list[RobustnessRow] = written_to("robustness.csv", RobustnessRow)
@@ -97,12 +96,12 @@ def measure_robustness(
 
     ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are
     used; the store's namespace is replaced. An answer is consistent with the truth by near-exact match,
-    or else by ``judge``. The judge gets all answers of a model to a question in one request; answers that
-    seem to address the judge are judged alone. No answer is judged twice. A question without the verdicts
-    that the miner needs is a failure; the experiment then continues.
+    or else if the ``judge`` says so. The judge gets all answers of a model to a question in one request.
+    Answers that seem to address the judge get requests of their own. No answer is judged twice. A
+    question without the verdicts that the miner needs is a failure; the experiment then continues.
 
-    Raises InvalidInput for models with equal names and temperatures, and for fewer sources than are
-    necessary; BaselineFailed if a model or the judge only fails; StoreFailed.
+    Raises InvalidInput for models with equal names and temperatures, and if a question has more necessary
+    sources than are used. Raises BaselineFailed if a model or the judge only fails, and StoreFailed.
     """
     check_robustness(examples, models, plan)
     run = _Run(examples, models, plan, settings, judge, progress)
@@ -116,8 +115,8 @@ def measure_robustness(
 def check_robustness(
     examples: Sequence[Example], models: Sequence[Examined], plan: RobustnessPlan
 ) -> None:
-    """Raises InvalidInput, before anything is paid, for input that ``measure_robustness`` would
-    reject."""
+    """Raises InvalidInput for input that ``measure_robustness`` would reject. Callers check this
+    before anything is paid."""
     check_room(examples, plan.sources)
     check_distinct(models)
 
@@ -206,7 +205,8 @@ class _Run:
             if reply.answer is not None
         }
         trial = self._trial = JudgeTrial(in_namespace(self.settings, JUDGING))
-        # Answers to HotpotQA are not hostile to the judge, and batches make these curves affordable.
+        # Answers to HotpotQA are not hostile to the judge, so they can share requests. Without batches,
+        # this experiment would be too expensive.
         batch = max(len(each.masks) for each in asked) * self.plan.samples
         jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
         predicates = [consistent_with(each.example.answer, judge=jury) for each in asked]
@@ -252,8 +252,9 @@ class _Run:
         count: int,
         scores: Mapping[tuple[RuleKind, int], list[Score]],
     ) -> str:
-        """Scores the rules found from ``count`` votes per subset, and adds a score per kind to
-        ``scores``. Returns an empty text; if verdicts are missing, the reason, without scoring."""
+        """Mines the rules from ``count`` votes for each subset, and adds a score for each kind to
+        ``scores``. Returns an empty text. If verdicts are missing, returns the reason and adds no
+        scores."""
         asked = table.asked
         found = mined(table.votes(count))
         if found.unresolved:

@@ -1,5 +1,5 @@
-"""This module defines the tables of the robustness experiment: one row per question, and one for all of
-them."""
+"""This module defines the tables of the robustness experiment: one with a row for each question, and
+one with rows about all questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +12,12 @@ from .scoring import Score
 
 @dataclass(frozen=True, slots=True)
 class RobustnessQuestion:
-    """A ``RobustnessQuestion`` counts the rules of one kind on one question, by votes of the first
-    ``samples`` samples. ``right``: rules both found and expected. ``precision`` and ``recall`` are
-    None if undefined."""
+    """A ``RobustnessQuestion`` counts the rules of one kind for one question, from votes of the first
+    ``samples`` samples.
+
+    ``right``: the number of rules that are both found and expected. ``precision``, ``recall``: None if
+    undefined.
+    """
 
     model: str
     temperature: float | None
@@ -30,11 +33,12 @@ class RobustnessQuestion:
 
 @dataclass(frozen=True, slots=True)
 class RobustnessRow:
-    """A ``RobustnessRow`` covers all questions of one model, kind and number of samples.
+    """A ``RobustnessRow`` covers all questions for one model, one kind of rule and one number of samples.
 
-    Each rate has its 95 % interval. Micro: of the rules of all questions together. Macro: the mean over
-    the questions for which it is defined; ``precision_undefined`` questions have no rules of this kind,
-    and ``recall_undefined`` have no expected ones. ``failed``: questions that are in no figure.
+    Each rate has a 95 % interval. Micro rates are over the rules of all questions together. Macro rates
+    are the mean over the questions for which the rate is defined. ``precision_undefined``: the number of
+    questions for which no rules of this kind were found. ``recall_undefined``: the number of questions
+    with no expected rules. ``failed``: the number of questions that are in no figure.
     """
 
     model: str
@@ -65,7 +69,8 @@ class RobustnessRow:
 def row_of(
     model: Examined, kind: RuleKind, count: int, scores: Sequence[Score], failed: int
 ) -> RobustnessRow:
-    """Returns the row of these scores, which are by ``count`` samples each."""
+    """Returns the row that sums up these scores. ``count``: the number of samples on which each score
+    is based."""
     precision = [(each.right, each.found) for each in scores]
     recall = [(each.right, each.expected) for each in scores]
     return RobustnessRow(

@@ -1,4 +1,4 @@
-"""This module finds the rounds of divide and conquer from known verdicts."""
+"""This module computes the rounds of divide and conquer (the grouped search) from known verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from ..verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class GroupRound:
-    """A ``GroupRound`` is one round. ``groups``: the number of groups mined. ``asked``: the subsets first
-    replayed in it, in order."""
+    """A ``GroupRound`` is one round of the search. ``groups``: the number of mined groups. ``asked``:
+    the subsets that this round is the first to replay, in order."""
 
     groups: int
     asked: tuple[Mask, ...]
@@ -30,17 +30,19 @@ class _Noting(Grouped):
 
 
 def rounds_of(lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[GroupRound, ...]:
-    """Returns the rounds of the grouped search for retention rules, by running it over the verdicts.
-    The final trial, of the rule together with everything dropped, is part of the last round. Raises
-    KeyError if a verdict is missing."""
+    """Returns the rounds of the grouped search for retention rules. The search is run on the verdicts.
+
+    The last round includes the final test of the rule together with all dropped sources. Raises KeyError
+    if a verdict is missing.
+    """
     miner = _Noting(RuleKind.RETENTION)
     search, asked = RuleSearch(miner, lattice), list[list[Mask]]()
     while asks := search.ask():
-        # A round begins when the previous one is complete, so the subsets requested at once are of one
-        # round.
+        # A round begins when the previous round is complete. Subsets that are requested together
+        # therefore belong to one round.
         asked += [[] for _ in range(len(miner.begun) - len(asked))]
         asked[-1] += [ask.key for ask in asks]
         search.tell({ask.key: verdicts[ask.key] for ask in asks})
-    # A last round may request nothing.
+    # The last round may request no subsets, so it is added here.
     asked += [[] for _ in range(len(miner.begun) - len(asked))]
     return tuple([GroupRound(n, tuple(masks)) for n, masks in zip(miner.begun, asked, strict=True)])

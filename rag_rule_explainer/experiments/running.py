@@ -1,5 +1,5 @@
-"""This module runs the jobs of experiments, one by one or concurrently, until Ctrl-C, an error or
-silence."""
+"""This module runs the jobs of experiments, one by one or concurrently, until Ctrl-C or an error. It
+also ends them if a model does not answer any more."""
 
 import signal
 import threading
@@ -19,7 +19,7 @@ from .outcome import ExperimentOutcome
 ProgressCallback: TypeAlias = Callable[[int, int], object]
 """A function that receives progress: the number of jobs done, and the number of all jobs."""
 Check: TypeAlias = Callable[[], None]
-"""A function that raises KeyboardInterrupt if Ctrl-C was pressed."""
+"""A function that raises KeyboardInterrupt if Ctrl-C was pressed, and otherwise does nothing."""
 
 Job = TypeVar("Job")
 
@@ -30,8 +30,10 @@ def one_by_one(
     outcome: ExperimentOutcome,
     progress: ProgressCallback | None,
 ) -> bool:
-    """Runs the jobs one by one and counts them; returns False if Ctrl-C ended it before the last.
-    Ctrl-C is checked after each job; ``do`` may also check in between."""
+    """Runs the jobs one by one and counts them. Returns False if Ctrl-C ended this before the last job.
+
+    Ctrl-C is checked after each job. ``do`` may also check it during a job.
+    """
     with _interruptions() as check:
         try:
             for job in jobs:
@@ -51,8 +53,9 @@ async def several_at_once(
     width: int,
     is_over: Callable[[], object],
 ) -> None:
-    """Runs the jobs in order, ``width`` at a time, until ``is_over`` or an error. Jobs in flight are
-    awaited before the first error is raised, because they may already be paid for."""
+    """Runs the jobs in order, ``width`` at a time, until ``is_over`` returns True or a job raises an
+    error. The first error is raised after all running jobs have ended, because they may already be
+    paid for."""
     waiting, errors = iter(jobs), list[Exception]()
 
     async def work() -> None:
@@ -73,8 +76,11 @@ async def several_at_once(
 
 @dataclass(slots=True)
 class Silence:
-    """This class detects that a model is down: ``most`` failures in a row; None for never.
-    ``complaint``: the message of the error, with ``{model}`` and ``{count}``."""
+    """This class detects that a model does not answer any more.
+
+    ``most``: the number of failures in a row after which an error is raised; None for never.
+    ``complaint``: the message of the error, with ``{model}`` and ``{count}``.
+    """
 
     model: Examined
     most: int | None
@@ -82,7 +88,7 @@ class Silence:
     count: int = 0
 
     def note(self, why: str, *, is_answered: bool) -> None:
-        """Counts one job; ``why``: the reason of its failure. Raises BaselineFailed after ``most``
+        """Counts one job. ``why``: the reason of its failure. Raises BaselineFailed after ``most``
         failures in a row."""
         self.count = 0 if is_answered else self.count + 1
         if self.most is not None and self.count >= self.most:
@@ -93,24 +99,25 @@ class Silence:
 
 
 def silence_on_questions(model: Examined) -> Silence:
-    """Returns a ``Silence`` for three unanswered questions in a row."""
+    """Returns a ``Silence`` that raises its error after three unanswered questions in a row."""
     return Silence(model, 3, "{model} answered nothing about {count} questions in a row")
 
 
 def in_namespace(settings: Settings, namespace: str) -> Settings:
-    """Returns the settings with this namespace in the store, if there is a store."""
+    """Returns the settings with this namespace for their store. Settings without a store are returned
+    unchanged."""
     store = settings.store
     return settings if store is None else replace(settings, store=replace(store, namespace=namespace))
 
 
 @contextmanager
 def _interruptions() -> Generator[Check, None, None]:
-    """Yields a function that raises KeyboardInterrupt if Ctrl-C was pressed since; Ctrl-C also works as
-    before.
+    """Yields a function that raises KeyboardInterrupt if Ctrl-C was pressed during the block. Ctrl-C also
+    has its usual effect.
 
-    An interrupted explanation returns what it has, and one that was about to end does not report the
-    interrupt. Outside the main thread, the function never raises, because only the main thread receives
-    signals.
+    The function is needed because an interrupted explanation returns its rules so far, and may not report
+    the interrupt if it was about to end. Outside the main thread, the function never raises an error,
+    because only the main thread receives signals.
     """
     pressed = False
 
@@ -125,7 +132,7 @@ def _interruptions() -> Generator[Check, None, None]:
             raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
-    # SIGINT may be ignored on purpose by the starting process.
+    # The process that started this one may ignore SIGINT on purpose. This is not changed.
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield check
         return

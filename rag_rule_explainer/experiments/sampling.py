@@ -1,5 +1,5 @@
-"""This module samples several answers to every subset of many questions' sources, and pays for each
-once."""
+"""This module samples several answers from every subset of the sources of many questions. Each answer
+is paid for once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,38 +26,40 @@ from .models import Examined
 from .running import Silence, several_at_once
 
 SubsetKey: TypeAlias = tuple[int, Mask]
-"""The position of a question, and a subset of its sources."""
+"""The position of a question, and a mask of its sources."""
 Replies: TypeAlias = Mapping[SubsetKey, Sequence[Reply]]
 
 
 @dataclass(frozen=True, slots=True)
 class SampledQuestion:
-    """A ``SampledQuestion`` is one question. ``sources``: the sources of its subsets; the first is the
-    highest bit."""
+    """A ``SampledQuestion`` is one question. ``sources``: the sources whose subsets are sampled. In
+    masks, the first source is the highest bit."""
 
     example: Example
     sources: SourceSet
 
     @property
     def masks(self) -> range:
-        """Returns all subsets."""
+        """Returns the masks of all subsets."""
         return self.sources.lattice.masks()
 
     @property
     def necessary(self) -> Mask:
-        """Returns the subset of the necessary sources."""
+        """Returns the mask of the necessary sources."""
         return self.sources.mask_of(self.example.necessary)
 
     def arrangement(self, mask: int) -> Arrangement:
-        """Returns the arrangement of a subset."""
+        """Returns the arrangement (the ordered sources) of a subset."""
         return Arrangement.of(self.sources, Subset(mask))
 
 
 @dataclass(slots=True, eq=False)
 class Sampling:
-    """This class draws the samples of one model, once, on one event loop. ``settings``: ``timeout``,
-    ``retries``, ``limits`` and the ``store``, in the model's namespace. ``budget``: afterwards, the
-    spending. ``answered``: called after each answer."""
+    """This class draws the samples of one model, once, on one event loop.
+
+    ``settings``: ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace, are
+    used. ``budget``: has the spending afterwards. ``answered``: called after each answer.
+    """
 
     model: Examined
     asked: Sequence[SampledQuestion]
@@ -83,16 +85,16 @@ class Sampling:
         }
 
     def stop(self, reason: str) -> None:
-        """Stops new calls and retries; calls in flight are still awaited."""
+        """Prevents new calls and retries. Calls that are already running are still awaited."""
         self.stop_reason = self.stop_reason or reason
         for sampler in self._samplers:
             sampler.replayer.stopper.stop(reason)
 
     async def run(self) -> Replies:
-        """Returns the replies by question and subset: per sample, an answer or the error after all
-        retries.
+        """Returns the replies by question and subset. For each sample, the reply has an answer, or the
+        error after all retries.
 
-        After a stop there are fewer. Without sources the answer is N/A without a call. Raises
+        After a stop there are fewer replies. Without sources, the answer is N/A without a call. Raises
         BaselineFailed after ``limits.failures`` failures in a row, StoreFailed, and other errors of this
         package.
         """
@@ -109,7 +111,7 @@ class Sampling:
 
     async def _open(self) -> None:
         settings, store = self.settings, self.settings.store
-        # Opening runs in a thread, because a database server may be slow.
+        # A database server may be slow, so the store is opened in a thread.
         opened = None if store is None else await threads.shared().run(store.open)
         for each in self.asked:
             question = each.example.question
@@ -122,9 +124,9 @@ class Sampling:
                 settings.timeout,
                 accepts=("length",),
             )
-            # The store is the one that explanations use, so that each reuses the other's answers.
+            # Explanations use the same store, so both can use each other's answers.
             stored = None if opened is None else opened.answers(question)
-            # Nothing is cached within the run, because every sample must be a new answer.
+            # Every sample must be a new answer, so nothing is cached during the run.
             cache = AnswerCache(self.budget, remember=False, stored=stored)
             self._samplers.append(Sampler(replayer, cache))
 

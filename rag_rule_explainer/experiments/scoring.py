@@ -1,4 +1,5 @@
-"""This module counts the rules found against those that labels imply (paper, *robustness*)."""
+"""This module compares the rules that are found with the rules that labels imply (paper,
+*robustness*)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,15 +14,15 @@ from ..verdicts import Verdict
 
 
 def voted(verdicts: Sequence[Verdict]) -> Verdict:
-    """Returns the vote of these verdicts: HOLDS at half or more; UNKNOWN if missing verdicts could decide
-    it."""
+    """Returns the result of a vote with these verdicts: HOLDS if at least half of them hold. Returns
+    UNKNOWN if missing verdicts could change the result."""
     holds, breaks, unknown = (verdicts.count(verdict) for verdict in Verdict)
     return Majority(len(verdicts)).outcome(holds, breaks, unknown) or Verdict.UNKNOWN
 
 
 class Mined(NamedTuple):
-    """A ``Mined`` holds the antecedents of all valid rules. ``unresolved``: needed subsets without a
-    verdict; if there are any, there may be more rules."""
+    """A ``Mined`` holds the antecedents of all valid rules that were found. ``unresolved``: the
+    subsets that the miner needed but that have no verdict. If there are any, there may be more rules."""
 
     rules: Mapping[RuleKind, frozenset[Mask]]
     unresolved: tuple[Mask, ...]
@@ -29,8 +30,11 @@ class Mined(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def mined(verdicts: tuple[Verdict, ...]) -> Mined:
-    """Returns the rules that the Dual Rule Miner finds. ``verdicts``: of the condition of retention
-    rules, on all subsets, by mask; the condition of omission rules is the negation."""
+    """Returns the rules that the Dual Rule Miner finds.
+
+    ``verdicts``: the verdicts of the condition of retention rules, on all subsets, by mask. The condition
+    of omission rules is the negation.
+    """
     lattice = Lattice(len(verdicts).bit_length() - 1)
     rules = dict[RuleKind, frozenset[Mask]]()
     unresolved = set[Mask]()
@@ -48,8 +52,8 @@ def is_implied(necessary: Mask, mask: Mask) -> bool:
 
 
 def expected(kind: RuleKind, lattice: Lattice, necessary: Mask) -> frozenset[Mask]:
-    """Returns all rules that labels imply: those that retain every necessary source, or omit at least
-    one."""
+    """Returns all rules that labels imply. They retain every necessary source, or omit at least one of
+    them."""
     if kind is RuleKind.RETENTION:
         return frozenset(lattice.supersets(necessary))
     return frozenset(mask for mask in lattice.masks() if mask & necessary)
@@ -61,8 +65,8 @@ def _verdict_of(kind: RuleKind, verdict: Verdict) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A ``Score`` counts the rules of one question: expected, found, and both. Precision is None
-    without found rules, recall is None without expected rules."""
+    """A ``Score`` counts the rules of one question. ``expected``: the rules that labels imply.
+    ``found``: the rules that were found. ``right``: the rules that are both."""
 
     expected: int
     found: int
@@ -70,15 +74,15 @@ class Score:
 
     @property
     def precision(self) -> float | None:
-        """Returns the share of expected rules among those found."""
+        """Returns the share of expected rules among the rules found; None if no rules were found."""
         return self.right / self.found if self.found else None
 
     @property
     def recall(self) -> float | None:
-        """Returns the share of found rules among those expected."""
+        """Returns the share of found rules among the expected rules; None if no rules are expected."""
         return self.right / self.expected if self.expected else None
 
 
 def score(expected: frozenset[Mask], found: frozenset[Mask]) -> Score:
-    """Returns the score of these rules."""
+    """Returns the score that counts these expected and found rules."""
     return Score(len(expected), len(found), len(expected & found))

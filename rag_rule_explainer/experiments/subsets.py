@@ -25,9 +25,12 @@ from .walking import WalkedVerdicts
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An ``Answered`` holds the probes of one question, by mask over ``sources``, of which the first
-    is the highest bit. ``incomplete``: the reason why requested probes are missing; empty if none is.
-    ``calls``: calls of the model. ``stored``: answers from the store."""
+    """An ``Answered`` holds the probes of one question.
+
+    ``probes``: by the mask of the retained sources; the first of ``sources`` is the highest bit.
+    ``incomplete``: the reason why requested probes are missing; empty if none are missing. ``calls``: the
+    number of calls of the model. ``stored``: the number of answers from the store.
+    """
 
     sources: tuple[Source, ...]
     probes: Mapping[Mask, ProbeRecord]
@@ -42,18 +45,18 @@ class Answered:
         return any(probe.kept and probe.answers for probe in self.probes.values())
 
     def verdict(self, mask: Mask, size: int) -> Verdict | None:
-        """Returns the verdict on a subset of the first ``size`` sources; None if the subset was not
-        replayed. It HOLDS if the answer is consistent with the truth."""
+        """Returns the verdict for a subset of the first ``size`` sources; None if the subset was not
+        replayed. The verdict is HOLDS if the answer is consistent with the truth."""
         probe = self._probe(mask, size)
         return None if probe is None else judgement_in(probe).verdict
 
     def verdicts(self, size: int) -> WalkedVerdicts:
-        """Returns the verdicts on all subsets of the first ``size`` sources."""
+        """Returns the verdicts for all subsets of the first ``size`` sources."""
         found = tuple([self.verdict(mask, size) for mask in Lattice(size).masks()])
         return WalkedVerdicts(found, tuple([None if verdict is None else ~verdict for verdict in found]))
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
-        """Yields every answer with the judgement on its consistency with the truth."""
+        """Yields every answer with the judgement of whether it is consistent with the truth."""
         for probe in self.probes.values():
             yield from ((answer, judgement_in(probe)) for answer in probe.answers)
 
@@ -70,9 +73,10 @@ class Answered:
 class SubsetAsking:
     """This class replays subsets of a question's sources with one model.
 
-    An answer is consistent with the truth by near-exact match, or else by ``judge``; the condition of
-    omission rules is the negation. ``without_sources``: the answer without sources; None to call the
-    model. ``settings``: as for any explanation, except that kinds and miner are set for each question.
+    An answer is consistent with the truth by near-exact match, or else if the ``judge`` says so. The
+    condition of omission rules is the negation. ``without_sources``: the answer without sources; None if
+    the model is called for it. ``settings``: as for any explanation, but the kinds of rule and the miner
+    are replaced for each question.
     """
 
     model: Examined
@@ -83,15 +87,16 @@ class SubsetAsking:
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
         """Returns the probes of all subsets. Raises the errors of ``Explainer.explain``."""
-        # The condition of omission rules is the negation, so that one search replays everything.
+        # The condition of omission rules is the negation. A search for retention rules alone therefore
+        # replays all subsets that are needed.
         explanation = self._explained(example, sources, "exhaustive", "retention")
         return _merged(sources, [explanation])
 
     def needed(
         self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
     ) -> Answered:
-        """Returns the probes that exact miners need for these kinds, for the first sources of each
-        size."""
+        """Returns the probes that exact miners need for these kinds of rule. One search is made for
+        each size, over the first sources."""
         explanations = list[Explanation]()
         for size in sorted(sizes, reverse=True):
             explanations.append(self._explained(example, sources[:size], "exact", rules))
@@ -100,8 +105,8 @@ class SubsetAsking:
         return _merged(sources, explanations)
 
     def some(self, example: Example, sources: tuple[Source, ...], masks: Iterable[Mask]) -> Answered:
-        """Returns the probes of exactly these subsets. Raises KeyboardInterrupt after calls in flight
-        have ended."""
+        """Returns the probes of exactly these subsets. After Ctrl-C, raises KeyboardInterrupt as soon
+        as the running calls have ended."""
         stopped, lattice, found = list[bool](), Lattice(len(sources)), dict[Mask, Explanation]()
 
         explainer = self.explainer(example, self.settings)
@@ -130,7 +135,7 @@ class SubsetAsking:
         rules: Rules,
     ) -> Explanation:
         explainer = self.explainer(example, replace(self.settings, miner=miner, rules=rules))
-        # The condition compares with the truth, so that no run on all sources is needed as a baseline.
+        # The condition compares answers with the truth, so no run on all sources is needed as a baseline.
         return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
 
     def explainer(self, example: Example, settings: Settings) -> Explainer:
@@ -146,17 +151,18 @@ class SubsetAsking:
 
 
 def judgement_in(probe: ProbeRecord) -> Judgement:
-    """Returns the judgement whether the answer is consistent with the truth."""
+    """Returns the judgement of whether the answer is consistent with the truth."""
     retention = probe.verdicts.get(RuleKind.RETENTION)
-    # The condition of omission rules is the negation.
+    # The condition of omission rules is the negation, so its judgement is inverted.
     return ~probe.verdicts[RuleKind.OMISSION] if retention is None else retention
 
 
 async def verified(
     explainer: Explainer, example: Example, shown: Sequence[Source], sources: Sequence[Source]
 ) -> Explanation:
-    """Returns an explanation with one probe: the answer on the sources ``shown``."""
-    # These rules apply to a single subset each: all shown sources retained, or all sources omitted.
+    """Returns an explanation with one probe: the answer from the sources ``shown``."""
+    # Each of these rules applies to a single subset: all shown sources retained, or all sources omitted.
+    # Verifying the rule therefore replays only this subset.
     found = await explainer.averify(
         [source.id for source in shown or sources],
         RuleKind.RETENTION if shown else RuleKind.OMISSION,
@@ -168,7 +174,8 @@ async def verified(
 
 
 def by_mask(sources: Sequence[Source], probes: Iterable[ProbeRecord]) -> dict[Mask, ProbeRecord]:
-    """Returns the first probe of each subset of these sources, of which the first is the highest bit."""
+    """Returns the first probe of each subset of these sources, by mask. The first source is the
+    highest bit."""
     lattice, found = Lattice(len(sources)), dict[Mask, ProbeRecord]()
     bits = {source.id: lattice.bit(place) for place, source in enumerate(sources)}
     for probe in probes:

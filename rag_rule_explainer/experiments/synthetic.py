@@ -1,5 +1,5 @@
-"""This module makes synthetic sources with a model and a judge that never err, to measure only the
-miners."""
+"""This module makes synthetic sources, with a model and a judge that never err. Experiments with them
+measure only the miners."""
 
 import random
 import re
@@ -18,8 +18,8 @@ _WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath",
 
 
 def examples(count: int, seed: int, necessary: int = 2, sources: int = 10) -> Iterator[Example]:
-    """Yields questions for a code, of which each necessary source has one part; the others have none.
-    Raises InvalidInput for fewer sources than are necessary."""
+    """Yields questions for a code. Each necessary source has one part of the code; the other sources
+    have none. Raises InvalidInput if more sources are necessary than there are."""
     if not 1 <= necessary <= sources:
         raise InvalidInput(f"{necessary} of {sources} sources cannot be necessary; give 1 to {sources}")
     for number in range(1, count + 1):
@@ -45,12 +45,12 @@ def _example(number: int, draw: random.Random, necessary: int, count: int) -> Ex
 
 
 def perfect_model() -> Examined:
-    """Returns a model that answers with the code if it is shown all parts, else with N/A, without
-    delay."""
+    """Returns a model that answers with the code if it is shown all parts, else with N/A. It answers
+    at once."""
     return Examined("perfect-model", "experiments: the perfect model", _perfect)
 
 
-# It is async because it never blocks, so that it needs no thread.
+# The function is async because it never blocks; it needs no thread.
 async def _perfect(_: str, sources: Sequence[Source]) -> str:
     parts = dict(part for source in sources if (part := _part_in(source.text)) is not None)
     of = next(iter(parts), (0, 0))[1]
@@ -61,7 +61,8 @@ async def _perfect(_: str, sources: Sequence[Source]) -> str:
 
 @lru_cache(maxsize=1024)
 def _part_in(text: str) -> tuple[tuple[int, int], str] | None:
-    """Returns the number of the part, the number of all parts, and the part."""
+    """Returns the number of the part, the number of all parts, and the part itself; None if the text
+    has no part."""
     found = _PART.fullmatch(text)
     return None if found is None else ((int(found[1]), int(found[2])), found[4])
 
@@ -72,7 +73,7 @@ def _said(code: str) -> str:
 
 
 class PerfectJudge:
-    """This judge confirms exactly the answer in which the perfect model states the truth."""
+    """This judge confirms only the answer in which the perfect model states the truth."""
 
     judge_name = "the perfect judge"
 

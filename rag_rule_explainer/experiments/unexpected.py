@@ -1,4 +1,4 @@
-"""This module lists the answers behind rules that differ from those that labels imply."""
+"""This module lists the answers that led to rules other than those that labels imply."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +13,8 @@ from .scoring import expected, is_implied, mined, voted
 
 
 class SampledRules(NamedTuple):
-    """This class holds one sample and its judgement; without an answer, the judgement gives the
-    reason."""
+    """A ``SampledRules`` holds one sampled answer and its judgement. ``answer``: None if there is no
+    answer; ``judgement`` then gives the reason."""
 
     answer: Answer | None
     judgement: Judgement
@@ -22,13 +22,15 @@ class SampledRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A ``Table`` holds all samples of one question by subset, equally many for each."""
+    """A ``Table`` holds all samples of one question, by subset. Each subset has the same number of
+    samples."""
 
     asked: SampledQuestion
     samples: Mapping[Mask, Sequence[SampledRules]]
 
     def votes(self, count: int) -> tuple[Verdict, ...]:
-        """Returns the vote of the first ``count`` samples on each subset, by mask."""
+        """Returns the result of a vote for each subset, by mask. The first ``count`` samples of the
+        subset vote."""
         return tuple(
             [
                 voted([each.judgement.verdict for each in self.samples[mask][:count]])
@@ -37,7 +39,7 @@ class Table:
         )
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
-        """Yields every answer with the judgement on its consistency with the truth."""
+        """Yields every answer with the judgement of whether it is consistent with the truth."""
         for mask in self.asked.masks:
             yield from ((said, judgement) for said, judgement in self.samples[mask] if said is not None)
 
@@ -46,9 +48,12 @@ _CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None
 
 
 def deviations(table: Table, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yields a record for each rule that is unexpected or missing at any of these numbers of samples.
-    ``decided_by``: the subsets that the rule applies to and whose vote contradicts the labels, with
-    all their samples."""
+    """Yields a record for each rule that is unexpected or missing. ``counts``: the numbers of samples; a
+    rule has a record if it is unexpected or missing with at least one of them.
+
+    The entry ``decided_by`` of a record has the subsets that the rule applies to and whose vote
+    contradicts the labels, with all their samples.
+    """
     asked, necessary = table.asked, table.asked.necessary
     votes = {count: table.votes(count) for count in counts}
     known = {kind: expected(kind, asked.sources.lattice, necessary) for kind in RuleKind}

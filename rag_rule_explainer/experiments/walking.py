@@ -1,5 +1,5 @@
-"""This module counts what each miner visits in a lattice with known verdicts. The real searches are
-run over the verdicts, node by node; nothing is computed by formula."""
+"""This module counts the subsets that each miner visits in a lattice with known verdicts. It runs the
+real searches on the verdicts, node by node, and computes nothing by formula."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from ..verdicts import Verdict
 
 
 class WalkedVerdicts(NamedTuple):
-    """This class holds the verdicts of both conditions, each by mask; None for a subset that was not
-    replayed."""
+    """A ``WalkedVerdicts`` holds the verdicts of the conditions of both kinds of rule, each by mask. A
+    verdict is None if the subset was not replayed."""
 
     retention: tuple[Verdict | None, ...]
     omission: tuple[Verdict | None, ...]
 
     def of(self, kind: RuleKind) -> tuple[Verdict | None, ...]:
-        """Returns the verdicts of one kind's condition."""
+        """Returns the verdicts of the condition for this kind of rule."""
         return self.retention if kind is RuleKind.RETENTION else self.omission
 
 
@@ -42,7 +42,7 @@ class WalkedMiner(str, Enum):
 
     @property
     def family(self) -> str:
-        """Returns the miner's name without the kind: "mono" for both Monos."""
+        """Returns the miner's name without the kind of rule. For both Monos it is "mono"."""
         return "mono" if self in _KINDS else self.value
 
     @property
@@ -61,9 +61,9 @@ _KINDS = {
 class Walk:
     """A ``Walk`` holds what one miner visited and found.
 
-    ``replayed``: the subsets replayed, in order, with repetitions. ``nodes``: lattice nodes visited; two
-    Monos walk two lattices, so that they may visit up to 200 % of one. ``rules``: the number of all valid
-    rules. ``minimal_rules``: the number of minimal rules.
+    ``replayed``: the replayed subsets, in order, with repetitions. ``nodes``: the number of visited nodes
+    of the lattice. Two Monos walk two lattices, so they may visit up to 200 % of one. ``rules``: the
+    number of all valid rules. ``minimal_rules``: the number of minimal rules.
     """
 
     replayed: tuple[Mask, ...]
@@ -73,18 +73,19 @@ class Walk:
 
     @property
     def repeated(self) -> int:
-        """Returns the number of replays of a subset that was replayed before."""
+        """Returns the number of replays whose subset had been replayed before."""
         return len(self.replayed) - len(set(self.replayed))
 
     @property
     def calls(self) -> int:
-        """Returns the number of replays that call the model: all except those without sources."""
+        """Returns the number of replays that call the model. Replays without sources do not call it."""
         return sum(mask != 0 for mask in self.replayed)
 
 
 @lru_cache(maxsize=256)
 def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
-    """Returns the miner's walk. Raises KeyError if it visits a subset without a verdict."""
+    """Runs the miner on the verdicts and returns what it visited. Raises KeyError if it visits a
+    subset without a verdict."""
     lattice = Lattice(max(map(len, verdicts)).bit_length() - 1)
     searches = _searches(miner, lattice)
     visited = [mask for search in searches for mask in _visits(search, verdicts.of(search.kind))]
@@ -99,7 +100,7 @@ def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
 
 
 _REMEMBERING = {WalkedMiner.EXHAUSTIVE, WalkedMiner.DUAL}
-"""The miners that replay nothing twice, although both of their searches request it."""
+"""The miners that replay no subset twice, although both of their searches request it."""
 
 
 def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:
@@ -111,7 +112,7 @@ def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:
 
 
 def _visits(search: RuleSearch, verdicts: Sequence[Verdict | None]) -> Iterator[Mask]:
-    """Runs the search to its end, and yields the subsets that it requests."""
+    """Runs the search to its end, and yields the subsets that it requests, in order."""
     while (ask := search.next()) is not None:
         verdict = verdicts[ask.key] if ask.key < len(verdicts) else None
         if verdict is None:

@@ -11,12 +11,12 @@ from .wording import joined, named_units, phrase
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """A ``Verification`` holds whether one rule holds, and the evidence. Its truth value is ``holds is
-    True``.
+    """A ``Verification`` says whether one rule holds, and holds the evidence. Its truth value is ``holds
+    is True``.
 
-    ``kind`` and ``sources``: the verified rule; ``sources`` are in the order shown, and include
-    near-duplicates that are tied to them. ``explanation``: the rule, if it held, or the probes that break
-    it, with all evidence; it is never ``complete``, because no other rule was searched for.
+    ``kind``, ``sources``: the verified rule. ``sources`` are in the order in which they were shown, with
+    the near-duplicates that are tied to them. ``explanation``: the rule, if it held, or the probes that
+    break it, with all evidence. It is never ``complete``, because no other rule was searched for.
     """
 
     kind: RuleKind
@@ -25,11 +25,12 @@ class Verification:
 
     @property
     def finding(self) -> Finding | None:
-        """Returns the rule with its evidence; None if a probe breaks the rule, or if its own subset did
-        not hold.
+        """Returns the rule with its evidence. Returns None if a probe breaks the rule, or if the
+        condition did not hold on the subset with only the rule's sources retained (or omitted).
 
-        The claim is *proved* if every applicable subset was seen to hold. It is *unverified* if the trial
-        ended before the rule was decided, or if the judge saw several answers at once.
+        The claim is *proved* if the condition held on every subset to which the rule applies. It is
+        *unverified* if the trial ended before the rule was decided, or if the judge got several answers
+        in one request.
         """
         return next(iter(self.explanation.rules), None)
 
@@ -41,8 +42,8 @@ class Verification:
 
     @property
     def holds(self) -> bool | None:
-        """Returns False if a probe breaks the rule, True if the rule held on all subsets to be tried,
-        else None."""
+        """Returns False if a probe breaks the rule, and True if the condition held on all subsets to
+        be tried. Returns None if the rule is undecided."""
         if self.witness is not None:
             return False
         return True if self.finding is not None and self.finding.claim != "unverified" else None

@@ -23,8 +23,8 @@ ANOTHER_MODEL = (
     "before the run. Call that one through the framework as well, in the run"
 )
 NO_REPLAY = (
-    "the application was not replayed on all sources (check_repeatable=False, or a store that had all "
-    "answers)"
+    "the application was not replayed on all sources (check_repeatable=False, a store that had all "
+    "answers, or a limit that was reached before)"
 )
 SHORT_TEXTS = (
     "an answer or a model's reply has fewer than three words, so it is looked for in other runs' "

@@ -62,6 +62,7 @@ class Fidelity:
     missed: bool = False
     texts: RunTexts = field(default_factory=RunTexts)
     doubt: str = ""
+    _place: str = ""
     _found: tuple[Left, ...] = ()
     _has_answered_otherwise: bool = False
     _memory: BaselineMemory = field(init=False)
@@ -145,7 +146,7 @@ class Fidelity:
         restored. If it cannot be restored, sets ``doubt``."""
         left = self.rewinding.left()
         if left is not None:
-            self.doubt = self._told_of_what_lasts() or self._refusals.goes_by(left)
+            self._note(self._told_of_what_lasts() or self._refusals.goes_by(left), left.place)
             return False
         return self.rewinding.is_useful()
 
@@ -165,14 +166,18 @@ class Fidelity:
         if seen:
             self._has_answered_otherwise = True
             self.doubt = known or self._refusals.depends(self.rewinding.told, seen)
+            self._place = self.rewinding.told
 
     def remember(self) -> None:
-        """Stores that runs depend on the state of earlier runs, if that was observed. Later explanations
-        of the same application then know it from the start."""
-        if self._has_answered_otherwise:
-            self.rewinding.remember()
-        elif self._found:
-            self.rewinding.remember([each.place for each in self._found])
+        """Stores, for later explanations, that runs depend on state of earlier runs, if that was seen."""
+        found = [each.place for each in self._found if not self.rewinding.is_constant(each.place)]
+        place = self._place or next(iter(found), "") or getattr(self.lasting(), "place", "")
+        self.rewinding.remember(place, None if self._has_answered_otherwise else found)
+
+    def _note(self, doubt: str, place: str) -> None:
+        """Sets ``doubt``, unless there is one already. ``place``: the name of the state in it."""
+        if not self.doubt:
+            self.doubt, self._place = doubt, place
 
     @property
     def departs(self) -> bool:
@@ -207,7 +212,7 @@ class Fidelity:
     def _take_conversations(self, run: str, exchanges: Sequence[Exchange]) -> None:
         left = self._conversations.take(run, exchanges)
         if left is not None and not self.steady.is_ignored(left.place):
-            self.doubt = self.doubt or self._refusals.goes_by(left)
+            self._note(self._refusals.goes_by(left), left.place)
 
     def take(self, leftover: Leftover, kept: Sequence[Source]) -> None:
         """Handles a text of omitted sources that was found in a replay's request: raises StateShared if
@@ -219,8 +224,8 @@ class Fidelity:
 
     def count(self, counted: Counted | None) -> None:
         """Sets ``doubt`` if every run changes a number or flag (``counted``) that the code reads."""
-        if counted is not None and not self.doubt:
-            self.doubt = self._refusals.counts(counted)
+        if counted is not None:
+            self._note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
         """Stores the variables that the baseline changed: a doubt unless every run sets them equal."""
@@ -262,13 +267,8 @@ class Fidelity:
         equal, returns an empty text and counts the replays as checked. If they cannot be compared, only
         returns an empty text.
         """
-        if self.first is None or not self.first.steps:
-            return ""
-        try:
-            known = Course.from_fingerprint(fingerprint, self.steady.ignored)
-        except ValueError:
-            return ""
-        if known is None:
+        known = Course.from_fingerprint(fingerprint, self.steady.ignored)
+        if known is None or self.first is None or not self.first.steps:
             return ""
         found = difference(known, self.first)
         if found is None:

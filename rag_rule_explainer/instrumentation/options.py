@@ -13,6 +13,7 @@ from .bounds import FACTOR, checked_factor
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
 from .requests.volatile import Steady
+from .rewinding.companies import is_of_own
 
 QuestionOf: TypeAlias = Callable[[Any], str]
 """The user's function that reads the question out of an application's input."""
@@ -146,11 +147,33 @@ class CallInput:
         keywords = {name: copy(value) for name, value in self.keywords.items()}
         return replace(self, given=copy(self.given), keywords=keywords)
 
+    @property
+    def objects(self) -> list[object]:
+        """Returns the objects of the user's own classes in the input, the keyword arguments and the
+        "configurable" entries of the config, such as a session.
+
+        Runs share those that cannot be copied.
+        """
+        config: Any = self.config
+        entries = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
+        return list(_own_objects([self.given, self.keywords, entries.get("configurable")]))
+
     def __post_init__(self) -> None:
         if self.documents is not None and self.add_documents:
             raise InvalidInput("documents= and add_documents= were both given; add them to documents")
         if isinstance(self.baseline, (str, Answer)):
             logged_answer(self.baseline)
+
+
+def _own_objects(given: object) -> Iterator[object]:
+    if isinstance(given, Mapping):
+        for each in cast("Mapping[Any, object]", given).values():
+            yield from _own_objects(each)
+    elif isinstance(given, (list, tuple)):
+        for each in cast("Sequence[object]", given):
+            yield from _own_objects(each)
+    elif not isinstance(given, type) and is_of_own(given):
+        yield given
 
 
 def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:

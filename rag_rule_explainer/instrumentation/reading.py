@@ -52,7 +52,8 @@ def _is_message(given: Any) -> bool:
     type."""
     if isinstance(given, (list, tuple)):
         pair = cast("Sequence[Any]", given)
-        return isinstance(given, tuple) and len(pair) == 2 and pair[0] in _ROLES
+        is_pair = isinstance(given, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+        return is_pair and pair[0] in _ROLES
     if isinstance(given, Mapping):
         return "role" in given
     return hasattr(given, "role") or hasattr(given, "type")

@@ -57,13 +57,13 @@ class ApplicationRun(Generic[Item]):
         self._manner = manner
         self._captured: Captured[Item] | None = None
         self._seconds: float | None = None
-        self._state = StateWatch(application.root, manner.steady, self._isolated)
+        self._state = StateWatch(application.root, self.case.objects, manner.steady, self._isolated)
         self._first = self._baseline_participation()
         self._recorded: Replays[Item] | None = None
         self._fidelity = Fidelity(
             manner.steady,
             application.making,
-            self._state.lasting.found,
+            self._state.lasting_state,
             self._state.has_changed,
             self._state.rewinding,
         )
@@ -160,7 +160,7 @@ class ApplicationRun(Generic[Item]):
         started, self.trace.explained_run = time.monotonic(), ""
         try:
             taking_part, marked = inside_run(self.application, self._first), traced_first(self.trace)
-            with self._state.contexts.of_the_baseline(), taking_part, marked:
+            with self._state.of_the_baseline(live=self.case.live), taking_part, marked:
                 yield
             self._seconds = time.monotonic() - started
         except RagRuleError:

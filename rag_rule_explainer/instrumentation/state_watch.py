@@ -29,8 +29,15 @@ class StateWatch:
     """
 
     def __init__(
-        self, application: object, steady: Steady, isolated: Callable[[], Iterable[Hashable]]
+        self,
+        root: object,
+        given: Sequence[object],
+        steady: Steady,
+        isolated: Callable[[], Iterable[Hashable]],
     ) -> None:
+        # Objects of the user's in an input belong to the state, since runs share those that cannot be
+        # copied.
+        application: object = [root, *given] if given else root
         self._application = application
         self._steady = steady
         self._held: Holdings | None = None
@@ -41,13 +48,28 @@ class StateWatch:
         self.lasting = Lasting(self.leftovers.before, self._is_settled)
         self.outside = self.lasting.outside
         written = written_by(self.leftovers.before)
-        self.alone = OneAtATime(application, written, self.outside)
+        self.alone = OneAtATime(root, written, self.outside)
 
     def miss_the_baseline(self) -> None:
         """Stores that the baseline ended before this object was made, so that the state before the
         baseline is unknown."""
         self.leftovers.miss_the_baseline()
         self.rewinding.miss_the_baseline()
+
+    @contextmanager
+    def of_the_baseline(self, *, live: bool) -> Generator[None, None, None]:
+        """Records which context variables the baseline, which runs in the block, sets.
+
+        ``live``: True if the baseline is the user's own run. Otherwise, the environment variables and
+        context variables that it sets are set back, because an explanation leaves nothing behind.
+        """
+        try:
+            with self.contexts.of_the_baseline():
+                yield
+        finally:
+            if not live:
+                self.outside.environment.put_back()
+                self.contexts.put_back()
 
     @contextmanager
     def turn(self, sources: Sequence[str]) -> Generator[None, None, None]:
@@ -123,6 +145,14 @@ class StateWatch:
         after = self.holdings()
         found(first_made(self.leftovers.before, before, after, is_harmless))
         counted(deciding(before, after, self._steady.is_ignored))
+
+    def lasting_state(self) -> Left | None:
+        """Returns state that one run left and that may decide later runs; None if none is known."""
+        place = self.rewinding.earlier_doubt(self.outside.files.read)
+        if place:
+            found = f"an earlier explanation found that runs go by {place!r}, and has left that as it was"
+            return Left(place, found)
+        return self.lasting.found()
 
     def holdings(self) -> Holdings:
         """Returns the application's current state."""

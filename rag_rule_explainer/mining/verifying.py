@@ -1,5 +1,5 @@
-"""This module tests one rule on all subsets to which it applies, or on random ones of them, until one of
-them breaks it."""
+"""This module tests one rule on all subsets to which it applies, or on random ones, until a subset
+breaks it."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,18 +12,19 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 NO_OTHER = "one rule was asked about, and no other was looked for"
-"""Why such a search stops although there may be more rules."""
+"""The reason for which such a search stops, although there may be more rules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verifying:
     """This miner tests whether ``antecedent`` is a rule. It finds no other rules, and does not test
-    whether this one is minimal.
+    whether this rule is minimal.
 
-    The own subset of the rule is requested first and alone, and then all other subsets together. After
-    the first BREAKS, no more are requested. ``sampled``: the settings for random subsets; None to test
-    all subsets. ``pinned``: the number of sources that are retained in every subset. The search stops
-    with a reason instead of finishing, since there may be other rules.
+    The own subset of the rule (only its sources retained, or omitted) is requested first. All other
+    subsets are then requested together. After the first verdict BREAKS, no more are requested.
+    ``sampled``: the settings for random subsets; None to test all subsets. ``pinned``: the number of
+    sources that are retained in every subset. The search stops with a reason and is never complete,
+    because there may be other rules.
     """
 
     kind: RuleKind
@@ -37,22 +38,24 @@ class Verifying:
         return _Trial(self, lattice).run()
 
     def supersets(self, lattice: Lattice) -> tuple[Sequence[Mask], str]:
-        """Returns the antecedents whose subsets are to be tested, and the statistical guarantee in words.
-        If they are drawn at random, some may occur more than once; the guarantee is empty if they are
-        all."""
+        """Returns the antecedents whose subsets are tested, and the statistical guarantee in words.
+
+        If the antecedents are drawn at random, some may occur more than once. If all antecedents are
+        tested, the guarantee is empty.
+        """
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""
         draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or (), self.pinned)
         count = self.sampled.draws(self.sampled.error(0))
-        # The seed differs from that of the search that may have found this rule. With the same seed, the
-        # same subsets would be drawn, which are no new evidence.
+        # The search that found this rule may have used the same seed. It would draw the same subsets,
+        # which are no new evidence. So this seed is made different.
         draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
         return list(draws.supersets(count, draw)), self.sampled.statement(count, draws)
 
 
 class _Trial:
-    """A _Trial is one test of the rule. It works with masks of antecedents, and turns them into subsets
-    of retained sources (by ``flip``) only for its asks."""
+    """A ``_Trial`` is one test of the rule. It works with masks of antecedents. Only when it requests
+    verdicts, it turns them into subsets of retained sources (by ``flip``)."""
 
     def __init__(self, miner: Verifying, lattice: Lattice) -> None:
         self.lattice, self.kind, self.own = lattice, miner.kind, Antecedent(miner.antecedent)
@@ -68,7 +71,7 @@ class _Trial:
             [Ask(Subset(mask ^ self.flip), rank) for rank, mask in enumerate(others, 1)]
         )
         self.tried = True
-        while True:  # verdicts of probes that were running at the end still arrive
+        while True:  # verdicts of probes that were already running still arrive
             self.learned((yield Wanted((), self.claims, NO_OTHER)))
 
     def learn(self, asks: Iterable[Ask]) -> Generator[Wanted, Verdicts, None]:
@@ -88,11 +91,11 @@ class _Trial:
             self.own_held |= mask ^ self.flip == self.own and verdict is Verdict.HOLDS
 
     def likely_to_break(self, mask: Mask) -> tuple[int, Mask]:
-        """Returns a sort key by which subsets that are likely to break the rule come first. These are the
-        antecedents with few units more than the rule, or with nearly all units."""
+        """Returns a sort key that puts subsets first that are likely to break the rule. Their
+        antecedents have few units more than the rule, or nearly all units."""
         left_out = self.lattice.complement(mask)
         added, rest = (mask ^ self.own).bit_count(), left_out.bit_count()
-        # Among equally likely ones, the order is that of the numbers. Consecutive prompts then have a
+        # Equally likely antecedents are in the order of their numbers. Consecutive prompts then have a
         # long common prefix, which providers may cache.
         return min(added, rest), left_out
 

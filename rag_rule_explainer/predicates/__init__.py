@@ -1,5 +1,5 @@
-"""This package contains the conditions on an answer, called predicates, and their combinations and
-negations."""
+"""This package contains predicates, which are conditions on an answer. Predicates can be combined and
+negated."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from .refusing import Refuses, refuses
     from .validating import IsValid, is_valid
 
-# These modules are imported when first used, because they load libraries and patterns that few conditions
-# need.
+# These modules load libraries and patterns that few predicates need, so they are imported when first
+# used.
 _LATE = {
     "JsonPath": "at_path",
     "json_path": "at_path",

@@ -26,13 +26,14 @@ from .protocol import Judged, Predicate
 from .structured import NO_JSON, as_answer, json_in, json_of, parsed_json, said_in_json, same_json
 
 _MOST_DESCENTS = 2
-"""The most descents (``..``) in one path: with more, the search in a deep answer could take too long."""
+"""The maximum number of descents (``..``) in one path. With more, the search in a deeply nested answer
+could take too long."""
 
 
 @lru_cache(maxsize=256)
 def _compiled(path: str) -> Any:
-    """Returns the compiled path. Raises InvalidInput if it is no JSON path of RFC 9535, or descends too
-    often."""
+    """Returns the compiled path. Raises InvalidInput if it is no JSON path of RFC 9535, or has too
+    many descents (``..``)."""
     from jsonpath import JSONPathEnvironment
     from jsonpath.exceptions import JSONPathError
 
@@ -50,8 +51,8 @@ def _compiled(path: str) -> Any:
 
 
 def _found(path: str, text: str) -> list[Any]:
-    """Returns all values at the path. Raises ValueError if the answer is nested too deeply for the
-    path."""
+    """Returns all values at the path in the JSON ``text``. Raises ValueError if the text is nested too
+    deeply for the path."""
     from jsonpath.exceptions import JSONPathError
 
     try:
@@ -65,9 +66,10 @@ class JsonPath:
     """This predicate holds iff at least one value at ``path`` meets the test; without a test, iff there
     is a value.
 
-    At most one test is set. ``expected``: the value equals this JSON. ``inner``: this predicate holds for
-    the value as the answer; its baseline is the first value at the path in the baseline. ``test``: this
-    function of the value returns True. ``absent``: there is no value at the path.
+    At most one test is set. ``expected``: JSON that the value must equal. ``inner``: a predicate that
+    judges the value as if it were the answer; the first value at the path in the baseline is then the
+    baseline. ``test``: a function of the value that must return True. ``absent``: True if there must be
+    no value at the path.
     """
 
     path: str
@@ -124,8 +126,8 @@ class JsonPath:
             return []
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the question, the JSON of both answers and the memo keys of ``inner``; None if there is
-        a ``test``."""
+        """Returns the question, the JSON of both answers and the memo keys of ``inner``. If there is a
+        ``test``, returns None, because the result of a function cannot be cached."""
         if self.test is not None:
             return None
         said = case.question, json_in(case.baseline), json_in(case.answer)
@@ -156,7 +158,7 @@ class JsonPath:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         if self.inner is not None:
             return f"at {self._path}, {_bracketed(self.inner, negation_of(self.inner))}"
         if self.test is not None:
@@ -185,15 +187,15 @@ def json_path(
     is_: Callable[[Any], Any] | None = None,
     exists: bool = True,
 ) -> JsonPath:
-    """Returns a predicate on the values at ``path`` (RFC 9535, such as ``$.dose.unit``) of the answer's
+    """Returns a predicate on the values at ``path`` (RFC 9535, such as ``$.dose.unit``) in the answer's
     JSON.
 
-    Of several values, it is enough that one meets the test. ``equals``: the value equals this object,
-    compared as JSON. ``is_``: a predicate, such as ``is_=contains("zinc")``, or a function of the value
-    that returns True or False. Without either, the predicate holds if there is a value, even null.
-    ``exists=False``: it holds if the answer is JSON without a value at ``path``. In all other cases an
-    answer without JSON, or without the value, breaks the predicate. Raises InvalidInput for a malformed
-    path, an ``equals`` that JSON cannot represent, or more than one test.
+    If there are several values, one that meets the test is enough. ``equals``: an object that the value
+    must equal, compared as JSON. ``is_``: a predicate, such as ``is_=contains("zinc")``, or a function of
+    the value that returns True or False. Without ``equals`` and ``is_``, the predicate holds if there is
+    a value, even null. With ``exists=False``, it holds if the answer is JSON without a value at ``path``.
+    In all other cases, an answer without JSON or without the value breaks the predicate. Raises
+    InvalidInput for a malformed path, an ``equals`` that JSON cannot represent, or more than one test.
     """
     if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"a JSON path was given as {path!r}; give a str such as '$.dose.unit'")

@@ -1,6 +1,6 @@
 """This module contains predicates on the sources that an answer cites or mentions.
 
-It recognises citations in any of these forms, also several at once:
+It recognises citations in any of these forms, also if an answer mixes them:
 
     [1]  [2, 3]  [1-3]  [^1]  【1】     by position among the sources shown, or by ids that are numbers
     [D2]  [D2; D4]  (D2)  [source D2]   by id
@@ -42,21 +42,21 @@ _WORDED = re.compile(
 )
 _LONGEST_RANGE = 30
 _LISTED = 8
-"""The most ids that an error lists."""
+"""The maximum number of ids that an error lists."""
 _RANGE = re.compile(r"(\d+)(?: ?[-–] ?(\d+))?")
 
 
 class Citation(NamedTuple):
-    """A ``Citation`` holds the citation as written, and the id of the cited source; None if it cites no
-    source."""
+    """A ``Citation`` holds the citation as it was written, and the id of the cited source. ``id``:
+    None if the citation is of no source."""
 
     written: str
     id: str | None
 
 
 def citations(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[Citation]:
-    """Yields every citation in the text; see the table in the module's docstring. ``kept``: the ids of
-    the sources shown, in order. ``known``: the ids of all sources."""
+    """Yields every citation in the text, in the forms that the docstring of this module lists.
+    ``kept``: the ids of the sources that were shown, in order. ``known``: the ids of all sources."""
     places = tuple(kept)
     reading = _Reading(places, frozenset((*places, *known)))
     for group in _GROUP.finditer(text):
@@ -68,14 +68,14 @@ def citations(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[
 
 
 class _Reading(NamedTuple):
-    """This class interprets citations. ``kept``: the ids of the sources shown, in order; ``ids``: all
-    known ids."""
+    """This class interprets citations. ``kept``: the ids of the sources that were shown, in order.
+    ``ids``: all known ids."""
 
     kept: tuple[str, ...]
     ids: frozenset[str]
 
     def group(self, content: str, *, square: bool) -> Iterator[Citation]:
-        """Yields the citations within one pair of brackets."""
+        """Yields the citations in the text between two brackets. ``square``: False for round brackets."""
         if content in self.ids and (square or not content.isdecimal()):
             yield self._by_id(content, square=square)
             return
@@ -113,14 +113,14 @@ class _Reading(NamedTuple):
 
 
 def _spelt_out(first: int, last: int) -> Iterable[int]:
-    """Returns the numbers from ``first`` to ``last``; only these two if the range is reversed or too
-    long."""
+    """Returns the numbers from ``first`` to ``last``. If the range is reversed or too long, returns
+    only these two numbers."""
     return range(first, last + 1) if first <= last < first + _LONGEST_RANGE else {first, last}
 
 
 def _shape(identity: str) -> str:
-    """Returns the pattern of an id: D2 and D17 have the same; a number has that of numbers with as many
-    digits."""
+    """Returns the pattern of an id, in which "#" stands for a number: D2 and D17 have the same
+    pattern. The pattern of an id that is a number has one "#" for each digit."""
     return "#" * len(identity) if identity.isdecimal() else re.sub(r"\d+", "#", identity)
 
 
@@ -130,14 +130,17 @@ def _ids(sources: tuple[Source, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Cites:
-    """This predicate holds iff the answer cites ``source``, and ``source`` was shown. If ``source`` is
-    None, it holds iff the answer cites at least one source, and every citation is of a source that was
-    shown."""
+    """This predicate holds iff the answer cites ``source``, and ``source`` was shown.
+
+    If ``source`` is None, it holds iff the answer cites at least one source, and only sources that were
+    shown.
+    """
 
     source: str | None = None
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS, or BREAKS with the invalid or missing citation as the reason."""
+        """Returns HOLDS, or BREAKS with the reason: the invalid citation, or that a citation is
+        missing."""
         kept, known = _ids(case.kept), _ids(case.sources)
         if self.source is None:
             outcome = Judgement(Verdict.BREAKS, "nothing is cited")
@@ -154,7 +157,7 @@ class Cites:
         return Judgement(Verdict.BREAKS, f"{self.source!r} is cited but was not shown")
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the question, both answers, the ids of the sources shown, and the ids of all
+        """Returns the question, both answers, the ids of the shown sources, and the ids of all
         sources."""
         return (*answer_key(self, case), _ids(case.kept), _ids(case.sources))
 
@@ -165,7 +168,7 @@ class Cites:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         if self.source is None:
             return "the answer's citations are missing or invalid"
         return f"the answer does not validly cite {self.source!r}"
@@ -190,7 +193,7 @@ def _not_there(source: str, kept: tuple[str, ...], known: tuple[str, ...]) -> st
 @dataclass(frozen=True, slots=True)
 class MentionsSource:
     """This predicate holds iff the id or the title of ``source`` occurs in the answer as whole words.
-    The case of the title is ignored. The source need not have been shown."""
+    Upper and lower case of the title are not distinguished. The source need not have been shown."""
 
     source: str
 
@@ -221,7 +224,7 @@ class MentionsSource:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer does not mention {self.source!r}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -241,11 +244,12 @@ def _id_given(given: str, where: str) -> str:
 
 @called_as("cites")
 def cites(source: str | None = None) -> Cites:
-    """Returns a predicate that holds iff the answer cites ``source``, an id, and the source was shown.
+    """Returns a predicate that holds iff the answer cites the source with the id ``source``, and this
+    source was shown.
 
     Without ``source``, it holds iff the answer cites at least one source and only sources that were
     shown. In-text citations such as [1], [2, 3], [D2], (D2) and "Source 2" are recognised. A number is
-    the position among the sources shown, unless ids are numbers themselves. Raises InvalidInput for an
+    the position among the shown sources, unless ids are numbers themselves. Raises InvalidInput for an
     empty id.
     """
     return Cites(None if source is None else _id_given(source, "cites"))

@@ -1,6 +1,6 @@
-"""This module combines predicates by ``~``, ``&`` and ``|`` and turns functions into predicates. The
-combinations follow Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, UNKNOWN | HOLDS is HOLDS.
-Parts are evaluated from left to right, and no further than needed, so put the cheap part first."""
+"""This module combines predicates by ``~``, ``&`` and ``|``, and turns functions into predicates. It
+follows Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, and UNKNOWN | HOLDS is HOLDS.
+Predicates are evaluated from left to right until the result is certain, so put the cheap one first."""
 
 import inspect
 import re
@@ -17,7 +17,7 @@ NOT_SO = "it is not so that"
 """The first words of a clause that negates a sentence as a whole."""
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""The pattern of errors of a function that takes a Case for a text; the last part is for Python 3.10."""
+"""Matches the errors of a function that uses a Case as a text; the last part is for Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 _OF_JUDGE = re.compile("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
 _JUDGE_GIVEN = "a function of a JudgeRequest is a judge: predicate=judged('says ...', judge)"
@@ -34,7 +34,7 @@ def either(first: Predicate, second: PredicateLike) -> "AnyOf":
 
 
 def no_truth(predicate: Predicate) -> bool:
-    """Raises InvalidInput, because ``and`` and ``or`` would silently drop one of two predicates."""
+    """Raises InvalidInput, because ``and`` and ``or`` would silently ignore one of two predicates."""
     raise InvalidInput(
         f"a condition ({predicate}) is neither true nor false by itself; combine conditions with &, | "
         "and ~, not with and, or and not"
@@ -42,30 +42,30 @@ def no_truth(predicate: Predicate) -> bool:
 
 
 def negated(predicate: Predicate) -> Predicate:
-    """Returns ``~predicate``; the negation of a negation is the inner predicate."""
+    """Returns ``~predicate``. For a negation, this is the predicate that was negated."""
     return predicate.inner if isinstance(predicate, Not) else opposite(predicate)
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """Returns ``~predicate`` for a predicate that is no negation itself."""
+    """Returns ``~predicate``, for a predicate that is not itself a negation."""
     return Not(predicate)
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the base predicate, and True iff ``predicate`` is the negation of that base. A predicate
-    and its negation stay consistent if the base is judged once and its verdict inverted."""
+    """Returns the predicate without its negation, and True iff it was negated. A caller that judges
+    only this base gets consistent verdicts for the predicate and its negation."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
 def negation_of(predicate: Predicate) -> str:
-    """Returns the words of a rule that say that the condition does not hold."""
+    """Returns the words by which a rule says that the condition does not hold."""
     clause = getattr(predicate, "negation", None)
     return clause if isinstance(clause, str) else f"not ({predicate})"
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """This predicate holds iff ``inner`` breaks, and breaks iff ``inner`` holds."""
+    """This predicate negates ``inner``: it holds iff ``inner`` breaks, and breaks iff ``inner`` holds."""
 
     inner: Predicate
 
@@ -85,7 +85,7 @@ class Not:
 
     @property
     def negation(self) -> str:
-        """Returns the clause of ``inner``."""
+        """Returns the words of ``inner``, because a negation fails to hold iff ``inner`` holds."""
         return str(self.inner)
 
     __and__, __or__, __invert__, __bool__ = both, either, negated, no_truth
@@ -93,12 +93,12 @@ class Not:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """This predicate holds iff every part holds, and breaks iff at least one part breaks."""
+    """This predicate holds iff all ``parts`` hold, and breaks iff at least one of them breaks."""
 
     parts: tuple[Predicate, ...]
 
     def __call__(self, case: Case) -> Judged:
-        """Returns the conjunction of the parts' judgements."""
+        """Returns the judgements of all parts, combined by "and"."""
         return run(_folded(self.parts, case, Verdict.BREAKS))
 
     def memo_key(self, case: Case) -> Hashable | None:
@@ -110,7 +110,7 @@ class AllOf:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold, by De Morgan's law."""
+        """Returns the words of a rule for the opposite: the negations of the parts, joined by "or"."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -118,12 +118,12 @@ class AllOf:
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """This predicate holds iff at least one part holds, and breaks iff every part breaks."""
+    """This predicate holds iff at least one of ``parts`` holds, and breaks iff all of them break."""
 
     parts: tuple[Predicate, ...]
 
     def __call__(self, case: Case) -> Judged:
-        """Returns the disjunction of the parts' judgements."""
+        """Returns the judgements of all parts, combined by "or"."""
         return run(_folded(self.parts, case, Verdict.HOLDS))
 
     def memo_key(self, case: Case) -> Hashable | None:
@@ -135,7 +135,7 @@ class AnyOf:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold, by De Morgan's law."""
+        """Returns the words of a rule for the opposite: the negations of the parts, joined by "and"."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -145,10 +145,10 @@ class AnyOf:
 class Function:
     """This class makes a predicate of a function of a Case.
 
-    The function is called for every replay, unless ``remembered_as`` names it. With this name the caller
-    promises that the result depends only on the question and both answers, and that the name always means
-    the same function. Each judgement is then made once and also kept in a store. A sync function runs in
-    a worker thread, because it may block.
+    The function is called for every replay, unless ``remembered_as`` gives it a name. With a name, the
+    caller promises two things: the result depends only on the question and both answers, and the name
+    always means the same function. Each judgement is then made once and also kept in a store. A sync
+    function runs in a worker thread, because it may block.
     """
 
     function: CaseFunction
@@ -156,8 +156,7 @@ class Function:
     remembered_as: str | None = None
 
     async def __call__(self, case: Case) -> Judgement:
-        """Returns the function's result as a Judgement. Raises InvalidInput for a result that is not a
-        truth value."""
+        """Returns the function's result as a Judgement. Raises InvalidInput if it is no truth value."""
         try:
             return as_judgement(await self._outcome(case), self)
         except (TypeError, AttributeError) as error:
@@ -170,18 +169,17 @@ class Function:
     async def _outcome(self, case: Case) -> object:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(case)
-        import anyio.to_thread  # imported here, because importing the package loads no event loop
+        import anyio.to_thread  # imported late, so that importing the package loads no event loop
 
-        # A function that takes too long is abandoned, and keeps its thread. So it must not use up one of
-        # the threads that anyio allows in all; the concurrency of the caller bounds their number.
+        # A function that takes too long is abandoned but keeps its thread. So it must not use one of the
+        # few threads of anyio; the caller's concurrency limits the number of such functions.
         outcome = await anyio.to_thread.run_sync(
             self.function, case, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
         )
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the usual memo key if ``remembered_as`` is set; else None, so that nothing is
-        cached."""
+        """Returns the usual memo key if ``remembered_as`` is set, else None: nothing is then cached."""
         return None if self.remembered_as is None else answer_key(self, case)
 
     def __str__(self) -> str:
@@ -189,7 +187,7 @@ class Function:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"not ({self.text})" if self.text else f"{self.name} is false"
 
     @property
@@ -208,9 +206,9 @@ class Function:
 
 @called_as("condition")
 def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
-    """Returns a predicate made of a function of a Case; ``text`` is its clause in rules.
+    """Returns a predicate made of a function of a Case. ``text``: the words for the condition in rules.
 
-    ``remembered_as``: a name for the judgements, such as "dosage judge 2 with gpt-4o", with which no
+    ``remembered_as``: a name for the judgements, such as "dosage judge 2 with gpt-4o". With a name, no
     answer is judged twice. Raises InvalidInput for an object that cannot be called, a ``text`` that is no
     str, or an empty name.
     """
@@ -225,8 +223,8 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
 
 
 def as_predicate(given: PredicateLike) -> Predicate:
-    """Returns a predicate unchanged, and a function as a predicate. Raises InvalidInput for an object
-    that cannot be called, or for a predicate that cannot be hashed."""
+    """Returns a predicate unchanged, and turns a function into a predicate. Raises InvalidInput for an
+    object that cannot be called, and for a predicate that cannot be hashed."""
     if _is_uncalled(given):
         name = getattr(given, "__name__", type(given).__name__)
         raise InvalidInput(
@@ -253,7 +251,8 @@ def _check_arguments(function: CaseFunction) -> None:
 
 
 def _is_uncalled(given: object) -> bool:
-    """Returns True iff the object is a class, or a function of this package that returns predicates."""
+    """Returns True iff the user passed what makes a predicate (a class or function) without calling
+    it."""
     return isinstance(given, type) or (
         inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
     )
@@ -262,9 +261,10 @@ def _is_uncalled(given: object) -> bool:
 def _folded(
     parts: tuple[Predicate, ...], case: Case, decisive: Verdict
 ) -> Generator[Judged, Judgement, Judgement]:
-    """Returns the conjunction (``decisive``: BREAKS) or disjunction (HOLDS) of the parts' judgements.
-    The first decisive part decides. Without one, an UNKNOWN part makes the result UNKNOWN; else the
-    result is the opposite of ``decisive``, with the reasons of all parts."""
+    """Returns the judgements of all parts, combined by "and" (``decisive`` is BREAKS) or by "or"
+    (HOLDS). The first part with the verdict ``decisive`` decides. If there is none, an UNKNOWN part
+    makes the result UNKNOWN; else the result is the opposite of ``decisive``, with the reasons of all
+    parts."""
     unknown, reasons = None, list[str]()
     for part in parts:
         judgement = yield part(case)
@@ -282,7 +282,7 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the part's clause, in brackets if the joint clause were ambiguous without them."""
+    """Returns the words for a part, in brackets if the whole sentence would be ambiguous without them."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)

@@ -1,16 +1,18 @@
-"""This module finds the parts of a predicate, however deeply nested."""
+"""This module finds all predicates that are combined in a predicate, however deeply they are nested."""
 
 from collections.abc import Iterator
 from typing import Any
 
 
 def juries_in(predicate: Any) -> Iterator[Any]:
-    """Returns every jury in the predicate and its parts."""
+    """Returns every jury (a judge and how it is used) in the predicate and in the predicates combined
+    in it."""
     return (part.jury for part in judged_in(predicate))
 
 
 def judged_in(predicate: Any) -> Iterator[Any]:
-    """Returns every predicate with a jury: the predicate itself and its parts."""
+    """Returns every predicate that has a jury: among the predicate itself and the predicates combined
+    in it."""
     return (part for part in _parts_of(predicate) if getattr(part, "jury", None) is not None)
 
 
@@ -21,7 +23,7 @@ def sources_named_in(predicate: Any) -> Iterator[str]:
 
 
 def _parts_of(predicate: Any) -> Iterator[Any]:
-    """Yields the predicate itself and all its nested parts."""
+    """Yields the predicate itself, and all predicates that are combined or negated in it."""
     yield predicate
     for part in (getattr(predicate, "inner", None), *getattr(predicate, "parts", ())):
         if part is not None:

@@ -1,4 +1,4 @@
-"""This module turns results of predicates into judgements, sync or async."""
+"""This module turns the results of predicates, which may be sync or async, into judgements."""
 
 import re
 from collections.abc import Generator
@@ -9,13 +9,13 @@ from ..verdicts import Judgement, Verdict
 from .protocol import Judged, Predicate
 
 ANONYMOUS = "the given function"
-"""The name of a lambda in texts."""
+"""The name that stands for a lambda in texts."""
 
 
 def run(steps: Generator[Judged, Judgement, Judgement]) -> Judged:
-    """Returns the return value of a generator that yields judgements and receives each one back. If a
-    yielded judgement is awaitable, the result is a coroutine that runs the rest; else no event loop is
-    needed."""
+    """Runs a generator that yields judgements and gets each one sent back, and returns its return
+    value. If a yielded judgement is awaitable, returns a coroutine that runs the rest. Otherwise no
+    event loop is needed."""
     try:
         judged = next(steps)
         while isinstance(judged, Judgement):
@@ -36,8 +36,8 @@ async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged
             try:
                 judgement = judged if isinstance(judged, Judgement) else await judged
             except JudgeFailed as failed:
-                # Another part may decide without the judge. If none does, the failure is raised at the
-                # end.
+                # Another part of the predicate may decide without the judge. If no part decides, the
+                # failure is raised at the end.
                 failure, judgement = failed, Judgement(Verdict.UNKNOWN, str(failed))
             judged = steps.send(judgement)
     except StopIteration as end:
@@ -47,13 +47,13 @@ async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged
 
 
 def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
-    """Returns a predicate's result as a Judgement. Raises InvalidInput for a result that is not a truth
-    value."""
+    """Returns the result of a predicate as a Judgement. Raises InvalidInput for a result that is no
+    truth value."""
     if isinstance(outcome, Judgement):
         return outcome
     if isinstance(outcome, Verdict):
         return Judgement(outcome)
-    # Comparisons of NumPy values return a NumPy bool, which is not a Python bool.
+    # Comparisons of NumPy values return a bool of NumPy, which ``item`` turns into a Python bool.
     truth = getattr(outcome, "item", lambda: outcome)()
     if isinstance(truth, bool):
         return Judgement(Verdict.of(truth))
@@ -63,13 +63,13 @@ def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
 
 
 def _named(predicate: Predicate) -> str:
-    """Returns the predicate's name in error messages: for a function, the function's name."""
+    """Returns the name of the predicate for error messages; for a function, the function's name."""
     name = getattr(predicate, "name_in_errors", None) or str(predicate)
     return f"the predicate {name}" if name != ANONYMOUS else "the predicate"
 
 
 def _said(outcome: object) -> str:
-    """Returns a description of a wrong result, with a hint how to turn it into a bool."""
+    """Returns a description of a wrong result, with advice on how to turn it into a bool."""
     if outcome is None:
         return "None: it has no return, or its search found nothing, as in bool(re.search(...))"
     if isinstance(outcome, re.Match):

@@ -11,16 +11,16 @@ Judged: TypeAlias = Judgement | Awaitable[Judgement]
 
 @runtime_checkable
 class Predicate(Protocol):
-    """This protocol describes a predicate: it judges one case. ``str(predicate)`` is its clause in a
-    rule: "the answer contains 'calcium'"."""
+    """This protocol describes a predicate, which judges one case. ``str(predicate)`` gives its words
+    in a rule, such as "the answer contains 'calcium'"."""
 
     def __call__(self, case: Case, /) -> Judged:
         """Returns the judgement, or an awaitable of it."""
         ...
 
     def memo_key(self, case: Case, /) -> Hashable | None:
-        """Returns a cache key: cases with equal keys get equal judgements. None: the judgement is not
-        cached."""
+        """Returns a cache key for the judgement; None if the judgement is not cached. Cases with equal
+        keys get equal judgements."""
         ...
 
 
@@ -28,9 +28,10 @@ CaseFunction: TypeAlias = (
     Callable[[Case], PredicateOutcome] | Callable[[Case], Awaitable[PredicateOutcome]]
 )
 PredicateLike: TypeAlias = Predicate | CaseFunction
-"""A predicate, or a sync or async function of a Case that returns a bool, Verdict or Judgement."""
+"""A predicate, or a sync or async function of a Case that returns a bool, a Verdict or a Judgement."""
 
 
 def answer_key(_: object, case: Case) -> tuple[str, str, str]:
-    """Returns the usual memo key: the question, and the texts of the baseline and the answer."""
+    """Returns the usual memo key: the question, and the texts of the baseline's answer and of the
+    answer."""
     return case.question, case.baseline.text, case.answer.text

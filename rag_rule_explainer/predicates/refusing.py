@@ -1,10 +1,10 @@
-"""This module recognises answers that decline, or that say that the answer is not known.
+"""This module recognises answers that refuse, or that say that the answer is not known.
 
-Only the opening of an answer counts, after greetings, apologies and "based on the documents". The tables
-below list the known forms: most are English, the most usual ones German, French and Spanish, and some are
-complete answers, such as "N/A". A refusal is in the first person: "the patient refuses treatment" and
-"the report does not mention zinc" are answers. A refusal that is followed by an answer is an answer, too:
-"I don't know, but probably zinc".
+Only the beginning of an answer counts, after greetings, apologies and "based on the documents". The
+tables below list the known forms. Most are English, the most usual ones also German, French and Spanish.
+Some are complete answers, such as "N/A". A refusal is in the first person: "the patient refuses
+treatment" and "the report does not mention zinc" are answers. A text that begins with a refusal and then
+answers is an answer, too: "I don't know, but probably zinc".
 """
 
 import re
@@ -165,7 +165,7 @@ _TYPOGRAPHIC = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 
 
 def refusal_in(text: str) -> str:
-    """Returns the words with which the answer declines; an empty text if it does not."""
+    """Returns the words with which the answer refuses; an empty text if it does not refuse."""
     opening = text.strip()[:_LOOKED_AT]
     plain = " ".join(opening.translate(_TYPOGRAPHIC).casefold().split())
     plain = plain.lstrip("*_#>` ")
@@ -187,8 +187,8 @@ def _folded(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Refuses:
-    """This predicate holds iff the answer opens with a refusal or contains one of ``phrases``, in any
-    case."""
+    """This predicate holds iff the answer begins with a refusal, or contains one of ``phrases``. Upper
+    and lower case are not distinguished."""
 
     phrases: tuple[str, ...] = ()
 
@@ -209,7 +209,7 @@ class Refuses:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer is no refusal{self._or_says('nor')}"
 
     def _or_says(self, joint: str) -> str:
@@ -224,10 +224,11 @@ _NONE = Judgement(Verdict.BREAKS)
 
 @called_as("refuses")
 def refuses(*, phrases: Iterable[str] = ()) -> Refuses:
-    """Returns a predicate that holds iff the answer declines, or says that the answer is not known.
+    """Returns a predicate that holds iff the answer refuses, or says that the answer is not known.
 
-    An example is "I'm sorry, but I can't help with that". Only the opening counts;
-    ``predicates.refusing`` lists the known forms. ``phrases``: further texts that are a refusal wherever
-    they occur, such as your application's own. Raises InvalidInput for an empty phrase.
+    An example is "I'm sorry, but I can't help with that". Only the beginning of the answer counts; the
+    module ``predicates.refusing`` lists the known forms. ``phrases``: further texts that count as a
+    refusal wherever they occur, such as those of your own application. Raises InvalidInput for an empty
+    phrase.
     """
     return Refuses(texts_given(phrases, "phrases="))

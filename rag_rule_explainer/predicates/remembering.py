@@ -1,4 +1,4 @@
-"""This module names predicates for a store, which keeps their judgements by these names."""
+"""This module makes the names under which a store keeps the judgements of predicates."""
 
 from .combine import AllOf, AnyOf, Not
 from .inside import juries_in
@@ -9,8 +9,8 @@ def remembered_name(predicate: Predicate) -> str | None:
     """Returns the name under which a store keeps a predicate's judgements; None if they are not stored.
 
     Judgements are stored if they cost something and the predicate has a name. A user's own predicate has
-    the attribute ``remembered_as``. A combination is named after its parts, if at least one part is named
-    and every judge has a name.
+    the name ``remembered_as``. The name of a combination is made of the names of the combined predicates.
+    At least one of these must have a name, and so must every judge in them.
     """
     if isinstance(predicate, Not):
         return remembered_name(predicate.inner)

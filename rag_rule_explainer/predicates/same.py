@@ -1,4 +1,5 @@
-"""This module contains predicates that compare an answer with another text, by wording or by a judge."""
+"""This module contains predicates that compare an answer with another text, by its wording or by a
+judge."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -16,12 +17,13 @@ from .wording import equivalent, overlap, same_wording
 
 @dataclass(frozen=True, slots=True)
 class SameAnswer:
-    """This predicate holds iff the answer equals the baseline after the normalisation of
-    ``same_wording``.
+    """This predicate holds iff the answer equals the baseline's answer after ``same_wording`` normalised
+    both.
 
-    Unlike the near-exact match with a ground truth, accents and inner punctuation count, because the
-    right answer is not known here. With ``overlap``, it holds iff the answers share at least this share
-    of their words; see ``wording.overlap``. If the wording differs, the ``jury``, if any, decides.
+    Accents and inner punctuation count, unlike in the near-exact match with a known right answer, because
+    the right answer is not known. If ``overlap`` is set, the predicate holds iff the answers have at
+    least this share of their words in common; see ``wording.overlap``. If the wording differs and there
+    is a ``jury``, the jury decides.
     """
 
     overlap: float | None = None
@@ -36,8 +38,8 @@ class SameAnswer:
             )
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS or BREAKS, with ``overlap`` the shared part as the reason; or the jury's
-        judgement."""
+        """Returns HOLDS or BREAKS, or the judgement of the jury. With ``overlap``, the reason states
+        the share of common words."""
         worded = self._by_wording(case.answer.text, case.baseline.text)
         if self.jury is None or worded.verdict is Verdict.HOLDS:
             return worded
@@ -54,7 +56,7 @@ class SameAnswer:
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name of the jury for a store; None without a jury."""
+        """Returns the name under which a store keeps the jury's judgements; None without a jury."""
         return None if self.jury is None else stored_name(self.jury, SAME, str(self.overlap))
 
     def __str__(self) -> str:
@@ -62,7 +64,7 @@ class SameAnswer:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer changes{self._limit('below')}"
 
     def _limit(self, side: str) -> str:
@@ -76,27 +78,29 @@ class SameAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ConsistentWith:
-    """This predicate holds iff the answer is the ``truth`` by the paper's near-exact match. If the
-    texts do not match, the ``jury``, if any, decides."""
+    """This predicate holds iff the answer equals ``truth`` by the paper's near-exact match. If the
+    texts do not match and there is a ``jury``, the jury decides."""
 
     truth: str
     jury: Jury | None = None
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS or BREAKS; with a jury also UNKNOWN."""
+        """Returns HOLDS or BREAKS. With a jury, the result may also be UNKNOWN."""
         exact = equivalent(case.answer.text, self.truth)
         if exact or self.jury is None:
             return Judgement(Verdict.of(exact))
         return same_as(self.truth, case, self.jury, self.remembered_as, self.memo_key(case))
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the usual memo key; with a jury without the baseline, which a jury does not see."""
+        """Returns the usual memo key. With a jury, the baseline is left out of it, because a jury does
+        not see the baseline."""
         said = answer_key(self, case)
         return said if self.jury is None else (said[0], said[2])
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name of the truth and the jury for a store; None without a jury."""
+        """Returns the name under which a store keeps the jury's judgements for this truth; None
+        without a jury."""
         return None if self.jury is None else stored_name(self.jury, SAME, self.truth)
 
     def __str__(self) -> str:
@@ -104,7 +108,7 @@ class ConsistentWith:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer is inconsistent with {self._truth}"
 
     @property
@@ -123,13 +127,13 @@ def same_answer(
     judge_samples: int = 1,
     batch: int = ALONE,
 ) -> SameAnswer:
-    """Returns the default predicate: the answer stays the baseline's, up to case, white space and marks
-    around it.
+    """Returns the default predicate: the answer equals the baseline's answer, up to case, white space and
+    punctuation around it.
 
-    ``overlap``: it is enough that the answers share this share of their words (token-level F1, such as
-    0.8). It suits prose that is never worded the same twice; note that a different number or a "not" is
-    only one word. ``judge``: if the wording differs, decides whether both answers give the same final
-    answer. For ``judge`` and the other parameters see ``judged``.
+    ``overlap``: it is enough that the answers have this share of their words in common (token-level F1,
+    such as 0.8). It suits prose that is never worded in the same way twice. Note that a different number
+    or a "not" is only one word. ``judge``: if the wording differs, decides whether both answers give the
+    same final answer. For ``judge`` and the other parameters see ``judged``.
 
     Raises InvalidInput unless ``overlap`` is above 0 and at most 1, and for an object that cannot be a
     judge.
@@ -146,13 +150,12 @@ def consistent_with(
     judge_samples: int = 1,
     batch: int = ALONE,
 ) -> ConsistentWith:
-    """Returns a predicate that holds iff the answer is the ``truth``, by the paper's near-exact match.
+    """Returns a predicate that holds iff the answer equals ``truth`` by the paper's near-exact match.
 
     See ``near_exact``. ``judge``: if the texts do not match, decides whether the answer is equivalent to
     the final answer that the truth expresses (paper, *LLM-as-a-judge*). For ``judge`` and the other
-    parameters see ``judged``.
-
-    Raises InvalidInput for an empty truth, and for an object that cannot be a judge.
+    parameters see ``judged``. Raises InvalidInput for an empty truth, and for an object that cannot be a
+    judge.
     """
     if not text_given(truth).strip():
         raise InvalidInput("the truth is empty; give the answer that is known to be right")

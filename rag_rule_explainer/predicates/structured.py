@@ -1,8 +1,9 @@
-"""This module finds the JSON of an answer.
+"""This module finds the JSON in an answer.
 
-The JSON is ``Answer.value``. If that is None, a str, or an object that JSON cannot represent, it is the
-whole text or the first fenced block with JSON in the text. JSON is defined by RFC 8259, without NaN. Text
-that is nested deeper than 200 levels, or has a number of more than 4,300 digits, does not count as JSON.
+The JSON is ``Answer.value``. If that is None, a str, or an object that JSON cannot represent, the JSON is
+the whole text or the first fenced block with JSON in the text. JSON is defined by RFC 8259, without NaN.
+Text that is nested deeper than 200 levels, or has a number of more than 4,300 digits, does not count as
+JSON.
 """
 
 import json
@@ -18,7 +19,7 @@ NO_JSON = Judgement(Verdict.BREAKS, "the answer is no JSON")
 
 
 def json_in(answer: Answer) -> str | None:
-    """Returns the JSON of an answer as text; None if there is none."""
+    """Returns the JSON of an answer as a text; None if the answer has no JSON."""
     if answer.value is not None and not isinstance(answer.value, str):
         said = said_in_json(answer.value)
         if said is not None:
@@ -27,15 +28,15 @@ def json_in(answer: Answer) -> str | None:
 
 
 def said_in_json(value: Any) -> str | None:
-    """Returns the value as JSON text; None if JSON cannot represent it."""
+    """Returns the value as a JSON text; None if JSON cannot represent it."""
     from pydantic_core import (
-        to_json,  # imported late, because importing the package must load almost nothing
+        to_json,  # imported late, so that importing the package loads almost nothing
     )
 
     try:
         said = to_json(value).decode()
     except Exception:
-        return None  # a serializer of the user's own class may raise anything
+        return None  # a serializer of a user's class may raise any error
     return said if _is_json(said) else None
 
 
@@ -56,14 +57,15 @@ def _is_json(text: str) -> bool:
 
 
 def parsed_json(text: str) -> Any:
-    """Returns the parsed JSON. Raises ValueError for malformed JSON, TypeError for a lone surrogate."""
+    """Returns the parsed JSON. Raises ValueError for malformed JSON, and TypeError for a lone
+    surrogate."""
     from pydantic_core import from_json
 
     return from_json(text, allow_inf_nan=False)
 
 
 def same_json(first: Any, second: Any) -> bool:
-    """Returns True iff two parsed values are equal as JSON: 5 equals 5.0, but true does not equal 1."""
+    """Returns True iff two parsed values are equal as JSON. 5 equals 5.0, but true does not equal 1."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, dict) and isinstance(second, dict):

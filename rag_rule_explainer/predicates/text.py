@@ -12,12 +12,12 @@ from .protocol import answer_key
 from .wording import equivalent, normal_form
 
 _LONGEST_SEARCH = 5
-"""The maximum duration of the search for a pattern in one answer, in seconds of the process's CPU."""
+"""The maximum number of seconds (CPU time of the process) for the search of a pattern in one answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """This predicate holds iff the answer is exactly ``text``, up to white space around it."""
+    """This predicate holds iff the answer is exactly ``text``. White space around both is ignored."""
 
     text: str
 
@@ -30,7 +30,7 @@ class Equals:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer is not {self.text!r}"
 
     memo_key = answer_key
@@ -39,7 +39,8 @@ class Equals:
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """This predicate holds iff ``text`` occurs in the answer; by default in any case."""
+    """This predicate holds iff ``text`` occurs in the answer. ``ignore_case``: True if upper and lower
+    case are not distinguished."""
 
     text: str
     ignore_case: bool = True
@@ -54,7 +55,8 @@ class Contains:
         return Judgement(Verdict.of(self._plain(self.text) in self._plain(case.answer.text)))
 
     def _plain(self, text: str) -> str:
-        # Composed and decomposed accents look the same, so both texts are composed.
+        # A letter with an accent can be one character or two, which look the same. Both texts are
+        # therefore brought to the form with one character.
         composed = normal_form("NFC", text)
         return normal_form("NFC", composed.casefold()) if self.ignore_case else composed
 
@@ -63,7 +65,7 @@ class Contains:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer does not contain {self._text}"
 
     @property
@@ -78,14 +80,14 @@ class Contains:
 class Matches:
     """This predicate holds iff the regular expression matches somewhere in the answer.
 
-    A search that takes longer than 5 seconds has no verdict: with nested repetition, as in ``(a|aa)+$``,
-    an answer from an adversary could take practically for ever.
+    A search that takes longer than 5 seconds gives UNKNOWN. With nested repetition, as in ``(a|aa)+$``,
+    the search in some answers would take practically for ever, and an adversary may write such answers.
     """
 
     pattern: str
 
     def __post_init__(self) -> None:
-        # The import is not at the top of the file, because most users have no patterns.
+        # imported late, because most users have no patterns
         import regex
 
         try:
@@ -103,7 +105,8 @@ class Matches:
         """Returns HOLDS or BREAKS, or UNKNOWN if the search takes too long."""
         import regex
 
-        # A search by the module ``re`` can neither be stopped nor let other threads run.
+        # A search by the module ``re`` cannot be stopped and blocks all other threads, so ``regex`` is
+        # used.
         try:
             found = regex.search(self.pattern, case.answer.text, timeout=_LONGEST_SEARCH, concurrent=True)
         except TimeoutError:
@@ -119,7 +122,7 @@ class Matches:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer does not match /{self.pattern}/"
 
     memo_key = answer_key
@@ -128,7 +131,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """This predicate holds iff the answer is one of ``texts``, by the paper's near-exact match."""
+    """This predicate holds iff the answer equals one of ``texts`` by the paper's near-exact match."""
 
     texts: tuple[str, ...]
 
@@ -141,7 +144,7 @@ class OneOf:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer is none of {', '.join(map(repr, self.texts))}"
 
     memo_key = answer_key
@@ -149,15 +152,15 @@ class OneOf:
 
 
 def text_given(given: str) -> str:
-    """Returns the text. Raises InvalidInput for an object that is no str."""
+    """Returns the text unchanged. Raises InvalidInput if it is no str."""
     if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"a predicate on the answer's text was given {brief(given)}; give a str")
     return given
 
 
 def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
-    """Returns the texts as a tuple. Raises InvalidInput for a single str, or a list with other objects
-    than str."""
+    """Returns the texts as a tuple. Raises InvalidInput for a single str, and for a list that contains
+    other objects than str."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"{where} was given {brief(given)}; give a list of texts")
     return tuple([text_given(text) for text in given])
@@ -165,7 +168,8 @@ def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
 
 @called_as("equals")
 def equals(text: str) -> Equals:
-    """Returns a predicate that holds iff the answer is exactly ``text``, up to white space around it."""
+    """Returns a predicate that holds iff the answer is exactly ``text``. White space around both is
+    ignored."""
     return Equals(text_given(text))
 
 
@@ -178,14 +182,14 @@ def contains(text: str, *, ignore_case: bool = True) -> Contains:
 
 @called_as("matches")
 def matches(pattern: str) -> Matches:
-    """Returns a predicate that holds iff the pattern matches in the answer. Raises InvalidInput for a bad
-    pattern."""
+    """Returns a predicate that holds iff the regular expression ``pattern`` matches somewhere in the
+    answer. Raises InvalidInput for an invalid pattern."""
     return Matches(text_given(pattern))
 
 
 @called_as("one_of")
 def one_of(texts: Iterable[str]) -> OneOf:
-    """Returns a predicate that holds iff the answer is one of ``texts``, such as ``one_of(["yes",
+    """Returns a predicate that holds iff the answer equals one of ``texts``, as in ``one_of(["yes",
     "no"])``. Texts are compared by the paper's near-exact match. Raises InvalidInput for an empty
     list."""
     given = texts_given(texts, "one_of")

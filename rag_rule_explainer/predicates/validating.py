@@ -1,4 +1,4 @@
-"""This module contains the predicate that an answer's JSON is valid for a type."""
+"""This module contains the predicate that the JSON of an answer is valid for a type."""
 
 import hashlib
 import inspect
@@ -39,8 +39,8 @@ class IsValid:
         return Judgement(Verdict.HOLDS)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the question, the JSON of both answers and the hash of the type's JSON schema. The
-        key is None if the type has no JSON schema."""
+        """Returns the question, the JSON of both answers and the hash of the type's JSON schema.
+        Returns None if the type has no JSON schema; the judgement is then not cached."""
         if self.schema is None:
             return None
         return case.question, json_in(case.baseline), json_in(case.answer), self.schema
@@ -50,7 +50,7 @@ class IsValid:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"the answer is not a valid {self.name}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
@@ -69,7 +69,8 @@ def _adapter_of(kind: Any) -> Any:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
-    if inspect.isroutine(kind):  # pydantic would validate the arguments of a call of the function
+    # For a function, pydantic would validate the arguments of a call instead of a value.
+    if inspect.isroutine(kind):
         raise InvalidInput(
             f"is_valid was given the function {shortened(repr(kind), 200)}; give a pydantic model or "
             "another type, or use condition(function)"
@@ -102,7 +103,8 @@ _remembered_adapter_of = lru_cache(maxsize=256)(_adapter_of)
 def _adapter(kind: Any) -> Any:
     try:
         hash(kind)
-    except TypeError:  # for example Annotated[int, Field(gt=0)]
+    # Such a type cannot be hashed, for example ``Annotated[int, Field(gt=0)]``, so it is not cached.
+    except TypeError:
         return _adapter_of(kind)
     return _remembered_adapter_of(kind)
 
@@ -111,13 +113,13 @@ def _schema_of(adapter: Any) -> str | None:
     try:
         schema = json.dumps(adapter.json_schema(), sort_keys=True, default=str)
     except Exception:
-        return None  # some types have no JSON schema, and a user's hook may raise anything
+        return None  # Some types have no JSON schema, and a user's hook may raise any error.
     return hashlib.sha256(schema.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @called_as("is_valid")
 def is_valid(kind: Any) -> IsValid:
-    """Returns a predicate that holds iff the answer's JSON is valid for a pydantic model, or another
+    """Returns a predicate that holds iff the answer's JSON is valid for a pydantic model or another
     type. Raises InvalidInput for a type that pydantic does not know."""
     adapter = _adapter(kind)
     plain = isinstance(kind, type) and get_origin(kind) is None

@@ -1,5 +1,5 @@
-"""This module lets tasks wait for each other before their answers go to a judge, so that one request to
-the judge has as many answers as possible."""
+"""This module lets tasks wait for each other before their answers go to a judge. One request to the
+judge then has as many answers as possible."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -9,12 +9,12 @@ import anyio
 
 
 class Backlog:
-    """A Backlog runs a group of tasks, each of which has a judge decide on one answer. It belongs to one
-    event loop.
+    """A ``Backlog`` runs a group of tasks, each of which needs a judge's decision on one answer. It
+    belongs to one event loop.
 
-    A task that waits in ``wait_for_others`` continues when each other task of the group has ended, waits
-    there as well, or waits for the result of another task. ``needed``: True if the tasks send requests
-    even after a stop, since probes that are running need the judgements.
+    A task that calls ``wait_for_others`` continues when every other task of the group has ended, has
+    called ``wait_for_others`` too, or waits for the result of another task. ``needed``: True if the tasks
+    send requests even after a stop, because probes that are already running need the judgements.
     """
 
     def __init__(self, *, needed: bool) -> None:
@@ -47,7 +47,7 @@ class Backlog:
             raise failed[0]
 
     async def wait_for_others(self) -> None:
-        """Waits until each other task of the group has ended or waits as well."""
+        """Waits until every other task of the group has ended or is waiting too."""
         gate = self._gate
         self._at_barrier += 1
         self._open_if_all_wait()
@@ -82,14 +82,15 @@ class Backlog:
 
 
 of_this_work: ContextVar[Backlog | None] = ContextVar("rag_rule_backlog", default=None)
-"""The backlog that the current task belongs to; None outside ``together``. Several may exist at once."""
+"""The backlog to which the current task belongs; None outside ``together``. Several backlogs may exist
+at the same time."""
 
 
 async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: bool) -> None:
     """Runs all tasks at the same time. They wait for each other before their answers go to a judge, so
     that the judge gets as few requests as possible.
 
-    ``needed``: as of ``Backlog``. Raises the first error, once all tasks have ended.
+    ``needed``: see ``Backlog``. Raises the first error after all tasks have ended.
     """
     backlog = Backlog(needed=needed)
     before = of_this_work.set(backlog)

@@ -1,9 +1,9 @@
 """This module collects answers into requests to a judge, so that each answer is judged once.
 
-An answer has a request of its own unless its jury allows batches. No answer waits until a batch is full:
-the first answer that gets a slot of the limiter takes along those that then wait for the same judge on
-the same matter. Answers that are all known beforehand wait for each other; see ``judge_barrier``. A
-judgement that was made in a batch of several answers is marked as such, also in the store.
+An answer has a request of its own unless its jury allows batches. No answer waits until a batch is full.
+When an answer gets a slot of the limiter, its request also takes the other answers that wait for the same
+judge on the same matter. Answers that are all known beforehand wait for each other; see
+``judge_barrier``. A judgement from a request with several answers is marked as such, also in the store.
 """
 
 import asyncio
@@ -23,13 +23,14 @@ from .judge_barrier import of_this_work
 from .judge_requests import DecidedOpinion, JudgeRequests, WaitingAnswer
 from .memo import Memo
 
-if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, because a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 
 class Terms(NamedTuple):
-    """The Terms are what all answers in one request have in common: the jury, the matter to judge, and
-    the number of the opinion (``sample``), as a jury may ask its judge for several opinions."""
+    """The ``Terms`` are what all answers in one request have in common: the jury, the matter to judge,
+    and the number of the opinion. ``sample``: this number; a jury may ask its judge for several
+    opinions."""
 
     jury: Jury
     matter: Matter
@@ -38,8 +39,9 @@ class Terms(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class JudgeBatcher:
-    """This class collects the answers of one explanation into requests to its judges. It belongs to the
-    event loop on which it was made. ``store``: keeps judgements for later; None for no store."""
+    """This class collects the answers of one explanation into requests to its judges. It belongs to
+    the event loop on which it was made. ``store``: keeps judgements for later explanations; None for
+    no store."""
 
     requests: JudgeRequests
     store: "Opened | None" = None
@@ -59,13 +61,13 @@ class JudgeBatcher:
 
     @property
     def is_here(self) -> bool:
-        """True if the caller runs on the event loop of this batcher. A replay may run on another loop,
-        and cannot use the batcher from there."""
+        """Returns True iff the caller runs on the event loop of this batcher. A replay may run on
+        another event loop, and cannot use the batcher from there."""
         return asyncio.get_running_loop() is self._loop
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
-        """Returns the judgement of one answer, which is made once and then remembered. If it was made in
-        a batch of several answers, ``is_mixed`` of the current ``Company`` is set. Raises JudgeFailed,
+        """Returns the judgement of one answer, which is made once and then remembered. If the request
+        for it had several answers, ``is_mixed`` of the current ``Company`` is set. Raises JudgeFailed,
         LimitReached and RagRuleError."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
@@ -81,8 +83,8 @@ class JudgeBatcher:
         name = asked.remembered_as
         if self.store is None or name is None:
             return None
-        # A judgement that was made in a request of its own can be used for every jury. One from a batch
-        # can be used only if the jury allows batches.
+        # A judgement from a request with a single answer can be used for every jury. A judgement from a
+        # batch can be used only if the jury allows batches.
         alone = await self.store.judgement(name, asked.memo_key)
         if alone is not None:
             return DecidedOpinion(alone, is_alone=True)
@@ -155,8 +157,8 @@ class JudgeBatcher:
 
 
 def _taken(waiting: list[WaitingAnswer], entry: WaitingAnswer, batch: int) -> list[WaitingAnswer]:
-    """Removes from ``waiting`` the answers of the next request, and returns them: ``entry`` and at most
-    ``batch - 1`` others. Returns an empty list if an earlier request has taken ``entry`` along."""
+    """Removes the answers of the next request from ``waiting``, and returns them: ``entry`` and at
+    most ``batch - 1`` others. Returns an empty list if an earlier request already has ``entry``."""
     if entry.taken:
         return []
     others = [each for each in waiting if each is not entry and not each.is_alone]

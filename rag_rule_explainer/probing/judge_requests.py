@@ -13,6 +13,7 @@ from ..predicates.judge.jury import Jury, answered
 from ..predicates.judge.protocol import JudgeFailed, JudgeReply, JudgeRequest, Matter
 from ..predicates.judge.reply import judgements_in
 from ..predicates.judge.request import request_for
+from ..printable import printable, shortened
 from ..verdicts import Judgement
 from . import threads
 from .budget import Budget
@@ -30,13 +31,15 @@ MALFORMED = (
     "the judge's reply had no well-formed opinion on this answer: yes, no or unsure under the answer's id"
 )
 GIVEN_UP = "the request to the judge was given up"
+_SHOWN = 100
+"""The maximum number of characters of a judge's reply that messages show."""
 _TRIES = 2
 """The number of requests about the same answers before they are split into two halves."""
 
 
 class DecidedOpinion(NamedTuple):
-    """A DecidedOpinion is a judge's judgement of one answer. ``is_alone``: True if the request had no
-    other answers, which might influence the judgement."""
+    """A ``DecidedOpinion`` is a judge's judgement of one answer. ``is_alone``: True if the request had
+    no other answers, which might have influenced the judgement."""
 
     judgement: Judgement
     is_alone: bool
@@ -44,9 +47,9 @@ class DecidedOpinion(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class WaitingAnswer:
-    """A WaitingAnswer is an answer that waits for a judge's opinion. ``is_alone``: True if it must not
-    share a request with other answers. ``outcome``: receives the opinion. ``taken``: True once a request
-    has been chosen for it."""
+    """A ``WaitingAnswer`` is an answer that waits for a judge's opinion. ``is_alone``: True if it must
+    not share a request with other answers. ``outcome``: gets the opinion. ``taken``: True once it
+    belongs to a request."""
 
     answer: str
     is_alone: bool
@@ -55,7 +58,8 @@ class WaitingAnswer:
 
 
 class TriedRequest(NamedTuple):
-    """A TriedRequest is the outcome of one request: its reply, or the error that it raised."""
+    """A ``TriedRequest`` is the outcome of one request. ``reply``: the reply. ``error``: the error
+    that the request raised; None if it raised none."""
 
     reply: JudgeReply
     error: Exception | None = None
@@ -63,9 +67,9 @@ class TriedRequest(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class JudgeRequests:
-    """This class sends one explanation's requests to its judges. For one event loop.
+    """This class sends one explanation's requests to its judges, on one event loop.
 
-    ``limiter``: a request takes a slot of it, as a replay does. ``stopper``: after its stop, only
+    ``limiter``: each request takes a slot of it, as each replay does. ``stopper``: after its stop, only
     requests that running probes need are sent. ``timeout``: the seconds that a request may take; None for
     no limit.
     """
@@ -78,7 +82,7 @@ class JudgeRequests:
     _failures_in_a_row: int = 0
 
     async def decide(self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer]) -> None:
-        """Sends requests until each entry has an outcome, its opinion or an error, and sets it."""
+        """Sends requests until each entry has an outcome, which is its opinion or an error."""
         try:
             await self._resolve(jury, matter, entries)
         except Exception as error:
@@ -90,8 +94,8 @@ class JudgeRequests:
     async def _resolve(
         self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer], tries: int = _TRIES
     ) -> None:
-        """Requests opinions on all entries, ``tries`` times at most. If some then still have no opinion,
-        splits those into two halves, and makes one request for each half, and so on."""
+        """Requests opinions on all entries, at most ``tries`` times. The entries that then still have
+        no opinion are split into two halves, and each half gets one request, and so on."""
         error: Exception = JudgeFailed(MALFORMED)
         for _ in range(tries):
             request = request_for(matter, [entry.answer for entry in entries])
@@ -102,14 +106,16 @@ class JudgeRequests:
                     alone = len(request.candidates) == 1
                     entry.outcome.set_result(DecidedOpinion(judged[identity], alone))
             entries = [entry for entry in entries if not entry.outcome.done()]
+            if tried.error is None:
+                error = JudgeFailed(MALFORMED, reply=_head_of(tried.reply))
             self._check_alive(bool(judged), tried.error)
             if not entries:
                 return
             if tried.error is not None:
                 if isinstance(tried.error, UnusableReply):
                     error = JudgeFailed(tried.error.reason)
-                    # The same as after a malformed reply: the request is repeated and then split, since
-                    # the reply to a request with fewer answers may be whole.
+                    # This is handled like a malformed reply: the request is repeated and then split. The
+                    # reply to a request with fewer answers may be complete.
                     continue
                 error = JudgeFailed(f"the judge failed: {error_text(tried.error)}")
                 error.__cause__ = tried.error
@@ -120,7 +126,8 @@ class JudgeRequests:
         if len(entries) == 1:
             _fail(entries, error)
             return
-        # One of the answers may make the judge fail on all of them. Halves find it, and spare the others.
+        # One of the answers may make the judge fail on all of them. Splitting finds this answer, and the
+        # others are judged.
         half = (len(entries) + 1) // 2
         await self._resolve(jury, matter, entries[:half], tries=1)
         await self._resolve(jury, matter, entries[half:], tries=1)
@@ -136,7 +143,8 @@ class JudgeRequests:
             )
 
     async def _asked(self, jury: Jury, request: JudgeRequest) -> TriedRequest:
-        """Sends a request, retries it after an error that may pass by itself, and returns its outcome."""
+        """Sends a request, and returns its outcome. After a transient error, the request is sent
+        again."""
 
         async def once() -> TriedRequest:
             return await self._try(jury, request)
@@ -144,7 +152,7 @@ class JudgeRequests:
         tried = await once()
         if tried.error is None:
             return tried
-        from .retrying import again  # imported late, since most explanations never need it
+        from .retrying import again  # imported late, because most explanations never need it
 
         return await again(self.retries, tried, once, _cause, self.stopper.pause)
 
@@ -177,10 +185,17 @@ def _fail(entries: Iterable[WaitingAnswer], error: Exception) -> None:
     for entry in entries:
         if not entry.outcome.done():
             entry.outcome.set_exception(error)
-            # A caller that was cancelled never reads the exception, and asyncio would log an unread one.
-            # This call marks it as read.
+            # A caller that was cancelled never reads the error, and asyncio would log an error that
+            # nobody reads. This call marks it as read.
             entry.outcome.exception()
 
 
 def _cause(tried: TriedRequest) -> Exception | None:
     return tried.error
+
+
+def _head_of(reply: JudgeReply) -> str:
+    """Returns the beginning of a judge's reply, quoted, for error messages."""
+    content = reply.content
+    text = content if isinstance(content, str) else repr(content)
+    return repr(shortened(printable(text), _SHOWN))

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..errors import RagRuleError
+from ..errors import InvalidInput, RagRuleError
 from ..predicates import JudgeFailed, Predicate, as_judgement, remembered_name, unwrapped
 from ..predicates.inside import juries_in
 from ..predicates.judge.jury import ALONE, Company, among_others, company
@@ -19,32 +19,34 @@ from .limits import JudgedTooLate, LimitReached
 from .memo import Memo
 from .pausing import Stopper
 
-if TYPE_CHECKING:  # not imported at run time, since a search without a store needs no SQLAlchemy
+if TYPE_CHECKING:  # not imported at run time, because a search without a store needs no SQLAlchemy
     from ..storing.opened import Opened
 
 
 class Judgements(Memo[Judgement]):
-    """This class keeps the judgements of one base predicate by memo key. All searches for rules of this
+    """This class keeps the judgements of one base predicate, by memo key. All searches for rules of this
     predicate share it.
 
-    ``mixed``: the keys of judgements that a judge made in a batch of several answers. ``in_use``: True
-    once a search has used one of these judgements.
+    ``mixed``: the keys of judgements from requests to a judge with several answers. ``in_use``: True once
+    a search has used one of these judgements. ``has_judged``: True once the predicate has judged an
+    answer. If it raises an error later, the error is about single answers.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.mixed: set[Hashable] = set()
         self.in_use = False
+        self.has_judged = False
 
 
 class Judging:
     """This class judges cases by the predicate of one search.
 
-    If the predicate is a negation, the predicate that it negates (its base) is called and the judgement
-    inverted. A predicate and its negation thus never both hold. If the base raises an error, the verdict
-    is UNKNOWN, with the error as its reason. ``store``: keeps judgements for later explanations, if the
-    base has a name to keep them under; None for no store. ``stopper``: ends a judgement that is not made
-    when the limit of seconds is reached, and stops; None for no limit.
+    If the predicate is a negation, the predicate that it negates (its base) is called, and the judgement
+    is inverted. A predicate and its negation therefore never both hold. If the base raises an error, the
+    verdict is UNKNOWN, with the error as its reason. ``store``: keeps judgements for later explanations,
+    if the base has a name under which to keep them; None for no store. ``stopper``: ends a judgement that
+    is not ready when the limit of seconds is reached; None for no limit.
     """
 
     def __init__(
@@ -68,12 +70,12 @@ class Judging:
 
     @property
     def rests_on_batches(self) -> bool:
-        """True if a search has used a judgement that was made in a batch of several answers."""
+        """Returns True iff a search has used a judgement from a request with several answers."""
         return self._judgements.in_use
 
     def known(self, case: Case) -> Judgement | None:
-        """Returns the judgement of a case if it is known, else None. Many answers are equal, so callers
-        try this first: it takes less time than the coroutine ``judge``."""
+        """Returns the judgement of a case if it is already known, else None. Many answers are equal,
+        so callers try this first: it takes less time than the coroutine ``judge``."""
         try:
             key = self.base.memo_key(case)
             known = self._known.get(key)
@@ -84,9 +86,9 @@ class Judging:
         return known
 
     async def judge(self, case: Case) -> Judgement:
-        """Returns the judgement of a case; UNKNOWN if the predicate raises an error, or takes so long
-        that the limit of seconds is reached, which then stops the call. Raises LimitReached if a limit
-        forbids a request to its judge, and RagRuleError."""
+        """Returns the judgement of a case. It is UNKNOWN if the predicate raises an error, or is not
+        ready when the limit of seconds is reached. Raises LimitReached if a limit forbids a request to
+        the judge, and RagRuleError."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
             # ``memo_key`` may raise. The verdict was then UNKNOWN and came from no batch, so there is
@@ -96,13 +98,19 @@ class Judging:
         return judgement
 
     async def prepare(self, case: Case) -> Judgement:
-        """Returns the same judgement as ``judge``, but does not note that a search has used it. So a
-        judgement can be made before it is certain that a search needs it."""
+        """Returns the same judgement as ``judge``, but does not note that a search has used it. A
+        judgement can thus be made before it is certain that a search needs it."""
         try:
             key = self.base.memo_key(case)
             return self._known.get(key) or await self._ask(key, case)
         except JudgedTooLate as late:
             return Judgement(Verdict.UNKNOWN, f"it was not judged in time: {late}")
+        except InvalidInput as wrong:
+            if self.has_jury or not self._judgements.has_judged:
+                raise
+            # The predicate is wrong about some answers only. An error would lose all answers that were
+            # paid for.
+            return Judgement(Verdict.UNKNOWN, str(wrong))
         except (RagRuleError, LimitReached):
             raise
         except JudgeFailed as failed:
@@ -114,9 +122,9 @@ class Judging:
     async def judge_all(self, cases: Sequence[Case]) -> list[Judgement]:
         """Returns the judgement of each case.
 
-        If a judge is involved, all cases are judged at the same time, so that they can share requests.
-        Cases with equal memo keys are then judged once, and all get the same judgement even if the judge
-        fails. Raises the errors of ``judge``.
+        If there is a judge, all cases are judged at the same time, so that they can share requests. Cases
+        with equal memo keys are then judged once, and all get the same judgement even if the judge fails.
+        Raises the errors of ``judge``.
         """
         if not self.has_jury or len(cases) < 2:
             return [self.known(case) or await self.judge(case) for case in cases]
@@ -131,8 +139,8 @@ class Judging:
         return [judged[key] for key in keys]
 
     def _key(self, case: Case) -> Hashable:
-        """Returns the memo key of a case. If it has none, returns a new object, which equals no other
-        key, so that the case is judged on its own."""
+        """Returns the memo key of a case. If there is none, returns a new object. It equals no other
+        key, so the case is judged separately."""
         try:
             key = self.base.memo_key(case)
             hash(key)
@@ -141,13 +149,15 @@ class Judging:
         return object() if key is None else key
 
     def turned(self, judgement: Judgement) -> Judgement:
-        """Returns the predicate's judgement for one of its base: inverted if the predicate is a negation,
-        else unchanged. Also turns a judgement of the predicate into one of its base."""
+        """Returns the predicate's judgement, given the judgement of its base. It is inverted if the
+        predicate is a negation, else unchanged. The same conversion also leads back to the judgement
+        of the base."""
         return ~judgement if self.is_negation else judgement
 
     async def ask(self, case: Case) -> Judgement:
-        """Returns the judgement of a case, as ``judge`` does. But an error of the predicate is raised
-        instead of giving UNKNOWN, and LimitReached if the limit of seconds is reached."""
+        """Returns the judgement of a case, as ``judge`` does. However, an error of the predicate is
+        raised instead of giving UNKNOWN, and LimitReached is raised if the limit of seconds is
+        reached."""
         key = self.base.memo_key(case)
         judgement = await self._ask(key, case)
         self._note(key)
@@ -186,8 +196,8 @@ class Judging:
         return judgement
 
     async def _judged(self, case: Case) -> tuple[Judgement, bool]:
-        """Calls the base predicate. Returns its judgement, and True iff a judge has decided in a batch of
-        several answers for it."""
+        """Calls the base predicate. Returns its judgement, and True iff a request with several answers
+        was used for it."""
         own = Company()
         before = company.set(own)
         try:
@@ -196,6 +206,7 @@ class Judging:
                 if not isinstance(judged, Judgement) and inspect.isawaitable(judged):
                     judged = await self._in_time(judged)
                 judgement = as_judgement(judged, self.base)
+                self._judgements.has_judged = True
         finally:
             company.reset(before)
             if own.is_mixed:
@@ -211,8 +222,8 @@ class Judging:
 def judgings(
     predicates: Iterable[Predicate], store: "Opened | None" = None, stopper: Stopper | None = None
 ) -> tuple[Judging, ...]:
-    """Returns a Judging for each predicate. A predicate and its negation share one ``Judgements`` object,
-    so each answer is judged once for both."""
+    """Returns a ``Judging`` for each predicate. A predicate and its negation share one ``Judgements``
+    object, so each answer is judged once for both."""
     remembered: dict[Predicate, Judgements] = {}
     return tuple(
         Judging(predicate, remembered.setdefault(unwrapped(predicate)[0], Judgements()), store, stopper)
@@ -221,8 +232,8 @@ def judgings(
 
 
 def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
-    """Returns the first Judging of each base predicate. The others need no judging of their own, since
-    their judgements follow from those of the base."""
+    """Returns the first ``Judging`` of each base predicate. The judgements of the others follow from
+    those of the base, so they need no judging of their own."""
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 

@@ -57,8 +57,10 @@ async def check_judgeable(
         except (RagRuleError, LimitReached):
             raise
         except Exception as error:
+            reply = getattr(error, "reply", "")
+            said = f"; the reply begins with {reply}" if isinstance(reply, str) and reply else ""
             raise BaselineFailed(
-                f"the predicate failed on the baseline's answer: {error_text(error)}; "
+                f"the predicate failed on the baseline's answer: {error_text(error)}{said}; "
                 f"the answer was {shortened(answer.text, 200)!r}"
             ) from error
 

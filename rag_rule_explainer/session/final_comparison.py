@@ -1,5 +1,5 @@
-"""This module repeats some replays after the searches, to check that the application still gives the same
-answers."""
+"""This module repeats some replays after the searches. It checks that the application still gives the
+same answers."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,19 +18,19 @@ from .tracked_search import TrackedSearch
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
 
 _FIRST_AGAIN = 2
-"""The number of subsets, counted from the start of each search, that are replayed once more if the
+"""The number of subsets, counted from the start of each search, that are replayed again if the
 application's state has changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinalComparison:
-    """A FinalComparison repeats replays at the end of all searches and compares them with the earlier
-    ones.
+    """A ``FinalComparison`` repeats replays after all searches, and compares their answers with the
+    earlier ones.
 
     An application may keep state that influences its answers only after several runs, so at least one
     replay is repeated. If state has changed since before the baseline, some replays are also repeated
-    with the old state restored. Only this shows the influence of state that the baseline has set, since
-    it is the same in all other replays.
+    with the old state restored. State that the baseline has set is the same in all other replays, so only
+    these repetitions show its influence.
     """
 
     sources: SourceSet
@@ -39,8 +39,9 @@ class FinalComparison:
     notes: list[str]
 
     async def run(self, fidelity: ReplayFidelity) -> None:
-        """Repeats the replays. If one of them answers differently than before, ``fidelity.doubt`` says so
-        afterwards. Raises StateShared if the requests to models differ from those before."""
+        """Repeats the replays. If an answer differs from before, ``fidelity.doubt`` says so
+        afterwards. Raises StateShared if the requests to models differ from those of the earlier
+        replays."""
         await self._compare(fidelity)
         fidelity.remember()
 
@@ -79,12 +80,12 @@ class FinalComparison:
         return True
 
     def _to_repeat(self, fidelity: ReplayFidelity) -> tuple[Subset, ...]:
-        """Returns the subsets to replay once more.
+        """Returns the subsets that are replayed again.
 
-        The first is the decisive one; see ``_decisive``. If the application's state has changed, the full
-        set, the subsets of the rules and the first subsets of each search are added; those were replayed
-        before most changes. If a run took another path through the code than the baseline, the full set
-        is added.
+        The first is the decisive subset; see ``_decisive``. If the application's state has changed, the
+        full set, the subsets of the rules and the first subsets of each search are added, because these
+        were replayed before most changes. If a run took another path through the code than the baseline,
+        the full set is added.
         """
         full = self.sources.full
         masks = [self._decisive(fidelity)]
@@ -96,19 +97,19 @@ class FinalComparison:
                 for tracked in self.tracked_searches
                 for mask in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.subsets_of_rules())
             ]
-            # A run may leave state that influences the run after it. In reverse order, each subset is
-            # replayed after another one than before, which shows such an influence.
+            # A run may leave state that influences the next run. In reverse order, each subset is
+            # replayed after another subset than before, so that such an influence shows.
             masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
         elif fidelity.departs:
             masks.append(full)
         return tuple(dict.fromkeys(masks))[:MOST_AGAIN]
 
     def _rewound(self, fidelity: ReplayFidelity) -> Iterator[Subset]:
-        """Yields the subsets to replay with the state from before the baseline; none if that state has
-        not changed.
+        """Yields the subsets that are replayed with the state from before the baseline. There are none if
+        that state has not changed.
 
-        These are, for each source, the smallest and the largest probed subset without it; the subsets of
-        the rules; and then subsets of a middle size.
+        For each source, these are the smallest and the largest probed subset without the source. Then
+        come the subsets of the rules, and subsets of a middle size.
         """
         if not fidelity.can_rewind():
             return
@@ -125,8 +126,8 @@ class FinalComparison:
             for mask in each.subsets_of_rules()
             if mask in comparable
         ]
-        # Each source may hide the influence of state. Subsets of a middle size show it if few sources
-        # hide it, and also if many do.
+        # A shown source may hide the influence of state. Subsets of a middle size show the influence
+        # whether few or many sources hide it.
         others = sorted(known, key=lambda mask: abs(2 * mask.bit_count() - size))
         by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full), others))
         chosen = dict.fromkeys(
@@ -135,8 +136,9 @@ class FinalComparison:
         yield from islice((mask for mask in chosen if mask is not None), MOST_REWOUND)
 
     def _decisive(self, fidelity: ReplayFidelity) -> Subset:
-        """Returns the largest subset whose verdict differs from that on all sources, since rules of both
-        kinds depend on that verdict. If there is none, returns the smallest subset that was probed."""
+        """Returns the largest subset whose verdict differs from the verdict on all sources, because
+        rules of both kinds depend on this verdict. If there is none, returns the smallest probed
+        subset."""
         full = self.sources.full
         seen, other = list[Subset](), list[Subset]()
         for search in (tracked.search for tracked in self.tracked_searches):
@@ -158,8 +160,8 @@ class FinalComparison:
 
 
 def _lacking_each(masks: Iterable[Subset], full: Subset) -> list[Subset]:
-    """Returns some of the masks, so that each source is missing in one of them if possible: each mask
-    that lacks a source which all earlier masks contain."""
+    """Returns some of the masks, so that each source is missing in one of them if possible. A mask is
+    chosen if it lacks a source that all earlier masks contain."""
     chosen, lacked = list[Subset](), 0
     for mask in masks:
         lacks = full & ~mask

@@ -1,2 +1,2 @@
-"""This package stores answers and judgements in a database. Each is committed before it is used, so that
-all processes can use what one of them has paid for."""
+"""This package stores answers and judgements in a database, so that other processes need not pay for
+them again. Each is committed before it is used."""

@@ -1,8 +1,9 @@
-"""This module reads the url of a store, and masks the password in it for messages."""
+"""This module reads the URL of a store, and masks the password in it for messages."""
 
 import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ..errors import InvalidInput
@@ -24,8 +25,11 @@ _CREDENTIALS = re.compile(r"(?s)(\w+(?:\+\w+)?://[^:/@?]*):.*@")
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An Address says where the database of a store is. ``target``: the path of a SQLite file, or a url
-    for SQLAlchemy. ``shown``: the url with a masked password, for messages and records."""
+    """An ``Address`` says where the database of a store is.
+
+    ``target``: the path of a SQLite file, or a URL for SQLAlchemy. ``shown``: the URL with a masked
+    password, for messages and records.
+    """
 
     dialect: Dialect
     driver: str
@@ -34,8 +38,8 @@ class Address:
 
     @classmethod
     def of(cls, given: str | os.PathLike[str]) -> "Address":
-        """Returns the address for a url, or for the path of a SQLite file. Raises InvalidInput if it is
-        neither, or for another kind of database."""
+        """Returns the address for a URL, or for the path of a SQLite file. Raises InvalidInput for
+        anything else, and for other kinds of databases."""
         url = as_written(given)
         if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"the url of a store is {url!r}; {_EXPECTED}")
@@ -51,26 +55,27 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """What identifies the database in this process. It is the same for all paths that lead to the
-        same SQLite file."""
+        """Returns a text that identifies the database in this process. All paths that lead to the same
+        SQLite file give the same text."""
         return os.path.realpath(self.target) if self.dialect == "sqlite" else self.target
 
 
 def as_written(given: str | os.PathLike[str]) -> str:
-    """Returns the text of a ``Path``, and anything else unchanged. Raises InvalidInput for a ``Path``
-    that was made of a url, because it has lost a slash."""
+    """Returns a ``Path`` as a text, and anything else unchanged. Raises InvalidInput for a ``Path``
+    that was made of a URL, because a ``Path`` loses one of the two slashes after the colon."""
     if not isinstance(given, os.PathLike):
         return given
     path = os.fspath(given)
     if _URL_AS_PATH.match(path):
-        # The path is not told: it may have a password.
+        # The message does not show the path, because the path may contain a password.
         raise InvalidInput("the store is a Path that was made of a url; give the url itself, as a str")
     return path
 
 
 def hidden(url: str) -> str:
-    """Returns the url with everything masked that may be a password. A password may contain ``@``, ``/``
-    and ``?``, so everything up to the last ``@`` is masked, from the colon after the user's name on."""
+    """Returns the URL with everything masked that may be a password. A password may contain ``@``,
+    ``/`` and ``?``. So everything between the colon after the user's name and the last ``@`` is
+    masked."""
     return _SECRET.sub(r"\1***", _CREDENTIALS.sub(r"\1:***@", url))
 
 
@@ -87,4 +92,5 @@ def _path(rest: str, url: str) -> str:
 def _file(path: str, url: str) -> str:
     if not path.strip() or path == ":memory:" or "\0" in path:
         raise InvalidInput(f"{url!r} is no file that would last; {_EXPECTED}")
-    return path
+    # A shell leaves the ~ in "--store=~/answers.db" as it is.
+    return str(Path(path).expanduser()) if path.startswith("~") else path

@@ -1,5 +1,5 @@
-"""This module gets answers to one question from the store. If there is no answer, the caller gets a
-claim: the right to make it."""
+"""This module gets the answers to one question from the store. If there is no answer, the caller gets
+a *claim*: the right to make the answer."""
 
 import asyncio
 from collections.abc import Hashable
@@ -15,7 +15,7 @@ from .writer import Writer
 
 
 class QuestionAnswers:
-    """The QuestionAnswers give access to the stored answers to one question in one namespace."""
+    """A ``QuestionAnswers`` gives access to the stored answers to one question in one namespace."""
 
     def __init__(self, writer: Writer, namespace: str, question: str, lease: float) -> None:
         self._writer = writer
@@ -25,20 +25,23 @@ class QuestionAnswers:
 
     @property
     def commits(self) -> int:
-        """The number of transactions that the store has committed in this process."""
+        """Returns the number of transactions that the store has committed in this process."""
         return self._writer.commits
 
     async def take(
         self, key: Hashable, ids: tuple[str, ...], sample: int = 0
     ) -> "StoredAnswer | AnswerClaim":
-        """Returns the stored answer to an arrangement or, if there is none, a claim to make it. Other
-        callers and processes then wait until the claim is settled.
+        """Returns the stored answer to the question from an arrangement (a list of sources in their
+        order). If there is none, returns a claim to make the answer.
 
-        ``key``: that of the arrangement. ``ids``: those of its sources, which are stored too. ``sample``:
-        the number of the answer, from 0 on. If another caller is making the answer, in this process or
-        another, this waits until it is stored, or until that caller gives up or dies. A caller that is
-        cancelled while it waits has no claim. Raises StoreFailed, and InvalidInput for a key with objects
-        that have no meaning in other processes.
+        Until the claim is settled, other callers and processes wait. If another caller has the claim,
+        this method waits until the answer is stored, or until that caller gives up or dies. A caller that
+        is cancelled while it waits gets no claim.
+
+        ``key``: the key of the arrangement. ``ids``: the ids of its sources, which are stored too.
+        ``sample``: the number of the answer, from 0, if several answers are made from the same sources.
+        Raises StoreFailed, and InvalidInput for a key that contains objects which mean nothing to other
+        processes.
         """
         try:
             wish = Wish((self._keys.of(key), sample), self._question, packed_ids(ids), self._lease)
@@ -54,8 +57,8 @@ class QuestionAnswers:
         try:
             row = await outcome_of(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
-            # The claim may have been granted just before the cancellation. Only this coroutine could use
-            # it, so it is released here.
+            # The claim may have been granted just before the cancellation. Nobody else knows that it was
+            # granted, so it is released at once.
             is_settled = future.done() and not future.cancelled() and not future.exception()
             if is_settled and future.result() is None:
                 submit(Release(wish.key))
@@ -64,8 +67,8 @@ class QuestionAnswers:
 
 
 class AnswerClaim:
-    """An AnswerClaim is the right to make one answer. Its holder must call ``put`` or ``release``, since
-    other callers wait for that. A claim that is garbage-collected is released."""
+    """An ``AnswerClaim`` is the right to make one answer. The caller that has it must call ``put`` or
+    ``release``, because other callers wait for that. A claim that is garbage-collected is released."""
 
     __slots__ = ("_settled", "_wish", "_writer")
 
@@ -75,13 +78,12 @@ class AnswerClaim:
         self._settled = False
 
     async def put(self, answer: Answer, latency: float | None = None) -> Answer:
-        """Stores the answer, waits until it is committed, and returns the answer that is now in the
-        store.
+        """Stores the answer, waits until it is committed, and returns the answer that the store then has.
 
-        This is another answer if the claim had expired and another process was faster. It is returned as
-        it will be read later: a ``value`` that JSON cannot encode is replaced by the result of
-        ``as_json``. The answer is stored even if the caller is cancelled during the wait. Raises
-        StoreFailed if it was not stored.
+        The result is another answer if the claim had expired and another process stored its answer first.
+        The answer is returned as it will be read from the store: a ``value`` that JSON cannot encode is
+        replaced by the result of ``as_json``. It is stored even if the caller is cancelled during the
+        wait. Raises StoreFailed if it was not stored.
         """
         answer = storable(answer)
         loop = asyncio.get_running_loop()
@@ -94,8 +96,8 @@ class AnswerClaim:
         return answer if row is None else _stored(self._writer, self._wish, row).answer
 
     def release(self) -> None:
-        """Gives the claim up, so that the next waiting caller gets it. Never blocks and raises no error.
-        Does nothing if the claim was settled before."""
+        """Gives the claim up, so that the caller that has waited longest gets it. Never blocks and
+        raises no error. Does nothing if the answer was stored or the claim given up before."""
         if not self._settled:
             self._settled = True
             self._writer.submit(Release(self._wish.key))
@@ -105,7 +107,8 @@ class AnswerClaim:
 
 
 async def outcome_of(writer: Writer, ticket: Ticket) -> Any:
-    """Sends a ticket to the writer, waits for its outcome and returns it. Raises StoreFailed."""
+    """Sends a request to the writer (the thread that uses the database), waits for the outcome and
+    returns it. Raises StoreFailed if the outcome is that error."""
     writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every Ticket that is passed is a WantedWork
     return await ticket.future
 

@@ -1,4 +1,4 @@
-"""This module connects to the database of one address, with the settings that a store needs."""
+"""This module connects to the database of a store, with the settings that the store needs."""
 
 import os
 import time
@@ -24,16 +24,15 @@ from .schema import migrate, version_of
 
 Result = TypeVar("Result")
 File: TypeAlias = tuple[int, int]
-"""The device and the inode of a file. They identify the file even if its path now leads to another
-one."""
+"""The device and the inode of a file. They show whether a path still leads to the same file."""
 
 BUSY_SECONDS = 30.0
-"""The seconds for which work is repeated while something is in its way, such as another process that
-writes or a server that is restarting."""
+"""The number of seconds for which work is repeated while something prevents it, such as another
+process that writes, or a server that is restarting."""
 RESETS = 8
-"""How often work is repeated after a broken connection. Only used for work that may be done twice."""
+"""How often work is repeated after a broken connection, if the work may be done twice."""
 OUTSIDE_OPTIONS: dict[str, Any] = {"outside": True}
-"""The options of a connection to SQLite that begins no transaction, so that it never waits for another
+"""Options for a connection to SQLite that begins no transaction. It therefore never waits for another
 process that writes."""
 _BUSY = 5_000
 _PRAGMAS = (
@@ -45,47 +44,50 @@ _PRAGMAS = (
 _SESSION = (
     "SET synchronous_commit = on",
     "SET lock_timeout = '10s'",
-    # If the server has no statistics yet, it would scan the whole table to find a few keys. This setting
-    # makes it use the index.
+    # Without statistics, the server would read the whole table to find a few keys. This setting makes it
+    # use the index.
     "SET enable_seqscan = off",
-    # With the setting before, a scan that is needed anyway looks so expensive that the server would
-    # compile it first, which takes long.
+    # The setting above makes any necessary scan of a table look so expensive that the server would first
+    # compile it, which takes long. This setting prevents the compilation.
     "SET jit = off",
 )
 _SERVER_TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 
 
 class Database:
-    """This class makes connections to one database. ``ahead``: how many seconds the clock of a server is
-    ahead of that of this machine, as measured by the latest connection; 0 for SQLite."""
+    """This class makes connections to one database.
+
+    ``ahead``: the number of seconds by which the server's clock is ahead of this machine's clock,
+    measured by the latest connection; 0 for SQLite.
+    """
 
     def __init__(self, address: Address) -> None:
         self.shown = address.shown
         self.ahead = 0.0
         self.hot: HotStatements = cast("Any", sqlite if address.dialect == "sqlite" else postgres)
         self._address = address
-        # The application may change the current folder, so the path is made absolute now.
+        # The application may change the current folder, so the path is made absolute at once.
         self._path = os.path.abspath(address.target) if address.dialect == "sqlite" else ""  # noqa: PTH100
         self._file: File | None = None
         self._engine = _engine(address)
 
     @property
     def now(self) -> float:
-        """The current time by the clock of the database, in seconds since 1970."""
+        """Returns the current time by the clock of the database, in seconds since 1970."""
         return time.time() + self.ahead
 
     def presence(self) -> Presence | None:
-        """Returns the lock by which processes that use this database notice each other; None for a
+        """Returns the lock by which processes that use the same database notice each other; None for a
         server.
 
-        A server may be reached through a connection pooler, which shares its sessions among processes. So
-        a lock of a session would not show that one process uses the database.
+        A server may be reached through a connection pooler, which shares its sessions among processes. A
+        lock that belongs to a session would then not show which process uses the database.
         """
         return Presence(self._address.identity) if self._address.dialect == "sqlite" else None
 
     def connect(self) -> Connection:
-        """Returns a new connection, which only one thread may use. Also measures ``ahead`` of a server.
-        Raises the errors of SQLAlchemy."""
+        """Returns a new connection, which only one thread may use. For a server, also measures
+        ``ahead``. Raises the errors of SQLAlchemy."""
         connection = self._engine.connect()
         if self._address.dialect == "postgresql":
             sent = time.time()
@@ -95,8 +97,9 @@ class Database:
         return connection
 
     def prepare(self, *, make: bool = True) -> None:
-        """Creates the file and the tables if they do not exist, and migrates tables of an older version.
-        ``make``: False to raise StoreFailed if they do not exist. Raises StoreFailed."""
+        """Creates the file and the tables if they do not exist, and migrates tables of an older
+        version of the package. ``make``: False to create nothing, and to raise StoreFailed if the
+        store does not exist. Raises StoreFailed."""
         with self.as_store_failed():
             if self._address.dialect == "sqlite":
                 path = Path(self._address.target)
@@ -109,15 +112,15 @@ class Database:
                 self._file = file_at(self._path)
 
     def check_there(self) -> None:
-        """Raises StoreFailed if the file at the path is not the one that was opened any more. SQLite goes
-        on writing to a deleted file, and what it writes would be lost. Takes microseconds."""
+        """Raises StoreFailed if the path no longer leads to the file that was opened. SQLite goes on
+        writing to a deleted file, whose content is lost. The check takes only microseconds."""
         if self._file is not None and file_at(self._path) != self._file:
             raise gone(self.shown)
 
     @contextmanager
     def as_store_failed(self) -> Generator[None, None, None]:
-        """Turns every error of the block into a StoreFailed, except errors of this package. All types of
-        errors are caught, since a damaged file can make a driver raise any type."""
+        """Raises a StoreFailed for every error in the block, except for errors of this package. All
+        types of errors are caught, because a damaged file can make a driver raise any type."""
         try:
             yield
         except RagRuleError:
@@ -126,8 +129,9 @@ class Database:
             raise failed(self.shown, error) from error
 
     def decoded(self, decode: Callable[..., Result], content: object, *key: str) -> Result:
-        """Returns the value of a column, decoded by ``decode``. ``key``: that of its row, if the checksum
-        of the content depends on it. Raises StoreFailed if the content is corrupted."""
+        """Returns the value that ``decode`` makes of a column's content. Raises StoreFailed if the
+        content is corrupted. ``key``: the key of the column's row, if the checksum of the content
+        depends on it."""
         try:
             return decode(content, *key)
         except Corrupted as error:
@@ -140,13 +144,14 @@ class Database:
             migrate(connection, self.shown)
 
     def _write_ahead(self) -> None:
-        # In this mode, other connections can read while one writes. The mode is stored in the file.
+        # In this mode, other connections can read while one connection writes. The mode is stored in the
+        # file.
         with self.connect() as connection:
             connection.execution_options(**OUTSIDE_OPTIONS).exec_driver_sql("PRAGMA journal_mode = WAL")
 
 
 def file_at(path: str) -> File | None:
-    """Returns what identifies the file at this path; None if there is no file."""
+    """Returns the device and the inode of the file at this path; None if there is no file."""
     try:
         found = os.stat(path)  # noqa: PTH116 -- called for every transaction, and Path is slower
     except OSError:
@@ -160,11 +165,11 @@ def patiently(
     *,
     resets: int = 0,
 ) -> Result:
-    """Does the work and returns its result. After an error that may pass, repeats it, with growing
-    pauses, for at most ``BUSY_SECONDS``.
+    """Does the work and returns its result. After an error that may pass, the work is repeated with
+    growing pauses, for at most ``BUSY_SECONDS``.
 
-    ``is_worth_waiting_for``: decides which errors may pass. ``resets``: how often the work is repeated
-    after a broken connection; 0 for work that must not be done twice.
+    ``is_worth_waiting_for``: decides which errors may pass. ``resets``: how often the work may be
+    repeated after a broken connection; 0 for work that must not be done twice.
     """
     until, pause = time.monotonic() + BUSY_SECONDS, 0.02
     while True:
@@ -188,7 +193,7 @@ def _engine(address: Address) -> Engine:
         raise MissingExtra(f"the store {address.shown} needs: pip install {address.driver}")
     try:
         url = make_url(address.target)
-        # A Unix socket needs no TLS. So pg8000 must not create an SSL context, which is slow.
+        # A Unix socket needs no TLS, so pg8000 is told to create no SSL context, which would take long.
         plain = address.driver == "pg8000" and "unix_sock" in url.query
         arguments = {"ssl_context": False} if plain else {}
         engine = create_engine(url, poolclass=NullPool, connect_args=arguments)
@@ -212,7 +217,7 @@ def _sqlite_engine(address: Address) -> Engine:
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
-    # Without this, the driver would begin transactions itself.
+    # Otherwise the driver would begin transactions itself.
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {_BUSY}")
     for pragma in _PRAGMAS:
@@ -225,7 +230,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _linked(_dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]) -> Any:
-    from .link import Link  # imported only here, since the driver may not be installed
+    from .link import Link  # imported only here, because the driver may not be installed
 
     return Link(*arguments, **named)
 
@@ -239,11 +244,11 @@ def _set_session(connection: Any, _record: Any) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Creates the file and its folders if they do not exist. A new file is readable only by this user,
-    from the moment of its creation."""
+    """Creates the file and its folders if they do not exist. From its creation on, only this user can
+    read a new file."""
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)
-    # The file is opened only for reading. If it may not be written to, the first write raises an error
-    # that says so.
+    # The file is opened only for reading. If it cannot be written, the first write raises an error that
+    # says this.
     os.close(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600))

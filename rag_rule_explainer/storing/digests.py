@@ -1,5 +1,5 @@
 """This module makes short keys from values of any length. Equal values give equal keys, and different
-ones different keys."""
+values give different keys."""
 
 from collections.abc import Hashable
 from hashlib import blake2b
@@ -10,43 +10,45 @@ _BEGINNING = 8
 
 
 class NotStorable(Exception):
-    """Raised for a value that contains an object of another type than plain ones. It has no meaning
-    outside this process, so it cannot be part of a stored key."""
+    """This error says that a value contains an object of a type that means nothing outside this
+    process. Such a value cannot be part of a stored key."""
 
 
 def digest(*values: Hashable) -> str:
-    """Returns a key made of all these values, as hexadecimal digits. Raises NotStorable for values that
-    ``encoded`` does not take."""
+    """Returns a key made of all these values, as hexadecimal digits. Raises NotStorable for values
+    that ``encoded`` does not accept."""
     return blake2b(encoded(values), digest_size=_SIZE).hexdigest()
 
 
 def beginning(begun: str) -> str:
-    """Returns the prefix of all keys that KeyDigests makes for the same first values. ``begun``: the
-    digest of these values. Keys for other values hardly ever have this prefix."""
+    """Returns the prefix of all keys that ``KeyDigests`` makes for the same first values. Keys for
+    other first values hardly ever have this prefix. ``begun``: the digest of the first values."""
     return begun[:_BEGINNING]
 
 
 class KeyDigests:
-    """This class makes keys for tuples of values that all begin with the same values. The keys have a
-    common prefix, so they are next to each other in an index of the database."""
+    """This class makes keys for tuples that all begin with the same values. The keys have a common
+    prefix, so they are next to each other in an index of the database."""
 
     def __init__(self, *values: Hashable) -> None:
         self._begun = blake2b(encoded(values), digest_size=_SIZE)
         self._beginning = beginning(self._begun.hexdigest())
 
     def of(self, value: Hashable) -> str:
-        """Returns the key for the first values followed by ``value``. Raises NotStorable."""
+        """Returns the key for the first values followed by ``value``. Raises NotStorable if ``value``
+        cannot be encoded."""
         hasher = self._begun.copy()
         hasher.update(encoded(value))
         return self._beginning + hasher.hexdigest()
 
 
 def encoded(value: object) -> bytes:
-    """Returns a value as bytes, which differ for different values: each part begins with a letter for its
-    type and with its length.
+    """Returns a value as bytes. Different values give different bytes: each part of the value begins with
+    a letter for its type, and with its length.
 
-    Takes None, bool, int, float, str, bytes, and tuples and frozensets of them. Raises NotStorable for
-    anything else, including subclasses: their additional data would be missing in the bytes.
+    Accepts None, bool, int, float, str, bytes, and tuples and frozensets of them. Raises NotStorable for
+    anything else. Subclasses are refused too, because their additional data would be missing in the
+    bytes.
     """
     try:
         return _encoded(value)
@@ -85,8 +87,8 @@ def _of_scalar(value: object) -> bytes:
 
 def _of_tuple(values: tuple[object, ...]) -> bytes:
     if set(map(type, values)) == {str}:
-        # The keys of arrangements are tuples of texts. They are encoded together, since to encode each
-        # text separately takes several times as long.
+        # Arrangements of sources have tuples of texts as keys. The texts are encoded together, because
+        # encoding each text separately takes several times as long.
         texts = cast("tuple[str, ...]", values)
         lengths = ",".join(map(str, map(len, texts)))
         return b"S%b:%b" % (lengths.encode(), "".join(texts).encode("utf-8", "surrogatepass"))

@@ -1,10 +1,10 @@
-"""This module encodes answers and judgements as bytes. When it decodes bytes, it checks them, since other
-programs may have changed them.
+"""This module encodes answers and judgements as bytes. Other programs may change the bytes, so they are
+checked when they are decoded.
 
-Texts are encoded as UTF-8 and may have lone surrogates. They are stored in columns of bytes, since
-PostgreSQL's text columns take neither lone surrogates nor NUL. An answer or judgement ends with a
-checksum over its content and its key. Without it, a bit that a disk has flipped could lead to a wrong
-rule.
+Texts are encoded as UTF-8 and may contain lone surrogates. They are stored in columns of bytes, because
+text columns of PostgreSQL accept neither lone surrogates nor NUL. An answer or judgement ends with a
+checksum over its content and its key. Without the checksum, a bit that a disk has flipped could lead to a
+wrong rule.
 """
 
 import json
@@ -21,16 +21,17 @@ Read = TypeVar("Read")
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _text_encoded = json.encoder.encode_basestring
-"""Encodes a text as JSON like ``_encode``, but faster."""
+"""Encodes a text as JSON, as ``_encode`` does, but faster."""
 _DEEPEST = 100
 
 
 class Corrupted(Exception):
-    """Raised for content of a row that this package has not written so: it was damaged or changed."""
+    """This error says that a row has content that this package has not written. The row was damaged or
+    changed."""
 
 
 class StoredAnswer(NamedTuple):
-    """A StoredAnswer is an answer that the store has. ``latency``: the seconds of the run that made it;
+    """A ``StoredAnswer`` is an answer in the store. ``latency``: the seconds of the run that made it;
     None if they were not measured."""
 
     answer: Answer
@@ -38,12 +39,12 @@ class StoredAnswer(NamedTuple):
 
 
 def packed(text: str) -> bytes:
-    """Returns any text as bytes, from which ``unpacked`` makes the same text."""
+    """Returns any text as bytes. ``unpacked`` restores the text from them."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def unpacked(content: object) -> str:
-    """Returns the text that ``packed`` has encoded. Raises Corrupted for other content."""
+    """Returns the text that ``packed`` has encoded. Raises Corrupted for any other content."""
     if not isinstance(content, bytes):
         raise Corrupted(f"{type(content).__name__} where bytes were expected")
     try:
@@ -58,13 +59,13 @@ def packed_ids(ids: tuple[str, ...]) -> bytes:
 
 
 def unpacked_ids(content: object) -> tuple[str, ...]:
-    """Returns the ids that ``packed_ids`` has encoded. Raises Corrupted for other content."""
+    """Returns the ids that ``packed_ids`` has encoded. Raises Corrupted for any other content."""
     return _ids(_parsed(content))
 
 
 def storable(answer: Answer) -> Answer:
     """Returns the answer as it will be when it is read from the store. Only fields that JSON cannot
-    encode are changed; a ``value`` is then replaced by the result of ``as_json``."""
+    encode are changed; such a ``value`` is replaced by the result of ``as_json``."""
     plain_usage = answer.usage is None or all(map(_is_count, answer.usage.items()))
     plain_models = answer.models is None or all(
         type(model) is str and all(map(_is_count, usage.items()))
@@ -90,10 +91,11 @@ def _counted(models: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
 
 
 def packed_answer(answer: Answer, key: str = "") -> bytes:
-    """Returns an answer as bytes: its fields in JSON, without empty ones, and a checksum. The answer must
-    be one that ``storable`` returned. ``key``: that of its row, a part of the checksum."""
-    # Each field is encoded separately, since the encoder is much faster for a text than for a dict that
-    # contains one.
+    """Returns an answer as bytes: its fields in JSON, without empty ones, followed by a checksum. The
+    answer must be a result of ``storable``. ``key``: the key of the answer's row, which the checksum
+    includes."""
+    # Each field is encoded separately, because the encoder is much faster for a text than for a dict that
+    # contains texts.
     fields = ['{"text":', _text_encoded(answer.text)]
     if answer.value is not None:
         fields += ',"value":', _encode(answer.value)
@@ -115,8 +117,8 @@ def packed_answer(answer: Answer, key: str = "") -> bytes:
 
 
 def unpacked_answer(content: object, key: str = "") -> Answer:
-    """Returns the answer that ``packed_answer`` has encoded. Raises Corrupted for other content, and for
-    an answer that belongs to another ``key``."""
+    """Returns the answer that ``packed_answer`` has encoded. Raises Corrupted for any other content,
+    and for an answer that was encoded with another ``key``."""
     fields = _fields(_without_sum(content, key))
     return Answer(
         text=_text(fields.pop("text", None)),
@@ -132,13 +134,14 @@ def unpacked_answer(content: object, key: str = "") -> Answer:
 
 
 def packed_judgement(judgement: Judgement, key: str = "") -> bytes:
-    """Returns a judgement as bytes, with a checksum. ``key``: that of its row, a part of the checksum."""
+    """Returns a judgement as bytes, with a checksum. ``key``: the key of the judgement's row, which
+    the checksum includes."""
     return _with_sum(packed(_encode([judgement.verdict.value, judgement.reason])), key)
 
 
 def unpacked_judgement(content: object, key: str = "") -> Judgement:
-    """Returns the judgement that ``packed_judgement`` has encoded. Raises Corrupted for other content,
-    and for a judgement that belongs to another ``key``."""
+    """Returns the judgement that ``packed_judgement`` has encoded. Raises Corrupted for any other
+    content, and for a judgement that was encoded with another ``key``."""
     match _parsed(_without_sum(content, key)):
         case [str(verdict), str(reason)] if verdict in _VERDICTS:
             return Judgement(_VERDICTS[verdict], reason)
@@ -147,7 +150,7 @@ def unpacked_judgement(content: object, key: str = "") -> Judgement:
 
 
 def unpacked_number(value: object) -> float | None:
-    """Returns a number from a column as a float; None for NULL. Raises Corrupted for anything else."""
+    """Returns a number from a column as a float; None for NULL. Raises Corrupted for any other value."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
@@ -160,8 +163,9 @@ def _with_sum(content: bytes, key: str) -> bytes:
 
 
 def _without_sum(content: object, key: str) -> object:
-    """Checks the checksum of a content, and returns the content without it. Content that an older version
-    of this package has written has no checksum; it ends with ``}`` or ``]``. Raises Corrupted."""
+    """Checks the checksum of the content, and returns the content without it. Content that an older
+    version of this package has written ends with ``}`` or ``]``. It has no checksum and is not
+    checked. Raises Corrupted if the checksum is wrong."""
     if not isinstance(content, bytes) or content[-1:] in (b"}", b"]"):
         return content
     plain = content[:-_SUM]
@@ -239,8 +243,8 @@ def _is_count(item: tuple[object, object]) -> bool:
 
 
 def _is_json(value: object) -> bool:
-    """Returns True iff a value stays the same when it is encoded as JSON and decoded. Never calls methods
-    of the value's own class, since it checks types exactly."""
+    """Returns True iff a value stays the same when it is encoded as JSON and decoded. Types are
+    compared exactly, so no methods of the value's own class are called."""
     unchecked = [(value, 0)]
     while unchecked:
         each, depth = unchecked.pop()
@@ -264,6 +268,7 @@ def _is_json_scalar(value: object) -> bool:
     if kind is float:
         return isfinite(cast("float", value))
     if kind is int:
-        # Python refuses to parse a number with more than 4,300 digits, so a longer one would be lost.
+        # Python refuses to parse a number with more than 4,300 digits, so a longer number could not be
+        # read again.
         return cast("int", value).bit_length() < 10_000
     return value is None or kind is bool or kind is str

@@ -1,5 +1,5 @@
-"""This module turns errors of a database into errors for the user, with advice, and tells which may
-pass."""
+"""This module turns errors of a database into errors for the user, with advice. It also decides which
+errors may pass."""
 
 import sqlite3
 from typing import Any, cast
@@ -30,7 +30,8 @@ _ADVICE = (
     ("create a connection", "check that the server is up and that its url is right"),
     ("Connection refused", "check that the server is up and that its url is right"),
     # If the server refuses a user or a database, it may close the connection before its message is read.
-    # Then only a network error is seen, so the advice names these as well.
+    # The program then sees only a network error, so the advice also mentions the names of user and
+    # database.
     (
         "network error",
         "check that the server is up, and the names of the user and the database in its url",
@@ -38,12 +39,12 @@ _ADVICE = (
     ("connection", "check that the server is up"),
 )
 _PASSING = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}
-"""The codes of PostgreSQL for errors that may pass: a serialisation failure, a deadlock, a lock timeout,
-and a server that is restarting."""
+"""The codes of PostgreSQL for errors that may pass: a serialisation failure, a deadlock, a lock
+timeout, and a server that is restarting."""
 
 
 def failed(shown: str, error: BaseException) -> StoreFailed:
-    """Returns the error for the user: its text names the store, says what failed, and gives advice."""
+    """Returns the error for the user. Its text names the store, says what failed, and gives advice."""
     if isinstance(error, StoreFailed):
         return error
     said = message(error)
@@ -52,15 +53,15 @@ def failed(shown: str, error: BaseException) -> StoreFailed:
 
 
 def may_pass(error: Exception) -> bool:
-    """Returns True iff the work failed because of another process or a restart of the server, so that a
-    retry may succeed."""
+    """Returns True iff the work failed because of another process or a restart of the server. A retry
+    may then succeed."""
     if isinstance(error, DBAPIError):
         return _state(error.orig) in _PASSING or _is_locked(error)
     return isinstance(error, sqlite3.Error) and _is_locked(error)
 
 
 def is_broken(error: Exception) -> bool:
-    """Returns True iff the connection to the database is lost, or no connection can be made."""
+    """Returns True iff the connection to the database is lost, or a connection cannot be made."""
     if not isinstance(error, DBAPIError):
         return False
     signs = ("create a connection", "communication error", "network error", "Connection refused")
@@ -68,7 +69,7 @@ def is_broken(error: Exception) -> bool:
 
 
 def is_reset(error: Exception) -> bool:
-    """Returns True iff a connection that had been made is lost."""
+    """Returns True iff an existing connection was lost."""
     broke = isinstance(error, DBAPIError) and error.connection_invalidated
     return broke or (isinstance(error, DBAPIError) and "network error" in message(error))
 
@@ -78,15 +79,15 @@ def _is_locked(error: Exception) -> bool:
 
 
 def message(error: BaseException) -> str:
-    """Returns the message of the driver's error, without the statement and its parameters, which may
-    contain answers."""
+    """Returns the message of the driver's error. The statement and its parameters are left out,
+    because they may contain answers."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, UnicodeError):
         return "it holds a text that is no UTF-8"
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror
     said: Any = cause.args[0] if cause.args else type(cause).__name__
-    if isinstance(said, dict):  # pg8000's errors are the fields of the server's message
+    if isinstance(said, dict):  # An error of pg8000 holds the fields of the server's message.
         said = cast("dict[str, Any]", said).get("M", said)
     return str(said).strip() or type(cause).__name__
 
@@ -100,7 +101,8 @@ def _state(error: BaseException | None) -> str:
 
 
 def corrupted(shown: str, what: str) -> StoreFailed:
-    """Returns the error for a row whose content this package has not written so. ``what``: its fault."""
+    """Returns the error for a row whose content this package has not written. ``what``: what is wrong
+    with the content."""
     return StoreFailed(
         f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the "
         "namespace (rag-rules store prune), or give another store"

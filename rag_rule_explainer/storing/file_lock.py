@@ -1,7 +1,7 @@
 """This module provides a lock by which processes that use the same SQLite file notice each other.
 
-The lock is on a separate file beside the database, which must not be deleted. It is not on the database
-itself, since it might conflict with the locks of SQLite.
+The lock is on a separate file beside the database, and that file must not be deleted. A lock on the
+database itself might conflict with the locks of SQLite.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ from typing import Any
 
 try:
     import fcntl as _fcntl
-except ImportError:  # this is Windows, which has no shared locks
+except ImportError:  # This is Windows, which has no shared locks.
     _fcntl = None
 _locks: Any = _fcntl
 
@@ -22,12 +22,12 @@ _HELD = (errno.EWOULDBLOCK, errno.EACCES)
 
 
 class Presence:
-    """A Presence is the lock by which one process shows that it uses a database: an exclusive lock if it
-    uses the database alone, or else a shared one.
+    """A ``Presence`` is the lock by which one process shows that it uses a database. The lock is
+    exclusive if no other process uses the database, else shared.
 
-    ``database``: the path of the database. Each request of another process makes the lock's file one byte
-    longer; the process with the exclusive lock checks that. If this system has no shared locks, no
-    process ever counts as alone.
+    ``database``: the path of the database. A process that needs the database while another one has the
+    exclusive lock makes the lock's file one byte longer. The process with the exclusive lock checks the
+    length regularly. If the system has no shared locks, no process ever gets the exclusive lock.
     """
 
     def __init__(self, database: str) -> None:
@@ -37,40 +37,44 @@ class Presence:
         self._inode = (0, 0)
 
     def try_alone(self) -> bool:
-        """Takes the exclusive lock if no other process has a lock. Returns True iff it was taken."""
+        """Takes the exclusive lock if no other process has a lock. Returns True iff this process now
+        has it."""
         if _locks is None or not self._locked(_locks.LOCK_EX):
             return False
         os.ftruncate(self._opened(), 0)
         return True
 
     def try_among(self) -> bool:
-        """Takes a shared lock and returns True. If another process has the exclusive lock, requests that
-        it gives up that lock, and returns False."""
+        """Takes a shared lock and returns True. If another process has the exclusive lock, asks that
+        process to give it up, and returns False."""
         if _locks is None or self._locked(_locks.LOCK_SH):
             return True
         os.write(self._opened(), b"?")
         return False
 
     def is_asked_for(self) -> bool:
-        """Returns True iff another process may wait until this one gives up the exclusive lock."""
+        """Returns True iff another process may be waiting until this process gives up the exclusive
+        lock."""
         try:
             found = self._path.stat()
         except OSError:
             return True
-        # If the file was deleted and made anew, other processes use the new one and do not see this lock.
+        # If the file was deleted and made anew, other processes use the new file and do not see this
+        # lock.
         return found.st_size > 0 or (found.st_dev, found.st_ino) != self._inode
 
     def leave(self) -> None:
-        """Gives the lock back. In a forked child, the lock stays with the parent."""
-        # The file is closed and not unlocked: in a forked child, to unlock it would take the lock from
+        """Gives the lock back. In a forked child, the parent keeps its lock."""
+        # The file is closed instead of unlocked: unlocking it in a forked child would take the lock from
         # the parent too.
         file, self._file = self._file, None
         if file is not None:
             os.close(file)
 
     def _locked(self, kind: int) -> bool:
-        """Tries to take a lock of this kind, without waiting. Returns True iff it has it, and the file is
-        still the one at the path. Without such locks on this system, returns True for a shared one."""
+        """Tries to take a lock of this kind, without waiting. Returns True iff the lock was taken and
+        its file is still the one at the path. If the system has no such locks, returns True for a
+        shared lock."""
         try:
             _locks.flock(self._opened(), kind | _locks.LOCK_NB)
         except OSError as error:
@@ -83,8 +87,8 @@ class Presence:
         return self._reopen_if_gone()
 
     def _reopen_if_gone(self) -> bool:
-        """Closes the open file and returns False if another file is at its path now, or none. Otherwise
-        returns True."""
+        """Returns True if the path still leads to the open file. Otherwise closes the open file and
+        returns False."""
         with contextlib.suppress(OSError):
             found = self._path.stat()
             if (found.st_dev, found.st_ino) == self._inode:
@@ -101,9 +105,10 @@ class Presence:
         return self._file
 
     def _share(self, file: int, mode: int) -> None:
-        """Gives the lock's file the permissions of the database, so that each user who may open the
-        database can open it as well."""
-        with contextlib.suppress(OSError):  # it is another user's file, who has set the permissions
+        """Gives the lock's file the permissions of the database. Each user who may open the database
+        can then open it as well."""
+        # The call fails if the file belongs to another user. That user has then set the permissions.
+        with contextlib.suppress(OSError):
             database = self._database.stat().st_mode
             if mode != database:
                 os.fchmod(file, database & 0o777)

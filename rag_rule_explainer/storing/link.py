@@ -1,8 +1,8 @@
 """This module wraps the connection of pg8000, so that a broken network always raises an error of pg8000.
 
-If a connection breaks, pg8000 may raise other errors, from reading the socket or from messages that were
-received only partly. SQLAlchemy does not recognise these as a lost connection: it keeps the connection in
-use, and prints a traceback when it cannot be closed cleanly.
+If a connection breaks, pg8000 may raise other errors, from reading the socket or from messages of which
+only a part was received. SQLAlchemy does not recognise such an error as a lost connection. It keeps the
+connection in use, and prints a traceback when it cannot close the connection cleanly.
 """
 
 import contextlib
@@ -19,8 +19,9 @@ _NO_LONGER_OPEN = (AttributeError, ValueError)
 
 
 class Link(_Connection):
-    """A Link is a connection that raises only errors of pg8000. If the network is broken, their text is
-    "network error". It can always be closed, even if the server cannot be reached."""
+    """A ``Link`` is a connection that raises only errors of pg8000. If the network is broken, the
+    error's text is "network error". A ``Link`` can always be closed, even if the server cannot be
+    reached."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._sock = self._usock = None
@@ -44,17 +45,17 @@ class Link(_Connection):
             raise _driver.InterfaceError("connection is closed") from error
 
     def rollback(self) -> None:
-        """Rolls back the transaction. Raises no error if the connection is broken, since the server then
-        rolls back itself."""
+        """Rolls back the transaction. Raises no error if the connection is broken, because the server
+        then rolls back by itself."""
         with contextlib.suppress(_driver.InterfaceError):
             _Connection.rollback(self)
 
     def close(self) -> None:
-        """Closes the connection. Tells the server so, if it can be reached."""
+        """Closes the connection. Informs the server, if the server can be reached."""
         file = self._sock
         with contextlib.suppress(_driver.Error, OSError, *_NO_LONGER_OPEN):
             _Connection.close(self)
-        # The socket's file is closed too. If it stayed open, it would try to send its buffer when it is
+        # The socket's file is closed too. An open file would try to send its buffer when it is
         # garbage-collected.
         if file is not None:
             with contextlib.suppress(OSError, ValueError):

@@ -1,5 +1,5 @@
-"""This module reads the stored answers to one question, on a separate connection and not by the
-writer."""
+"""This module reads all stored answers to one question. It uses a connection of its own instead of the
+writer, which is the thread that does the other work with the database."""
 
 from contextlib import closing
 from typing import Any
@@ -10,12 +10,13 @@ from .database import OUTSIDE_OPTIONS, RESETS, Database, patiently
 from .schema import answers, questions
 
 MOST_LISTED = 4096
-"""The largest number of answers to one question that are read."""
+"""The maximum number of answers to one question that are read."""
 
 
 def answers_to(database: Database, question: str) -> list[Any]:
-    """Returns the rows of the answers to a question, ordered by arrangement: its digest, the ids of its
-    sources, and the answer. ``question``: the digest of the question. Raises StoreFailed."""
+    """Returns a row for each answer to a question: the digest of the arrangement of its sources, their
+    ids, and the answer. The rows are ordered by this digest. ``question``: the digest of the question.
+    Raises StoreFailed."""
     rows = (
         select(answers.c.arrangement, answers.c.ids, answers.c.answer)
         .join(questions, questions.c.id == answers.c.question)

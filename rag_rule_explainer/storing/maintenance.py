@@ -1,4 +1,4 @@
-"""This module shows what a store contains, deletes old contents, and exports all of them."""
+"""This module describes what a store contains, deletes old contents, and exports all contents."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -29,10 +29,12 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class NamespaceInfo:
-    """A NamespaceInfo has the numbers of what one namespace contains. ``claims``: answers that some
-    process is making now; a process that uses the database alone does not store its claims, so they are
-    not counted. ``oldest`` and ``newest``: when answers and judgements were stored, in seconds since
-    1970."""
+    """A ``NamespaceInfo`` counts what one namespace of a store contains.
+
+    ``claims``: the answers that some process is making now. They are not counted if one process uses the
+    database alone, because it does not store its claims. ``oldest``, ``newest``: when the oldest and the
+    newest answer or judgement was stored, in seconds since 1970.
+    """
 
     namespace: str
     questions: int
@@ -45,8 +47,8 @@ class NamespaceInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """A StoreInfo describes a store. ``schema``: the version of its tables. ``size``: the size of its
-    file in bytes; None on a server."""
+    """A ``StoreInfo`` describes a store. ``schema``: the version of its tables. ``size``: the size of
+    its file in bytes; None for a server."""
 
     url: str
     schema: int
@@ -56,15 +58,15 @@ class StoreInfo:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """Pruned holds how many answers and judgements were deleted."""
+    """A ``Pruned`` holds the numbers of deleted answers and judgements."""
 
     answers: int
     judgements: int
 
 
 def info(url: str | os.PathLike[str]) -> StoreInfo:
-    """Returns a description of the store at ``url``, with the numbers of its contents by namespace.
-    Raises StoreFailed if there is no store."""
+    """Returns a description of the store at ``url``, which counts its contents by namespace. Raises
+    StoreFailed if there is no store."""
     database = _existing(url)
 
     def look(connection: Connection) -> StoreInfo:
@@ -85,11 +87,11 @@ def prune(
     *,
     everything: bool = False,
 ) -> Pruned:
-    """Deletes answers and judgements: those of a namespace, those older than some days, those that are
-    both, or ``everything``.
+    """Deletes answers and judgements from the store at ``url``.
 
-    Claims to answers that some process is making now stay. Raises InvalidInput unless the arguments say
-    what to delete, and StoreFailed.
+    ``namespace``: delete only contents of this namespace. ``older_than_days``: delete only contents that
+    are older. ``everything``: delete all contents. Claims to answers that some process is making now
+    stay. Raises InvalidInput unless the arguments say what to delete, and StoreFailed.
     """
     chosen = namespace is not None or older_than_days is not None
     if chosen == everything:
@@ -110,9 +112,11 @@ def prune(
 
 
 def export(url: str | os.PathLike[str], namespace: str | None = None) -> Iterator[dict[str, Any]]:
-    """Returns an iterator over all answers and judgements, each as a dict for JSON. ``namespace``: the
-    one to export; None for all. Reads page by page, so a store of any size can be exported. Raises
-    StoreFailed."""
+    """Returns an iterator over all answers and judgements, each as a dict for JSON.
+
+    ``namespace``: export only this namespace; None for all. The store is read page by page, so its size
+    does not matter. Raises StoreFailed.
+    """
     database = _existing(url)
     name = None if namespace is None else packed(namespace)
     return _exported(database, name)
@@ -169,8 +173,8 @@ def _counted(connection: Connection, namespace: bytes, database: Database) -> tu
 def _pruned(database: Database, namespace: bytes | None, before: float | None) -> Pruned:
     with closing(database.connect()) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
-            # A question without answers is deleted as well. The lock keeps other processes from adding an
-            # answer to it at the same moment.
+            # Questions without answers are deleted too. The lock prevents other processes from adding an
+            # answer to such a question at the same moment.
             tables = ", ".join(table.name for table in (questions, predicates, answers, judgements))
             connection.exec_driver_sql(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
         dead = answers.c.answer.is_(None) & (answers.c.expires < database.now)
@@ -189,8 +193,8 @@ def _deleted(
     before: float | None,
     condition: Any,
 ) -> int:
-    """Deletes the selected rows of a table, and then the questions or predicates (``subjects``) that have
-    no rows any more. Returns the number of deleted rows."""
+    """Deletes the selected rows of a table, and then the rows of ``subjects`` (questions or
+    predicates) to which no row belongs any more. Returns the number of rows deleted from the table."""
     reference = table.c[subjects.name.removeprefix("rag_rules_").removesuffix("s")]
     if namespace is not None:
         named = select(subjects.c.id).where(subjects.c.namespace == namespace)
@@ -203,7 +207,7 @@ def _deleted(
 
 
 def _shrink(database: Database) -> None:
-    """Shrinks the file of a SQLite database, so that nothing of the deleted rows remains in it."""
+    """Shrinks the file of a SQLite database, so that no data of the deleted rows stays in the file."""
     with closing(database.connect()) as connection:
         if connection.dialect.name == "sqlite":
             connection.execution_options(**OUTSIDE_OPTIONS)

@@ -1,5 +1,5 @@
-"""This module opens stores. Each process has one writer per database: a thread that does all work with
-it, for all threads and event loops."""
+"""This module opens stores. Each process has one *writer* for each database: a thread that does all
+work with the database for all other threads and event loops."""
 
 import asyncio
 import atexit
@@ -21,16 +21,16 @@ from .writer import Writer
 
 _opening = threading.Lock()
 _writers: dict[tuple[int, str], tuple[Writer, object]] = {}
-"""The writers, each with the identity of its SQLite file, by process id and database.
+"""The writers, by process id and database. Each is stored with the identity of its SQLite file.
 
-A forked child inherits this dictionary but not the threads of the writers, so it needs writers of its
-own. If a file was deleted and made anew, its identity differs, so it needs a new writer too.
+A forked child inherits this dictionary but not the writers' threads, so it needs writers of its own. If a
+file was deleted and made anew, the new file has another identity and needs a new writer.
 """
 
 
 class Opened:
-    """An Opened is an open store. Its methods may be awaited on any event loop, and on several loops at
-    the same time."""
+    """An ``Opened`` is an open store. Its methods may be awaited on any event loop, also on several
+    event loops at the same time."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
@@ -38,23 +38,24 @@ class Opened:
         self._namespace = packed(store.named)
 
     def check_there(self) -> None:
-        """Raises StoreFailed if the file of the store was deleted or replaced: later explanations would
-        then not find the stored answers."""
+        """Raises StoreFailed if the file of the store was deleted or replaced. Later explanations
+        would not find the answers that are stored in a deleted file."""
         self._writer.database.check_there()
 
     def answers(self, question: str) -> QuestionAnswers:
-        """Returns the access to the answers to one question. ``question``: a text that contains
-        everything on which the answers depend, except the sources."""
+        """Returns the object that gives access to the answers to one question. ``question``: a text
+        with everything on which the answers depend, except the sources."""
         return QuestionAnswers(self._writer, self._store.named, question, self._store.lease)
 
     def stored_answers(
         self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
     ) -> list[tuple[tuple[str, ...], Answer]]:
-        """Returns the stored answers to a question, each with the ids of its sources, ordered by the
-        digest of the arrangement. Blocks.
+        """Returns the stored answers to a question, each with the ids of its sources. This blocks the
+        thread. The order does not depend on when the answers were stored.
 
-        ``key_of``: returns the key of the arrangement of the sources with these ids; None if there is
-        none. An answer is left out if the sources had other texts when it was made. Raises StoreFailed.
+        ``key_of``: returns the key for an arrangement of the sources with these ids; None if there are no
+        such sources. An answer is left out if its sources had other texts when it was made. Raises
+        StoreFailed.
         """
         namespace, database = self._store.named, self._writer.database
         keys = KeyDigests(namespace, question)
@@ -69,9 +70,9 @@ class Opened:
     async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
         """Returns the stored judgement of a predicate; None if there is none.
 
-        ``predicate``: its name. ``memo``: the memo key of the case. Only keys of plain values, tuples and
-        frozensets can be stored, since other objects have no meaning in other processes; for other keys,
-        the result is None. Raises StoreFailed.
+        ``predicate``: the name of the predicate. ``memo``: the memo key of the case that was judged. Only
+        plain values, tuples and frozensets mean the same in other processes; for any other ``memo``, the
+        result is None. Raises StoreFailed.
         """
         try:
             key = digest(self._store.named, predicate, memo)
@@ -84,8 +85,8 @@ class Opened:
         return self._writer.database.decoded(unpacked_judgement, content, key)
 
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
-        """Stores a judgement, unless the store has one under this key, and returns once it is committed.
-        Does nothing for a memo key that cannot be stored. Raises StoreFailed."""
+        """Stores a judgement and returns when it is committed. Does nothing if the store already has a
+        judgement under this key, or if the memo key cannot be stored. Raises StoreFailed."""
         try:
             key = digest(self._store.named, predicate, memo)
             subject = RowSubject(digest(self._store.named, predicate), self._namespace, packed(predicate))
@@ -97,8 +98,8 @@ class Opened:
 
 
 def opened_store(store: Store) -> Opened:
-    """Opens a store and returns it. If this process has the database open already, the same writer is
-    used. Raises StoreFailed and MissingExtra."""
+    """Opens a store and returns it. If this process already has the database open, the same writer is
+    used. Raises StoreFailed, and MissingExtra if a package is not installed."""
     address = Address.of(store.url)
     key = os.getpid(), address.identity
     with _opening:
@@ -114,7 +115,7 @@ def opened_store(store: Store) -> Opened:
 
 
 def close_all() -> None:
-    """Closes all stores of this process. The requests that are queued are done first."""
+    """Closes all stores of this process. The requests in their queues are done first."""
     with _opening:
         ours = [key for key in _writers if key[0] == os.getpid()]
         writers = [_writers.pop(key)[0] for key in ours]

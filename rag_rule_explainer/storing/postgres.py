@@ -1,9 +1,9 @@
 """This module has the statements for PostgreSQL that run for every probe, in their fastest form.
 
-They go directly to the driver, since SQLAlchemy would need as much time as the statement itself. The rows
-are written into the text of the statement, column by column: with parameters, drivers in Python are slow
-and need several round trips. All data from outside is written in hexadecimal digits, so no text needs
-quoting. Rows are locked in the order of their keys, so that two processes never deadlock.
+The statements go directly to the driver, because SQLAlchemy would need as much time as the statement
+itself. The rows are written into the text of the statement, column by column: with parameters, drivers in
+Python are slow and need several round trips. All data from outside is written in hexadecimal digits, so
+no text needs quoting. Rows are locked in the order of their keys, so that two processes never deadlock.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from sqlalchemy.exc import DBAPIError
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 32
-"""The writer serves at least this number of requests in one transaction, if so many wait. A commit takes
-long on a server, so many requests should share one."""
+"""The writer does at least this number of requests in one transaction, if so many are in its queue. A
+commit takes long on a server, so many requests should share a commit."""
 
 _CLAIM = "rag_rules_claim('{%s}', '{%s}', '{%s}', '{%s}', '%s', '{%s}')"
 _PUT = "rag_rules_put('{%s}', '{%s}', '{%s}', '{%s}', '{%s}', '{%s}', %r)"
@@ -35,11 +35,11 @@ def put_and_claim(
     connection: Connection, puts: Sequence[AnswerRow], claims: Sequence[ClaimRow], owner: str, now: float
 ) -> bool:
     """Stores answers and inserts claims in one round trip to the server, and commits. Returns True iff
-    all of them were stored or inserted. ``owner``: the owner of the claims. ``now``: the time of
-    storing."""
+    all of them were stored or inserted. ``owner``: the owner of the claims. ``now``: the time that is
+    stored with the answers."""
     parts = [_put(puts, now)] * bool(puts) + [_claim(claims, owner)] * bool(claims)
-    # If there are only claims, the commit need not wait for the disk. A crash of the server may then lose
-    # a claim, and so cost one answer more.
+    # If there are only claims, the commit does not wait for the disk. If the server then crashes, a claim
+    # may be lost; this costs at most one additional answer.
     durable = "on" if puts else "off"
     statement = f"SELECT {' + '.join(parts)}, set_config('synchronous_commit', '{durable}', true)"
     driver: Any = connection.connection.dbapi_connection
@@ -52,24 +52,24 @@ def put_and_claim(
 
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-    """Inserts a claim for each key that has no row yet. Returns the number of claims that were
-    inserted."""
+    """Inserts a claim for each key that has no row yet. Returns the number of inserted claims."""
     return _run(connection, f"SELECT {_claim(rows, owner)}").fetchone()[0]
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Stores each answer whose key has none yet, and returns how many were stored. Skips an answer if its
-    question has no row."""
+    """Stores each answer whose key has no answer yet. Returns the number of stored answers. An answer
+    is skipped if its question has no row."""
     return _run(connection, f"SELECT {_put(rows, now)}").fetchone()[0]
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """Returns the rows that exist for these keys: answers and claims."""
+    """Returns the existing rows for these keys. A row is an answer or a claim."""
     return _run(connection, _READ % _keys(keys)).fetchall()
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """Returns the judgements that exist under these keys (memos), each with its key."""
+    """Returns the judgements that exist under these keys, each with its key. ``memos``: the digests
+    under which the judgements are stored."""
     return _run(connection, _RECALL % ",".join(memos)).fetchall()
 
 
@@ -100,8 +100,8 @@ def _keys(keys: Sequence[RowKey]) -> tuple[str, str]:
 
 
 def _run(connection: Connection, statement: str) -> Any:
-    """Runs a statement and returns the driver's cursor. Raises errors of SQLAlchemy. Their text does not
-    contain the statement, since it contains answers."""
+    """Runs a statement and returns the driver's cursor. Raises errors of SQLAlchemy. The text of an
+    error does not show the statement, because the statement contains answers."""
     driver: Any = connection.connection.dbapi_connection
     cursor = driver.cursor()
     try:

@@ -1,9 +1,8 @@
 """This module defines functions in PostgreSQL for the statements that run for every probe.
 
-To plan such a statement takes the server longer than to run it for a few rows. The plans of a function
-are kept as long as a connection lasts, so each is planned only once, even behind a connection pooler.
-
-Each array has one element for each row. Ids and answers are passed as hexadecimal digits.
+For a few rows, the server needs more time to plan such a statement than to run it. The plan of a function
+is kept as long as the connection lasts, so it is made only once, even behind a connection pooler. Each
+array has one element for each row. Ids and answers are passed as hexadecimal digits.
 """
 
 CREATE = (

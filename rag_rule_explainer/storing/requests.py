@@ -1,5 +1,5 @@
-"""This module defines the requests to the store's writer: the one thread that uses the database.
-Coroutines wait for the outcomes by futures."""
+"""This module defines the requests to the store's writer, which is the only thread that uses the
+database. Coroutines wait for the outcomes by futures."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -12,8 +12,8 @@ from .rows import RowKey, RowSubject, Wish
 
 @dataclass(slots=True, eq=False)
 class Ticket:
-    """A Ticket is a request to the writer whose outcome a coroutine waits for. ``future``: receives the
-    outcome. ``loop``: the event loop of the coroutine."""
+    """A ``Ticket`` is a request to the writer for whose outcome a coroutine waits. ``future``: gets
+    the outcome. ``loop``: the event loop of the coroutine."""
 
     loop: asyncio.AbstractEventLoop
     future: "asyncio.Future[Any]"
@@ -21,11 +21,11 @@ class Ticket:
 
 @dataclass(slots=True, eq=False)
 class Take(Ticket):
-    """A Take requests a stored answer or, if there is none, the claim: the right to make the answer,
-    which only one caller has at a time.
+    """A ``Take`` requests a stored answer. If there is none, it requests the claim: the right to make the
+    answer, which only one caller has at a time.
 
-    Its outcome is a row with an answer, or None if the claim is granted. ``give_back``: called to give
-    the claim back if the coroutine was cancelled.
+    The outcome is a row with an answer, or None if the claim is granted. ``wish``: the requested answer.
+    ``give_back``: called to give the claim back if the coroutine was cancelled.
     """
 
     wish: Wish
@@ -34,8 +34,8 @@ class Take(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Put(Ticket):
-    """A Put requests to store an answer. Its outcome is None, or the row of another answer if that was
-    stored before."""
+    """A ``Put`` requests that an answer is stored. The outcome is None. If another answer was stored
+    before, the outcome is the row of that answer."""
 
     wish: Wish
     answer: bytes
@@ -44,16 +44,16 @@ class Put(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Recall(Ticket):
-    """A Recall requests a stored judgement. ``memo``: its key. The outcome is its bytes; None if there is
-    none."""
+    """A ``Recall`` requests a stored judgement. ``memo``: the key of the judgement. The outcome is the
+    judgement as bytes; None if there is none."""
 
     memo: str
 
 
 @dataclass(slots=True, eq=False)
 class Remember(Ticket):
-    """A Remember requests to store a judgement. ``memo``: its key. Its outcome is None once the judgement
-    is committed."""
+    """A ``Remember`` requests that a judgement is stored. ``memo``: the key of the judgement. The
+    outcome is None, once the judgement is committed."""
 
     memo: str
     predicate: RowSubject
@@ -62,27 +62,28 @@ class Remember(Ticket):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A Release gives a claim back, so that another caller can make the answer. No caller waits for its
-    outcome."""
+    """A ``Release`` gives a claim back, so that another caller can make the answer. Nobody waits for
+    its outcome."""
 
     key: RowKey
 
 
 @dataclass(frozen=True, slots=True)
 class StopWriting:
-    """A StopWriting requests that the writer ends, once it has done all earlier requests."""
+    """A ``StopWriting`` requests that the writer ends after it has done all earlier requests."""
 
 
 WantedWork: TypeAlias = Take | Put | Recall | Remember | Release | StopWriting
 TicketOutcome: TypeAlias = tuple[Ticket, object]
-"""A ticket and its outcome. If the outcome is a StoreFailed, it is raised in the coroutine that waits."""
+"""A ticket and its outcome. If the outcome is a StoreFailed, the coroutine that waits raises it."""
 
 
 def set_outcomes(settled: Iterable[TicketOutcome]) -> list[RowKey]:
     """Sets the outcomes of tickets, with one call for each event loop. Thread-safe.
 
-    Returns the keys of granted claims whose event loop is closed: no coroutine can use them, so the
-    caller must release them. If a coroutine on an open loop was cancelled, its claim is released there.
+    Returns the keys of granted claims whose event loop is closed. No coroutine can use such claims, so
+    the caller must release them. If the event loop is open but the coroutine was cancelled, its claim is
+    released on that loop.
     """
     by_loop: dict[asyncio.AbstractEventLoop, list[TicketOutcome]] = {}
     for each in settled:

@@ -1,5 +1,5 @@
-"""This module defines types for the rows of the tables, and the interface of the statements that run for
-every probe."""
+"""This module defines types for the rows of the tables. It also defines the interface of the
+statements that run for every probe."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -7,12 +7,15 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from sqlalchemy import Connection
 
 RowKey: TypeAlias = tuple[str, int]
-"""What identifies an answer: the digest of its arrangement, and the number of the sample."""
+"""The key of an answer: the digest of the arrangement of its sources, and the number of the sample."""
 
 
 class ClaimRow(NamedTuple):
-    """A ClaimRow is the row of a claim: it shows that some process is making an answer. ``question``: the
-    digest of the question. ``ids``: the ids of the sources, encoded. ``expires``: when the claim ends."""
+    """A ``ClaimRow`` is the row of a claim, which shows that some process is making an answer.
+
+    ``question``: the digest of the question. ``ids``: the ids of the sources, encoded. ``expires``: the
+    time at which the claim ends.
+    """
 
     key: RowKey
     question: str
@@ -21,7 +24,7 @@ class ClaimRow(NamedTuple):
 
 
 class RowSubject(NamedTuple):
-    """A RowSubject is what rows belong to: a question with its answers, or a predicate with its
+    """A ``RowSubject`` is what rows belong to: the question of answers, or the predicate of
     judgements."""
 
     digest: str
@@ -30,8 +33,11 @@ class RowSubject(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """A Wish says which answer a caller requests or makes. ``ids``: the ids of the sources, encoded.
-    ``lease``: the seconds after which a claim to make it expires."""
+    """A ``Wish`` describes an answer that a caller requests or makes.
+
+    ``ids``: the ids of the sources, encoded. ``lease``: the number of seconds after which a claim to make
+    the answer expires, unless it is renewed.
+    """
 
     key: RowKey
     question: RowSubject
@@ -40,7 +46,7 @@ class Wish(NamedTuple):
 
 
 class AnswerRow(Protocol):
-    """An AnswerRow is an answer to store, with the wish that it fulfils."""
+    """An ``AnswerRow`` is an answer to be stored. ``wish``: the request that it fulfils."""
 
     wish: Wish
     answer: bytes
@@ -48,8 +54,12 @@ class AnswerRow(Protocol):
 
 
 class HotStatements(Protocol):
-    """The HotStatements are the statements that run for every probe; each kind of database has its own.
-    ``FEWEST``: the writer serves at least this number of requests in a transaction, if so many wait."""
+    """This interface has the statements that run for every probe. Each kind of database has its own
+    version.
+
+    ``FEWEST``: the writer does at least this number of requests in one transaction, if so many are in its
+    queue.
+    """
 
     FEWEST: int
 
@@ -62,24 +72,24 @@ class HotStatements(Protocol):
         now: float,
     ) -> bool:
         """Stores answers and inserts claims in a transaction of its own. Returns True iff all of them
-        were stored or inserted. Otherwise the caller must do it by ``put`` and ``claim``, in another
-        transaction."""
+        were stored or inserted. Otherwise the caller must call ``put`` and ``claim`` for them in
+        another transaction."""
         ...
 
     def claim(self, connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-        """Inserts a claim for each key that has no row yet. Returns the number of claims that were
-        inserted."""
+        """Inserts a claim for each key that has no row yet. Returns the number of inserted claims."""
         ...
 
     def put(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-        """Stores each answer whose key has none yet, and returns how many were stored. Skips an answer if
-        its question has no row."""
+        """Stores each answer whose key has no answer yet. Returns the number of stored answers. An
+        answer is skipped if its question has no row."""
         ...
 
     def read(self, connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-        """Returns the rows that exist for these keys: answers and claims."""
+        """Returns the existing rows for these keys. A row is an answer or a claim."""
         ...
 
     def recall(self, connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-        """Returns the judgements that exist under these keys (memos), each with its key."""
+        """Returns the judgements that exist under these keys, each with its key. ``memos``: the
+        digests under which the judgements are stored."""
         ...

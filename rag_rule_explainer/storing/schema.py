@@ -1,4 +1,4 @@
-"""This module defines the tables of a store, creates them, and migrates those of an older version."""
+"""This module defines the tables of a store. It creates them, and migrates tables of an older version."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -25,8 +25,8 @@ SchemaStep: TypeAlias = Callable[[Connection], None]
 """A function that migrates the tables from one version to the next."""
 
 STEPS: tuple[SchemaStep, ...] = ()
-"""The functions that migrate from version 1 to 2, from 2 to 3, and so on. Once released, a step never
-changes, since some stores have been migrated by it."""
+"""The functions that migrate from version 1 to 2, from 2 to 3, and so on. A released function never
+changes, because some stores have already been migrated by it."""
 
 _PREFIX = "rag_rules_"
 _LOCK = 7_241_860_313  # an arbitrary number that no other application uses
@@ -56,8 +56,8 @@ predicates = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""The predicates that have judgements. ``digest`` is a digest of the namespace and the predicate's
-name."""
+"""The predicates that have judgements. ``digest`` is a digest of the namespace and the name of the
+predicate."""
 
 answers = Table(
     f"{_PREFIX}answers",
@@ -73,10 +73,10 @@ answers = Table(
     Column("stored", _seconds),
 )
 """The answers and the claims. ``arrangement`` is a digest of the namespace, the question and the key of
-the arrangement.
+the arrangement, which is the list of sources in their order.
 
-A row without an answer is a claim: ``owner`` is making this answer and has time until ``expires``, so no
-other process should make it.
+A row without an answer is a claim: ``owner`` is making this answer. Until ``expires``, no other process
+should make it.
 """
 
 judgements = Table(
@@ -92,9 +92,9 @@ the case that was judged."""
 
 
 def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = STEPS) -> None:
-    """Creates the tables if there are none, or migrates those of an older version. Works in the open
-    transaction of the caller. Raises StoreFailed for tables of a newer version, and for a SQLite file of
-    another application."""
+    """Creates the tables if there are none, or migrates tables of an older version. Works in the open
+    transaction of the caller. Raises StoreFailed for tables of a newer version, and for a SQLite file
+    of another application."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     current = len(steps) + 1

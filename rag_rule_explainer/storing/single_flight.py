@@ -1,7 +1,7 @@
-"""This module keeps track of the answers that are being made, so that each is made by only one caller.
+"""This module tracks the answers that are being made, so that only one caller makes each of them.
 
-An answer that is being made is called a *flight*; other callers wait for its end. The module runs in the
-writer's thread, and does not use the database itself.
+An answer that is being made is called a *flight*. Other callers that need the answer wait until the
+flight ends. The module runs in the writer's thread, and does not use the database itself.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,17 +15,18 @@ from .rows import RowKey, Wish
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _RENEWALS = 3
-"""How often a claim is renewed within its lease, which is the time after which it expires."""
+"""How often a claim is renewed within its lease. The lease is the time after which a claim expires."""
 
 
 @dataclass(slots=True, eq=False)
 class Flight:
-    """A Flight is an answer that is being made, or whose claim is being requested.
+    """A ``Flight`` is an answer that is being made, or that is being requested from the database.
 
-    ``first``: the wish for the answer. ``waiting``: the callers of this process that wait for it.
-    ``held``: True if this process has the claim, False if another one has it or if that is not known yet.
-    ``pause``: the seconds until the database is checked once more for an answer of another process.
-    ``due``: when to renew the claim or to check the database; 0 before the first transaction.
+    ``first``: the first request for the answer. ``waiting``: the callers in this process that wait for
+    it. ``held``: True if this process has the claim to make it; False if another process has the claim or
+    if this is not known yet. ``pause``: the seconds until the database is checked again for the answer of
+    another process. ``due``: the time at which to renew the claim or to check the database; 0 before the
+    first transaction.
     """
 
     first: Wish
@@ -36,17 +37,17 @@ class Flight:
 
     @property
     def key(self) -> RowKey:
-        """The key that identifies the answer."""
+        """Returns the key of the answer."""
         return self.first.key
 
 
 @dataclass(slots=True)
 class FlightBatch:
-    """A FlightBatch holds what one transaction has to do, and the outcomes to set after it.
+    """A ``FlightBatch`` holds the work for one transaction, and the outcomes to set after it.
 
-    ``wanted``: flights whose answer or claim is requested. ``renewed``: flights whose claim gets more
-    time. ``openings``: digests of questions whose keys are read, so that later claims can be granted in
-    memory.
+    ``puts``: the answers to store. ``released``: the keys of claims to give back. ``wanted``: the flights
+    whose answer or claim is requested. ``renewed``: the flights whose claim gets more time. ``openings``:
+    the digests of questions whose keys are read, so that later claims can be granted in memory.
     """
 
     puts: list[Put] = field(default_factory=list[Put])
@@ -60,25 +61,25 @@ class FlightBatch:
 
     @property
     def needs_database(self) -> bool:
-        """True if the batch has any work for the database."""
+        """Returns True if the batch has any work for the database."""
         return bool(self.puts or self.wanted) or self.needs_more_than_puts_and_claims
 
     @property
     def needs_more_than_puts_and_claims(self) -> bool:
-        """True if the batch has other work for the database than to store answers and to insert
+        """Returns True if the batch has work for the database other than storing answers and inserting
         claims."""
         return any((self.released, self.renewed, self.recalls, self.remembers, self.openings))
 
 
 @dataclass(slots=True)
 class Landed:
-    """Landed holds the results of a committed transaction.
+    """A ``Landed`` holds the results of a committed transaction.
 
-    ``standing``: rows of answers that another process had stored before this one tried to, by key.
-    ``taken``: what was found for the wanted keys: the row of an answer, a StoreFailed if the row cannot
-    be read, or None if another process is making the answer. A wanted key that is not in ``taken`` now
-    has a claim of this process. ``recalled``: judgements by their key (memo). ``opened``: for each
-    question, the keys of its rows.
+    ``standing``: by key, the rows of answers that another process stored first, so that the answers of
+    this process were not stored. ``taken``: what the database had for the wanted keys: the row of an
+    answer, a StoreFailed if the row cannot be read, or None if another process is making the answer. For
+    a wanted key that is not in ``taken``, this process now has the claim. ``recalled``: the judgements by
+    their key. ``opened``: for each question, the keys of its rows.
     """
 
     standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
@@ -88,8 +89,8 @@ class Landed:
 
 
 class Flights:
-    """The Flights are all answers of one store that are being made, as far as this process knows. They
-    decide which requests need the database. ``grants``: claims that are granted in memory only."""
+    """This class tracks all answers of one store that are being made, as far as this process knows. It
+    decides which requests need the database. ``grants``: the claims that are granted in memory only."""
 
     def __init__(self, grants: Grants) -> None:
         self._grants = grants
@@ -97,17 +98,20 @@ class Flights:
         self.alone = False
         """True while no other process can use the database."""
         self.due = inf
-        """The next time at which a claim must be renewed, or the database checked for an answer of
-        another process; by ``time.monotonic``."""
+        """The next time (by ``time.monotonic``) at which a claim must be renewed, or at which the
+        database must be checked for the answer of another process."""
 
     @property
     def are_over(self) -> bool:
-        """True if no answer is being made, nor requested."""
+        """Returns True if no answer is being made or requested."""
         return not self._by_key and not self._grants
 
     def board(self, wanted: Iterable[WantedWork], now: float) -> FlightBatch:
-        """Returns a batch with the requests that need the database. A request for an answer that is being
-        made already waits for that; some other requests get their outcome without the database."""
+        """Returns a batch with those requests that need the database.
+
+        If a requested answer is already being made, the request waits for that answer. Some other
+        requests get their outcome at once.
+        """
         batch = FlightBatch()
         for each in wanted:
             match each:
@@ -128,10 +132,10 @@ class Flights:
         return batch
 
     def landed(self, batch: FlightBatch, found: Landed, now: float) -> list[RowKey]:
-        """Takes the results of a committed batch, and adds outcomes for the waiting callers to the batch.
+        """Adds the outcomes for the waiting callers to a batch whose transaction was committed.
 
-        Returns the keys of claims that were granted although no caller waits for them any more; the
-        caller must release these.
+        ``found``: the results of the transaction. Returns the keys of claims that were granted although
+        no caller waits for them any more; the caller must release these.
         """
         for put in batch.puts:
             key = put.wish.key
@@ -159,8 +163,8 @@ class Flights:
         return unwanted
 
     def openings(self, batch: FlightBatch) -> set[str]:
-        """Returns the digests of questions in this batch whose keys should be read. None if this process
-        does not use the database alone, since claims are then not granted in memory."""
+        """Returns the digests of those questions in this batch whose keys should be read. There are
+        none if other processes use the database too, because claims are then not granted in memory."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
         )
@@ -168,21 +172,21 @@ class Flights:
 
     def closed(self) -> list[Wish]:
         """Stops granting claims in memory only (without the database). Returns the claims that were
-        granted that way and have not ended."""
+        granted in memory and have not ended."""
         self.alone = False
         return self._grants.close()
 
     def claimed(self, wishes: Iterable[Wish], now: float) -> None:
-        """Records that these claims, which were granted in memory only, now have rows in the database and
-        so must be renewed."""
+        """Notes that these claims now have rows in the database, so that they must be renewed. They
+        were granted in memory only until now."""
         for wish in wishes:
             flight = self._by_key.setdefault(wish.key, Flight(wish, [], held=True))
             self._wake_at(flight, now + wish.lease / _RENEWALS)
             self._grants.end(wish.key)
 
     def failed(self, batch: FlightBatch, error: StoreFailed, now: float) -> None:
-        """Ends the flights of a transaction that failed. The error becomes the outcome for all their
-        callers."""
+        """Ends the flights of a transaction that failed. All callers that wait for them get the error
+        as the outcome."""
         for put in batch.puts:
             batch.outcomes.append((put, _again(error)))
             self._end(put.wish.key, error, batch)
@@ -198,8 +202,7 @@ class Flights:
         if flight is not None:
             flight.waiting.append(take)
         elif (granted := self._grants.granted(wish.key)) is not None:
-            # This claim was granted in memory only. It has no row that expires, so it is never due for
-            # renewal.
+            # The claim was granted in memory only. It has no row that can expire, so it is never renewed.
             self._by_key[wish.key] = Flight(granted, [take], held=True, due=inf)
         else:
             flight = self._by_key[wish.key] = Flight(wish, [take])
@@ -209,7 +212,7 @@ class Flights:
         flight = self._by_key.get(key)
         if flight is None:
             self._grants.end(key)
-        # If another caller of this process waits, the claim is passed on to it and its row stays.
+        # If another caller of this process waits, it gets the claim, and the row of the claim stays.
         elif flight.held and not self._grant(flight, batch):
             del self._by_key[key]
             if not self._grants.end(key):
@@ -257,8 +260,8 @@ class Flights:
 
 
 def _again(outcome: object) -> object:
-    # Each caller gets its own copy of an exception. If all raised the same one, it would collect the
-    # tracebacks of all of them.
+    # Each caller gets its own copy of an error. A shared error would collect the tracebacks of all
+    # callers.
     if not isinstance(outcome, StoreFailed):
         return outcome
     copy = StoreFailed(*outcome.args)

@@ -1,16 +1,17 @@
-"""This module decides whether this process uses the database alone or together with others, by a lock.
+"""This module decides, by a lock, whether this process uses the database alone or together with others.
 
-A *claim* is the right to make an answer. Other processes must see it in the database, so that they do not
-make the same answer. A process that uses the database alone saves the time to write claims:
+A *claim* is the right to make an answer. Other processes must see the claim in the database, so that they
+do not make the same answer. A process that uses the database alone need not write its claims, which saves
+time.
 
-1. A process holds a lock while it works: an exclusive one if it is alone, else a shared one. A process
-that begins tries once to get the exclusive lock, and then requests a shared one until it gets it. 2. A
-process that is alone checks several times a second whether another one requests a lock. If so, it stops
-granting claims in memory only, commits a claim for each answer that it is making, and only then gives up
-its lock. It then requests a shared lock itself.
+1. A process has a lock while it works: an exclusive lock if it is alone, else a shared lock. A process
+that begins tries once to get the exclusive lock. After that it requests a shared lock until it gets one.
+2. A process that is alone checks several times a second whether another process requests a lock. If so,
+it stops granting claims in memory only. It commits a claim for each answer that it is making, and only
+then gives up its lock. It then requests a shared lock itself.
 
-So while several processes work, each answer that is being made has a claim in the database. If a process
-is killed, its lock ends, and the answers that it was making are lost.
+While several processes work, each answer that is being made therefore has a claim in the database. If a
+process is killed, its lock ends, and the answers that it was making are lost.
 """
 
 import time
@@ -23,23 +24,23 @@ from .rows import Wish
 from .single_flight import Flights
 
 Claimed: TypeAlias = Callable[[list[Wish]], object]
-"""A function that commits claims for these answers, which this process is making, to the database."""
+"""A function that commits claims for the answers that this process is making."""
 
 LOOK = 0.25
 """The seconds between two checks whether another process requests a lock."""
 PATIENCE = 30.0
-"""The seconds to wait until a process that is alone gives up its lock. One that takes longer must have
-been stopped or hang, so work begins without it."""
+"""The seconds to wait until a process that uses the database alone gives up its lock. A process that
+takes longer is probably stopped or hangs, so work begins without a lock."""
 _IDLE = 2.0
 """The seconds without work after which a process gives its lock back."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
 
 class Stay:
-    """A Stay knows how this process uses the database: not at all ("away"), alone, or "among" other
-    processes.
+    """A ``Stay`` knows how this process uses the database: not at all ("away"), "alone", or "among"
+    others.
 
-    ``presence``: the lock; None if there is no such lock, and then no process counts as alone.
+    ``presence``: the lock; None if there is no such lock. Without a lock, no process counts as alone.
     ``claimed``: commits claims to the database. ``due``: the time of the next ``look``, by
     ``time.monotonic``.
     """
@@ -54,8 +55,8 @@ class Stay:
         self.due = inf
 
     def begin(self) -> None:
-        """Is called before work with the database. If this process is away, takes the exclusive lock, or
-        else waits for a shared one: until a process that is alone has committed its claims."""
+        """Takes a lock before work with the database, if this process has none. If another process
+        uses the database alone, waits until that process has committed its claims."""
         if self._presence is None or self._where != "away":
             return
         if self._presence.try_alone():
@@ -65,16 +66,17 @@ class Stay:
         self.worked()
 
     def worked(self) -> None:
-        """Records that this process is using the database now."""
+        """Notes that this process is using the database now."""
         if self._presence is not None:
             self._worked = time.monotonic()
             self.due = min(self.due, self._worked + LOOK)
 
     def look(self, now: float) -> None:
-        """Is called regularly. If this process is alone and another one requests a lock, commits the
-        claims and shares the database with it. Gives the lock back after some time without work.
+        """Must be called regularly. If another process requests a lock while this process is alone,
+        commits the claims and shares the database with the other process. Gives the lock back after some
+        time without work.
 
-        Raises OSError and the errors of ``claimed``; the next call then tries the same once more.
+        Raises OSError and the errors of ``claimed``; the next call then tries again.
         """
         if self._presence is None or self._where == "away":
             self.due = inf
@@ -83,8 +85,8 @@ class Stay:
         if self._where == "among" and not self._locked:
             self._locked = self._presence.try_among()
         if self._where == "alone" and self._presence.is_asked_for():
-            # The claims are committed before the lock is given up. So the other process finds a claim for
-            # each answer that this one is making.
+            # The claims are committed before the lock is given up. The other process then finds a claim
+            # for each answer that this process is making.
             wishes = self._flights.closed()
             if wishes:
                 self._claimed(wishes)
@@ -92,18 +94,19 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # Without this process's lock, the next process may be alone and need not wait.
+            # Without this lock, the next process that begins may be alone and does not have to wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:
-        """Gives the lock back. Before this, the caller must make sure that each answer that is being made
-        has a claim in the database."""
+        """Gives the lock back. The caller must first make sure that each answer that is being made has
+        a claim in the database."""
         if self._presence is not None:
             self._presence.leave()
         self._where = "away"
 
     def _leave_unless_granted(self) -> None:
-        if self._flights.closed():  # a claim was granted in memory since the check, so this process stays
+        # A claim was granted in memory since the check, so this process keeps its lock.
+        if self._flights.closed():
             self._flights.alone = self._where == "alone"
         else:
             self.leave()
@@ -113,5 +116,5 @@ class Stay:
         while not (locked := presence.try_among()) and time.monotonic() < until:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        # If the wait was in vain, work begins without a lock, and each ``look`` requests it once more.
+        # If the wait was in vain, work begins without a lock, and each ``look`` requests the lock again.
         self._where, self._locked = "among", locked

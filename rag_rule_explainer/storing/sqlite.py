@@ -1,7 +1,7 @@
 """This module has the statements for SQLite that run for every probe, in their fastest form.
 
-They go directly to the driver, and raise the driver's errors. SQLAlchemy would need more time than SQLite
-itself, which has the rows in memory.
+The statements go directly to the driver, and raise the driver's errors. SQLAlchemy would need more time
+than SQLite itself, which has the rows in memory.
 """
 
 import json
@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 1
-"""The writer serves at least this number of requests in one transaction. A commit is fast in SQLite, so
-requests need not wait for each other."""
+"""The writer does at least this number of requests in one transaction. A commit is fast in SQLite, so
+requests need not be collected."""
 
 _CLAIM = (
     "INSERT INTO rag_rules_answers (arrangement, sample, question, ids, owner, expires)"
@@ -35,10 +35,10 @@ _UNLESS_ANSWERED = (
 )
 _PUT = _INSERT + " VALUES (?, ?, ?, ?, ?, ?, ?)" + _UNLESS_ANSWERED
 _MOST_AT_ONCE = 100
-"""The largest number of rows in one statement. Older versions of SQLite take at most 999 parameters, and
-each row needs seven."""
-# SQLite may assume that the table is small and scan all of it. CROSS JOIN makes it look up each key by
-# the index.
+"""The maximum number of rows in one statement. Older versions of SQLite accept at most 999 parameters,
+and each row needs seven."""
+# SQLite may assume that the table is small and scan all of it. CROSS JOIN makes it find each key by the
+# index instead.
 _READ = (
     "SELECT a.arrangement, a.sample, a.owner, a.expires, a.answer, a.latency FROM json_each(?) AS wanted"
     " CROSS JOIN rag_rules_answers AS a ON a.arrangement = json_extract(wanted.value, '$[0]')"
@@ -51,15 +51,14 @@ _RECALL = (
 
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-    """Inserts a claim for each key that has no row yet. Returns the number of claims that were
-    inserted."""
+    """Inserts a claim for each key that has no row yet. Returns the number of inserted claims."""
     values = [(*row.key, row.ids, owner, row.expires, row.question) for row in rows]
     return driver_connection(connection).executemany(_CLAIM, values).rowcount
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Stores each answer whose key has none yet, and returns how many were stored. Skips an answer if its
-    question has no row."""
+    """Stores each answer whose key has no answer yet. Returns the number of stored answers. An answer
+    is skipped if its question has no row."""
     driver = driver_connection(connection)
     wanted = {row.wish.question.digest for row in rows}
     ids = dict(driver.execute(_QUESTIONS, (json.dumps([*wanted]),)).fetchall())
@@ -79,8 +78,9 @@ def put_and_claim(
     owner: str,  # noqa: ARG001 -- this function inserts no claims: they need several statements
     now: float,
 ) -> bool:
-    """Stores answers by a single statement, if there are no claims and not too many answers. Returns True
-    iff all answers were stored. During one statement, other Python threads can run, which saves time."""
+    """Stores answers by a single statement. Returns True iff all answers were stored. Stores nothing
+    if there are claims or too many answers. Other Python threads can run during the statement, which
+    saves time."""
     if claims or len(puts) > _MOST_AT_ONCE:
         return False
     values: list[Any] = []
@@ -101,18 +101,19 @@ def _put_at_once(rows: int) -> str:
 
 
 def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
-    """Returns the rows that exist for these keys: answers and claims."""
+    """Returns the existing rows for these keys. A row is an answer or a claim."""
     return driver_connection(connection).execute(_READ, (json.dumps(keys),)).fetchall()
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """Returns the judgements that exist under these keys (memos), each with its key."""
+    """Returns the judgements that exist under these keys, each with its key. ``memos``: the digests
+    under which the judgements are stored."""
     return driver_connection(connection).execute(_RECALL, (json.dumps(memos),)).fetchall()
 
 
 def begin(connection: Connection) -> None:
-    """Begins a transaction that may write from the start. One that begins by reading may fail when it
-    writes later."""
+    """Begins a transaction that may write from the start. A transaction that begins by reading may
+    fail when it writes later."""
     driver_connection(connection).execute("BEGIN IMMEDIATE")
 
 

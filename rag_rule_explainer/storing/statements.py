@@ -1,5 +1,5 @@
 """This module has the statements that run rarely. They are written with SQLAlchemy, so that they work
-with every kind of database."""
+with every supported kind of database."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ _TAKE_OVER = (
 
 
 def register(connection: Connection, table: Table, subjects: Iterable[RowSubject]) -> None:
-    """Inserts a row for each of these questions or predicates that has none yet."""
+    """Inserts a row for each of these questions or predicates that has no row yet."""
     rows = [subject._asdict() for subject in sorted(set(subjects))]
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
@@ -31,8 +31,8 @@ def register(connection: Connection, table: Table, subjects: Iterable[RowSubject
 def insert_judgements(
     connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float
 ) -> None:
-    """Inserts judgements. ``rows``: the key (memo), the predicate and the judgement of each. A judgement
-    that exists already under a key stays."""
+    """Inserts judgements. If a key already has a judgement, that judgement stays. ``rows``: for each
+    judgement, its key, its predicate and its content."""
     register(connection, predicates, [subject for _, subject, _ in rows])
     wanted = {subject.digest for _, subject, _ in rows}
     found = select(predicates.c.digest, predicates.c.id).where(predicates.c.digest.in_(wanted))
@@ -45,28 +45,32 @@ def insert_judgements(
 
 
 def release(connection: Connection, keys: Sequence[RowKey], owner: str) -> None:
-    """Deletes the claims of this owner to the answers with these keys."""
+    """Deletes this owner's claims to the answers with these keys."""
     connection.execute(_RELEASE, [_bound(key, holder=owner) for key in sorted(keys)])
 
 
 def renew(connection: Connection, expiring: Sequence[tuple[RowKey, float]], owner: str) -> None:
-    """Sets new times at which claims of this owner expire. ``expiring``: the keys with these times."""
+    """Gives more time to claims of this owner. ``expiring``: the keys of the claims, each with the new
+    time at which the claim expires."""
     connection.execute(
         _RENEW, [_bound(key, holder=owner, until=until) for key, until in sorted(expiring)]
     )
 
 
 def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float, heir: str) -> bool:
-    """Gives a claim to the owner ``heir``, if its owner has died or its time is over. Returns False if
-    the row is not as it was read any more, by ``holder`` and ``expired``."""
+    """Gives a claim to the owner ``heir``, because its owner has died or its time is over.
+
+    ``holder``, ``expired``: the owner and the time of the claim when it was read. If the row has changed
+    since then, nothing happens and the result is False.
+    """
     bound = _bound(row.key, holder=holder, expired=expired, heir=heir, until=row.expires)
     return connection.execute(_TAKE_OVER, bound).rowcount == 1
 
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
-    """Returns the keys of at most ``most`` rows of the store. An arrangement is the list of sources that
-    a row's answer was made from; only rows are returned whose arrangement has a digest that begins with
-    ``prefix``."""
+    """Returns the keys of at most ``most`` rows of the store. A key contains the digest of an
+    arrangement, which is the list of sources of the row's answer. Only keys whose digest begins with
+    ``prefix`` are returned."""
     # "g" comes after all hexadecimal digits, so this range has exactly the keys with the prefix.
     begin_so = answers.c.arrangement.between(prefix, prefix + "g")
     found = connection.execute(

@@ -1,4 +1,4 @@
-"""This module describes a store by its url and its namespace, without opening it."""
+"""This module describes a store by its URL and its namespace, without opening it."""
 
 from dataclasses import dataclass
 from os import PathLike
@@ -17,27 +17,25 @@ _LONGEST_LEASE = 86_400.0
 @called_as("Store")
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A Store describes where answers and judgements are kept, so that they need not be paid for once
-    more. It is frozen, hashable and picklable, and does not open the database.
+    """A ``Store`` says where answers and judgements are kept, so that they are paid for only once. It is
+    frozen, hashable and picklable, and does not open the database.
 
     ``url``: the path of a SQLite file (a str or a ``Path``), ``sqlite:///PATH`` or
     ``postgresql://USER:PASSWORD@HOST/DATABASE`` (which uses the driver pg8000). A relative path is
     relative to the current folder at the time of opening. ``namespace``: a name for the application that
-    gave the answers; use another one when the application has changed. None makes one from the name of
-    the application and a digest of the requests to its models; a note of the explanation shows it.
-
-    ``lease``: while one process makes an answer, other processes wait for it. If the first one dies and
-    the others cannot see that, they wait for this number of seconds. A living process renews the lease.
-
-    Raises InvalidInput for another kind of database, an empty namespace, or a lease that is not above 0
-    and at most a day.
+    gave the answers; use another name when the application has changed. If it is None, a name is made
+    from the name of the application and a digest of the requests to its models; a note of the explanation
+    shows it. ``lease``: while one process makes an answer, other processes wait for it. If the first
+    process dies and the others cannot see this, they wait for this number of seconds. A living process
+    renews the lease. Raises InvalidInput for another kind of database, an empty namespace, or a lease
+    that is not above 0 and at most a day.
     """
 
     url: str
     namespace: str | None = None
     lease: float = 60.0
 
-    if TYPE_CHECKING:  # type checkers then accept a Path, and know that the field is a str
+    if TYPE_CHECKING:  # With this, type checkers accept a Path, and know that the field is a str.
 
         def __init__(
             self, url: str | PathLike[str], namespace: str | None = None, lease: float = 60.0
@@ -59,8 +57,8 @@ class Store:
 
     @classmethod
     def of(cls, given: "Store | str | PathLike[str] | None") -> "Store | None":
-        """Returns a Store or None unchanged; turns a path or url into a Store. Raises InvalidInput for
-        anything else."""
+        """Returns the store that a user gave. A path or URL is turned into a ``Store``; a ``Store`` or
+        None is returned unchanged. Raises InvalidInput for anything else."""
         if given is None or isinstance(given, cls):
             return given
         if not isinstance(given, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -71,15 +69,17 @@ class Store:
 
     def open(self) -> "Opened":
         """Opens the store and returns it. All threads and event loops of a process share one writer
-        to a database. Raises StoreFailed if the database cannot be used, and MissingExtra if its driver
-        is not installed."""
-        from .opened import opened_store  # imported late: to describe a store needs no SQLAlchemy
+        for a database. Raises StoreFailed if the database cannot be used, and MissingExtra if its
+        driver is not installed."""
+        # imported late, because a store can be described without SQLAlchemy
+        from .opened import opened_store
 
         return opened_store(self)
 
     @property
     def named(self) -> str:
-        """The namespace. Raises InvalidInput if it is None, since a store cannot be used without one."""
+        """Returns the namespace. Raises InvalidInput if it is None, because a store cannot be used
+        without a namespace."""
         if self.namespace is None:
             raise InvalidInput(f"the store {self!r} has no namespace; give one, such as 'support-bot-7'")
         return self.namespace

@@ -1,5 +1,5 @@
-"""This module does the work of one transaction of the writer. Answers are stored before answers are
-looked up, so that a caller gets an answer that is stored in the same transaction."""
+"""This module does the work of one transaction of the writer. It stores answers before it looks up
+answers, so that a caller gets an answer that is stored in the same transaction."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,13 +19,13 @@ from .schema import questions
 from .single_flight import FlightBatch, Landed
 
 _FARTHEST = 2 * 86_400.0
-"""The longest time in seconds that a claim can have left, even if clocks differ. A claim that seems to
-have more time left is not valid."""
+"""The longest time in seconds for which a claim can be valid, even if clocks differ. A claim that
+seems to be valid for longer is ignored."""
 
 
 def perform(batch: FlightBatch, connection: Connection, database: Database, owner: str) -> Landed:
-    """Does the work of a batch of requests in one transaction, commits it, and returns the results. If it
-    is not known whether the commit succeeded, this may be called a second time for the same batch."""
+    """Does the work of a batch of requests in one transaction, commits it, and returns the results. If
+    it is not known whether the commit succeeded, the caller may call this again for the same batch."""
     now = database.now
     claims = [_claim_row(flight.first, now) for flight in batch.wanted]
     only_common = not batch.needs_more_than_puts_and_claims
@@ -36,8 +36,8 @@ def perform(batch: FlightBatch, connection: Connection, database: Database, owne
 
 
 def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database, owner: str) -> None:
-    """Commits claims of this owner for answers that it is making already, but whose claims are so far
-    only in memory. Keys that have a row already are skipped."""
+    """Commits claims of this owner, which were in memory only, for answers that it is already making.
+    A key that has a row is skipped."""
     now = database.now
     claims = [_claim_row(wish, now) for wish in wishes]
     with connection.begin():
@@ -80,7 +80,8 @@ def _put(
 ) -> dict[RowKey, object]:
     if database.hot.put(connection, puts, now) == len(puts):
         return {}
-    # Some answers were not stored: another process has stored one before, or the question was pruned.
+    # Some answers were not stored, because another process stored one first or because the question was
+    # pruned.
     ours = {put.wish.key: put.answer for put in puts}
     found = _read(connection, database, ours)
     vanished = [put for put in puts if put.wish.key not in found]
@@ -106,8 +107,8 @@ def _claim(
     found = _read(connection, database, claims)
     missing = [wish for wish in wishes if wish.key not in found]
     if missing:
-        # Some claims could not be inserted, since their questions are new. The rows of these questions
-        # are inserted first, and then the claims once more.
+        # Some claims could not be inserted, because their questions are new. The rows of these questions
+        # are inserted first, and then the claims again.
         statements.register(connection, questions, [wish.question for wish in missing])
         database.hot.claim(connection, [claims[wish.key] for wish in missing], owner)
         found |= _read(connection, database, [wish.key for wish in missing])

@@ -1,7 +1,7 @@
 """This module runs the writer of a store: the only thread of this process that writes to its database.
 
-The writer does many queued requests in one transaction, commits it, and only then sets their outcomes. So
-no answer is used before it is committed, and many answers share one commit.
+The writer does many requests from its queue in one transaction, commits it, and only then sets their
+outcomes. So no answer is used before it is committed, and many answers share one commit.
 """
 
 import contextlib
@@ -29,23 +29,24 @@ from .transaction import claim_all, perform
 
 
 def _may_come_back(error: Exception) -> bool:
-    # The connection worked before. So if it is lost, the server may only be restarting, and a retry
-    # helps.
+    # The connection worked before. If it is lost, the server may be restarting, and a retry may succeed.
     return may_pass(error) or is_broken(error)
 
 
 class Writer:
-    """A Writer is a thread that does queued requests until it is stopped or the process ends. ``owner``:
-    the name under which it makes claims. ``commits``: the number of its committed transactions.
-    ``grants``: grants claims in memory, without a request to the writer."""
+    """A ``Writer`` is a thread that does requests from a queue until it is stopped or the process ends.
+
+    ``owner``: the name under which it makes claims (rights to make an answer). ``commits``: the number of
+    its committed transactions. ``grants``: grants claims in memory, without a request to the writer.
+    """
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.owner = new_owner()
         self.commits = 0
         self.grants = Grants()
-        # SimpleQueue is reentrant, which is needed here: a destructor may run during a put() and put a
-        # request itself.
+        # A destructor may run during a ``put()`` and put a request itself. SimpleQueue is reentrant,
+        # which allows this.
         self._queue: SimpleQueue[WantedWork] = SimpleQueue()
         self._flights = Flights(self.grants)
         self._presence = database.presence()
@@ -58,12 +59,12 @@ class Writer:
 
     @property
     def serves(self) -> bool:
-        """True as long as the writer accepts requests: until it is stopped."""
+        """Returns True until the writer is stopped. While it is True, the writer accepts requests."""
         return not self._stopped
 
     def submit(self, wanted: WantedWork) -> None:
-        """Queues a request. Thread-safe, and never blocks. Raises StoreFailed if the writer was
-        stopped."""
+        """Puts a request into the queue. Thread-safe, and never blocks. Raises StoreFailed if the
+        writer was stopped."""
         if self._stopped and not isinstance(wanted, (Release, StopWriting)):
             raise StoreFailed(f"the store {self.database.shown} was closed; open it anew")
         self._queue.put(wanted)
@@ -71,15 +72,15 @@ class Writer:
             self._refuse()
 
     def stop(self, seconds: float = 5.0) -> None:
-        """Has the writer do its queued requests, close the connection and end. Waits for its end, but at
-        most ``seconds``."""
+        """Makes the writer do the requests in its queue, close the connection and end. Waits at most
+        ``seconds`` for this."""
         self._queue.put(StopWriting())
         self._thread.join(seconds)
         retire(self.owner)
 
     def forked(self) -> None:
-        """Stops the writer in a forked child, where its thread does not run. The lock stays with the
-        parent."""
+        """Stops the writer in a forked child, where its thread does not run. The parent keeps its
+        lock."""
         self._stopped = True
         self.grants.forked()
         self._stay.leave()
@@ -97,24 +98,24 @@ class Writer:
             self._refuse()
 
     def _refuse(self) -> None:
-        """Sets an error as the outcome of all requests that were queued after the stop."""
+        """Sets an error as the outcome of all requests that came into the queue after the stop."""
         left = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
         late = [each for each in left if isinstance(each, Ticket)]
-        # The error is created only if it is needed. At the shutdown of the interpreter, only claims may
-        # be given back here, and imports for an error would fail.
+        # The error is created only if it is needed. When the interpreter shuts down, only claims are
+        # given back, and the imports for the error would fail.
         if late:
             error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
             set_outcomes((each, error) for each in late)
 
     def _next(self) -> list[WantedWork]:
-        """Waits for a request and returns it together with others that are queued. Returns an empty list
-        if something else is due before: to renew a claim, or to check for other processes."""
+        """Waits for a request and returns it together with others from the queue. Returns an empty
+        list if something else must be done first: renewing a claim, or checking for other processes."""
         due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # About half of the callers are served in one transaction. While it runs, the other half can
-            # prepare their next requests.
+            # Each transaction serves about half of the callers. While it runs, the other half can prepare
+            # their next requests.
             waiting = self._queue.qsize()
             batch_size = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
             wanted += [self._queue.get_nowait() for _ in range(min(batch_size - 1, waiting))]
@@ -126,8 +127,8 @@ class Writer:
 
     def _look(self) -> None:
         now = time.monotonic()
-        # ``look`` makes a system call, which releases the interpreter's lock. So it is called only when
-        # it is due, and not for every commit.
+        # ``look`` makes a system call, which releases the interpreter's lock and costs time. So it is
+        # called only when it is due, and not for every commit.
         if now >= self._stay.due:
             with contextlib.suppress(SQLAlchemyError, sqlite3.Error, OSError, StoreFailed):
                 self._stay.look(now)
@@ -140,8 +141,7 @@ class Writer:
             try:
                 landed = patiently(partial(self._transaction, batch), _may_come_back)
             except BaseException as error:
-                # Whatever the error is, it becomes the outcome of all requests of the batch, and the
-                # thread goes on.
+                # Any error becomes the outcome of all requests of the batch, and the thread continues.
                 failure = failed(self.database.shown, error)
                 failure.__cause__ = None if failure is error else error
                 self._flights.failed(batch, failure, time.monotonic())
@@ -159,19 +159,19 @@ class Writer:
         self._committed(partial(claim_all, wishes))
 
     def _committed(self, work: Callable[[Connection, Database, str], Result]) -> Result:
-        """Does work that ends with a commit, and returns its result. Makes a connection first if there is
-        none, as after an error."""
+        """Does work that ends with a commit, and returns its result. Makes a new connection if there
+        is none, for example after an error."""
         if self._connection is None:
-            self.database.check_there()  # if the file is gone, connecting would create an empty one
+            self.database.check_there()  # If the file is gone, connecting would create an empty file.
             self._connection = self.database.connect()
         try:
             result = work(self._connection, self.database, self.owner)
-            # The file may have been deleted before the commit. This check comes after the commit, so that
+            # The file may have been deleted before the commit. The check comes after the commit, so that
             # an answer in a deleted file is never reported as stored.
             self.database.check_there()
         except BaseException:
             # The connection may be unusable, so it is closed, which also ends its transaction. The next
-            # transaction makes a new one.
+            # transaction makes a new connection.
             self._disconnect(politely=False)
             raise
         self.commits += 1

@@ -199,7 +199,7 @@ def test_an_engine_is_explained_by_brought_documents_and_by_an_incident(
     logged = {
         "question": live.question,
         "answer": live.baseline.text,
-        "documents": [{"id": s.id, "text": s.text, "metadata": s.metadata} for s in live.sources],
+        "docs": [{"id": s.id, "text": s.text, "metadata": s.metadata} for s in live.sources],
         "pinned": ["leaflet"],
     }
     incident.write_text(json.dumps(logged))
@@ -337,6 +337,8 @@ def test_a_bad_incident_is_told_in_one_line(
         (["--app", "tower_app:chain", "--model", "x"], "--model does not go with --app"),
         (["--sources", "x", "--framework", "langchain"], "--framework goes with --app only"),
         (["--sources", "x", "--documents", "x"], "--documents goes with --app only"),
+        (["--sources", "x", "--scope", "retrieved"], "--scope goes with --app only"),
+        (["--sources", "x", "--on-no-retrieval", "accept"], "--on-no-retrieval goes with --app only"),
         (["--app", "tower_app:chain", "--input", "{", "--input-key", "k"], "leave --input-key out"),
         (["--app", "tower_app:chain", "--input", "{"], "--input is not JSON"),
         (["--app", "tower_app:chain", "--pinned", "nobody"], "'nobody', which is no source"),

@@ -3,7 +3,7 @@
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import pytest
@@ -12,7 +12,9 @@ from rag_rule_explainer import (
     BaselineFailed,
     Case,
     Explainer,
+    InvalidInput,
     LabelledCase,
+    Source,
     check_judge,
     contains,
     judged,
@@ -24,6 +26,7 @@ from rag_rule_explainer.testing import ScriptedReplay
 pytestmark = pytest.mark.waits
 
 SOURCES = ["amber", "basalt", "copper"]
+THREE = [Source(each, f"{each} is a stone") for each in "abc"]
 
 
 def raises(error: BaseException) -> NoReturn:
@@ -171,3 +174,24 @@ def test_the_loop_outlives_a_task_that_stops_it() -> None:
     assert loop.run_blocking(work) == "went on"
     explanation = Explainer(replay(), predicate=contains("yes")).explain("?", SOURCES)
     assert explanation.complete
+
+
+def test_a_condition_that_forgets_one_answer_costs_that_answer_alone() -> None:
+    def is_late(case: Case) -> Any:
+        if "1900" in case.answer:
+            return True
+        return False if "1889" in case.answer else None  # it forgets the third answer
+
+    def replay(_: str, kept: Sequence[Source]) -> str:
+        ids = {each.id for each in kept}
+        return "neither" if ids == {"c"} else "in 1900" if "a" in ids else "in 1889"
+
+    explanation = Explainer(replay, predicate=is_late, miner="exact").explain("When?", THREE)
+    assert [each.kept for each in explanation.unresolved if each.kept == ("c",)]
+    assert {rule.sources for rule in explanation.retention_rules} == {("a",)}
+
+    def wrong(_: Case) -> None:
+        return None
+
+    with pytest.raises(InvalidInput, match="returned None"):
+        Explainer(replay, predicate=wrong).explain("When?", THREE)  # pyright: ignore[reportArgumentType] -- as users do

@@ -90,7 +90,7 @@ class TestLayout:
 SCRIPT = """
     import itertools, signal, sys, threading, time
     from pathlib import Path
-    from rag_rule_explainer import Explainer, InvalidInput, ProgressBar
+    from rag_rule_explainer import Explainer, ProgressBar, RagRuleError
     from rag_rule_explainer.progress.terminal import TerminalCanvas
     from tests.interrupting import tell_stops
 
@@ -124,7 +124,7 @@ SCRIPT = """
     def predicate(case):
         if ending == "error" and len(case.kept) == count - 3:
             drawn.wait(60)
-            raise InvalidInput("no such thing")
+            raise RagRuleError("no such thing")
         return case.answer.text == "yes"
 
     explainer = Explainer(replay, predicate=predicate, miner="exact", retries=0, progress=ProgressBar())

@@ -33,6 +33,14 @@ class TestDescription:
         assert of_path.as_dict() == of_text.as_dict()
         assert Settings.of(None, {"store": path}).store == Store.of(path) == Store(str(path))
 
+    def test_a_home_folder_that_no_shell_filled_in(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("USERPROFILE", str(tmp_path))
+        assert Address.of("~/answers.db").target == str(tmp_path / "answers.db")
+        assert Address.of("a~b.db").target == "a~b.db"
+
     def test_a_path_that_was_made_of_a_url(self) -> None:
         for url in ("postgresql://user:secret@host/db", "sqlite:///store.db"):
             with pytest.raises(

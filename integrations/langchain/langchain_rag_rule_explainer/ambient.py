@@ -1,7 +1,8 @@
-"""This module keeps replays apart from the run of LangGraph around the explanation.
+"""This module separates replays from a LangGraph run that contains the explanation.
 
-An explained chain may run inside a node of a graph whose messages are streamed to a user. The graph hands
-its streams on: as callback handlers, in the config's ``configurable``, and in the config of the context.
+An explained chain may run in a node of a graph that streams messages to a user. The graph passes its
+streams on in three ways: as callback handlers, in the config's ``configurable``, and in the config of the
+context.
 """
 
 from collections.abc import Generator, Mapping
@@ -18,10 +19,10 @@ _STREAM, _RUNTIME = "__pregel_stream", "__pregel_runtime"
 
 @contextmanager
 def without_ambient_config() -> Generator[None, None, None]:
-    """Hides the config of the explanation's run from a replay inside the block.
+    """Hides the config of the run that contains the explanation from a replay in the block.
 
-    Otherwise LangGraph would merge it with the config of the replay: tracers would record it twice, and
-    handlers would observe replays that are hidden from them.
+    Otherwise LangGraph would merge that config with the config of the replay. Tracers would then record
+    the replay twice, and handlers would observe replays that must be hidden from them.
     """
     token = var_child_runnable_config.set(None)
     try:
@@ -31,8 +32,8 @@ def without_ambient_config() -> Generator[None, None, None]:
 
 
 def without_streams(config: RunnableConfig) -> RunnableConfig:
-    """Returns the config without the streams of a graph around the explanation, so that no text of a
-    replay reaches the graph's user."""
+    """Returns the config without the streams of a graph that contains the explanation. No text of a
+    replay then reaches the user of the graph."""
     kept: dict[str, Any] = {**config}
     callbacks: Any = config.get("callbacks")
     if isinstance(callbacks, BaseCallbackManager):
@@ -52,9 +53,9 @@ def without_streams(config: RunnableConfig) -> RunnableConfig:
 
 
 def _streams(handler: object) -> bool:
-    """Returns whether a handler sends what it observes into the stream of a graph."""
+    """Returns True iff the handler sends what it observes into the stream of a graph."""
     return type(handler).__module__.startswith(_OF_GRAPHS)
 
 
 def _nowhere(_: object) -> None:
-    """Drops what a replay writes to the stream."""
+    """Drops what a replay writes to the stream of a graph."""

@@ -37,15 +37,15 @@ from .tracing import areplayed, replayed
 from .watching import Watch, watched_by
 
 _OF_ASYNC_ONLY = re.compile(r"ainvoke|coroutine|synchronous")
-"""Words in the errors that LangChain and LangGraph raise when ``invoke`` meets an async function."""
+"""Words in the errors that LangChain and LangGraph raise if ``invoke`` finds an async function."""
 
 
 @dataclass(frozen=True, slots=True)
 class LangChainApplication(Application[Found]):
-    """This class runs and watches a Runnable for an explanation.
+    """This class runs and records a Runnable for an explanation.
 
     The ``config`` of a ``CallInput`` is a RunnableConfig. ``of_streams``: keywords that only ``stream``
-    accepts, such as ``stream_mode``. Replays are not streamed, so they do not receive them.
+    accepts, such as ``stream_mode``. Replays are not streamed, so they do not get these keywords.
     """
 
     runnable: Runnable[Any, Any]
@@ -69,7 +69,8 @@ class LangChainApplication(Application[Found]):
     @property
     @override
     def async_only(self) -> bool:
-        """Returns False, because only the error that ``invoke`` raises shows that a Runnable is async."""
+        """Returns False: whether a Runnable is async is seen only from the error that ``invoke``
+        raises."""
         return False
 
     @override
@@ -116,12 +117,12 @@ class LangChainApplication(Application[Found]):
 
     @override
     def is_traced(self) -> bool:
-        """Returns False, because the callers of this class have already called ``why_unheard``."""
+        """Returns False: all callers have already checked the tracers by ``why_unheard``."""
         return False
 
     @override
     def ask_tracers(self) -> object:
-        """Returns None, because the callers of this class have already called ``why_unheard``."""
+        """Returns None: all callers have already checked the tracers by ``why_unheard``."""
         return None
 
     @override
@@ -178,12 +179,12 @@ class LangChainApplication(Application[Found]):
 
 
 def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig:
-    """Returns the config of a run, with tags and metadata that mark it as a replay or the baseline.
+    """Returns the config of a run. Its tags and metadata say that the run is a replay or the baseline.
 
     ``kept``: the retained sources of a replay; None for the baseline.
     """
-    # A run may change its config. So each replay gets a copy; only a run that the user made (by
-    # ``invoke`` or ``stream``) uses the original.
+    # A run may change its config, so each replay gets a copy. The original is used only for a run that
+    # the user made (by ``invoke`` or ``stream``).
     own = kept is None and case.live
     given = cast("RunnableConfig", (case.config if own else data_copy(case.before)) or {})
     run = participation()

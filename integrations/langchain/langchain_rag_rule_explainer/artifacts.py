@@ -1,6 +1,6 @@
 """This module reads the results of tools that return a pair (content, artifact).
 
-The content is for the model; the artifact usually has the documents that the tool found.
+The content is for the model. The artifact usually holds the documents that the tool found.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,8 @@ _STRUCTURED = "structured_content"
 
 
 class Piece(NamedTuple):
-    """A ``Piece`` is one document of a tool's artifact, and the part of the content that shows it."""
+    """A ``Piece`` is one document of a tool's artifact. ``content``: the part of the tool's content
+    that shows this document."""
 
     content: Any
     document: Any
@@ -34,17 +35,18 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """This class splits a tool's pair (content, artifact) into sources, and joins some of them again.
+    """This class splits a tool's pair (content, artifact) into sources, and makes a pair of some of them.
 
-    If the artifact has documents, they are the sources. Then the content must join their texts, or be a
-    list with one block for each document. If the artifact cannot hold documents, each block of the
-    content (as in MCP) is a source, or the whole content if it is one text. ``name``: the tool's name.
+    If the artifact holds documents, they are the sources. The content must then join their texts, or be a
+    list with one block for each document. If the artifact cannot hold documents, the sources are the
+    blocks of the content (as in MCP), or the whole content if it is one text. ``name``: the tool's name.
     """
 
     name: str
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the pieces or blocks of a pair (content, artifact); None if the response is no pair.
+        """Returns the pieces or blocks of a pair (content, artifact) in one row; None if the response is
+        no pair.
 
         Raises InvalidInput if the content does not consist of one part for each document.
         """
@@ -63,7 +65,8 @@ class ToolResult:
         return [[Piece(*each) for each in zip(pieces, documents, strict=True)]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a pair (content, artifact) for some pieces of ``like``, in the form of ``like``."""
+        """Returns a pair (content, artifact) that has only these pieces or blocks, in the form of
+        ``like``."""
         content, artifact = like
         documents, row = _documents_in(artifact), rows[0]
         if documents is None:
@@ -99,7 +102,8 @@ class ToolResult:
 
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
-    """Returns the documents of an artifact; None if it is no list and no known client's response."""
+    """Returns the documents of an artifact; None if it is neither a list nor a response of a known
+    client."""
     if is_listed(artifact):
         return artifact
     client = recognised(artifact)

@@ -60,18 +60,18 @@ def explained(
 def explained(
     chain: Any, predicate: PredicateLike | None = None, **parameters: Unpack[FrameworkFields]
 ) -> Runnable[Any, Any]:
-    """Returns a chain with the same output, to which the rules of the answer are attached.
+    """Returns a chain with the same output as ``chain``, to which the rules of the answer are attached.
 
-    The rules are JSON-like data with the name ``rag_rules``.
-    An AIMessage has ``rag_rules`` in its ``response_metadata``; a dict or a graph's state has the key
-    ``rag_rules`` and the rules on its last AIMessage; a str has the attribute ``rag_rules``. Any other
-    output is returned as an ``Explained``. ``predicate`` and ``parameters`` are those of
-    ``RuleExplainer``. ``chain`` may also be a RuleExplainer; then give no predicate and no parameters.
+    The rules are JSON-like data with the name ``rag_rules``. An AIMessage has ``rag_rules`` in its
+    ``response_metadata``. A dict or a graph's state has the key ``rag_rules``, and the rules also on its
+    last AIMessage. A str has the attribute ``rag_rules``. Any other output is returned as an
+    ``Explained``. ``predicate`` and ``parameters`` are those of ``RuleExplainer``. ``chain`` may also be
+    a RuleExplainer; then give no predicate and no parameters.
 
-    The output is returned even if it cannot be explained, for example because nothing was retrieved or
-    a graph stopped to ask a human. Then ``rag_rules`` has ``error`` and ``message`` in place of rules, an
-    output of another type is returned as an ``Unexplained``, and a warning is logged. Exceptions of the
-    chain are raised.
+    The output is returned even if it cannot be explained, for example because nothing was retrieved or a
+    graph stopped to ask a human. Then ``rag_rules`` has ``error`` and ``message`` in place of rules, an
+    output of another type is returned as an ``Unexplained``, and a warning is logged. Errors of the chain
+    are raised.
     """
     if isinstance(chain, RuleExplainer):
         check_alone(predicate, parameters)
@@ -122,7 +122,7 @@ class ExplainedChain(RunnableSerializable[Input, Output]):
     async def astream(
         self, input: Input, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Output]:
-        """Yields the chunks of the chain and then the rules, in the caller's event loop."""
+        """Yields the same as ``stream``, in the caller's event loop."""
         before: Any = chunk_of_nothing(self.explainer.application, kwargs)
         typed = has_typed_chunks(self.explainer.application, kwargs)
         if participation() is not None:
@@ -190,5 +190,6 @@ def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any, typed: bool) -
 
 
 def _inside(output: Any) -> Unexplained[Any]:
-    """Returns the output as an ``Unexplained``: the chain runs inside an application being explained."""
+    """Returns the output as an ``Unexplained``, because the chain ran in an application that is being
+    explained."""
     return Unexplained(output, InvalidInput(_INSIDE))

@@ -1,4 +1,4 @@
-"""This module chooses the explainer of a call by the ``max_concurrency`` in the call's config."""
+"""This module chooses the explainer for a call by the ``max_concurrency`` in the config of the call."""
 
 from dataclasses import dataclass, field, replace
 
@@ -29,13 +29,13 @@ class BoundedExplainers:
     def for_config(self, config: RunnableConfig | None) -> Explainer:
         """Returns the explainer whose concurrency is the config's ``max_concurrency``.
 
-        If ``own_bound`` is smaller, it is used instead.
+        If ``own_bound`` is smaller, the explainer has that concurrency instead.
         """
         bound = (config or {}).get("max_concurrency")
         if bound is None:
             return self._unbounded
         if self.own_bound is not None:
             bound = min(bound, self.own_bound)
-        # The explainer gets no limiter, because ``max_concurrency`` replaces the user's limiter.
+        # ``max_concurrency`` replaces the user's limiter, so the explainer gets no limiter.
         options, settings = replace(self.options, limiter=None), replace(self.settings, concurrency=bound)
         return self._by_bound.setdefault(bound, options.explainer(self.predicate, settings))

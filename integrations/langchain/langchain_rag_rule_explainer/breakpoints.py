@@ -21,7 +21,7 @@ _WAY_OUT = (
 class Paused:
     """A ``Paused`` holds the output of a graph that has stopped before its end.
 
-    ``before``: the nodes that would run next. ``interrupts``: what the graph asked a human.
+    ``before``: the nodes that would run next. ``interrupts``: the questions that the graph asked a human.
     """
 
     output: Any
@@ -30,9 +30,10 @@ class Paused:
 
     @classmethod
     def or_ended(cls, graph: Any, config: RunnableConfig, output: Any) -> Any:
-        """Returns the output of a run, wrapped in a ``Paused`` if the graph has nodes still to run.
+        """Returns the output of a run, wrapped in a ``Paused`` if the graph has nodes that have not run
+        yet.
 
-        A graph without a checkpointer does not tell, so its output is returned as it is.
+        Without a checkpointer, this cannot be known, so the output is returned unchanged.
         """
         return cls._of(graph.get_state(_latest(config)) if _keeps_threads(graph) else None, output)
 
@@ -55,16 +56,16 @@ def _latest(config: RunnableConfig) -> RunnableConfig:
 
 
 def _keeps_threads(graph: Any) -> bool:
-    """Returns whether the graph has a checkpointer, which saves the state of a run that has stopped."""
+    """Returns True iff the graph has a checkpointer, which saves the state of a run that has stopped."""
     return hasattr(getattr(graph, "checkpointer", None), "get_tuple")
 
 
 def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) -> str:
     """Returns a message with advice if a graph stopped to ask a human; an empty text if it did not.
 
-    ``unreadable``: True if no answer could be read from the output. The output of a graph without a
-    checkpointer does not show whether the graph stopped at a breakpoint. So the breakpoints set on such
-    a graph are reported only if ``unreadable`` is True.
+    ``unreadable``: True if no answer could be read from the output. Without a checkpointer, the output
+    does not show whether the graph stopped at a breakpoint. The breakpoints of such a graph are therefore
+    reported only if ``unreadable`` is True.
     """
     paused = output if isinstance(output, Paused) else None
     output = output if paused is None else paused.output

@@ -1,4 +1,4 @@
-"""This module makes LangChain ``Document`` objects of the documents that a caller passes."""
+"""This module turns the documents that a caller passes into LangChain ``Document`` objects."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -12,13 +12,13 @@ from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 from .documents import document_of, retrieved_of
 
 DocumentLike: TypeAlias = "Document | Source | Mapping[str, Any] | str"
-"""The types that a caller may pass as a document; a mapping is a JSON object with its fields."""
+"""The types that a caller may pass as a document. A mapping holds the fields of a JSON object."""
 
 
 def as_documents(given: Iterable[DocumentLike]) -> list[Document]:
     """Returns the given objects as LangChain documents.
 
-    Raises InvalidInput if there are no objects, for duplicates, and for an object of another type.
+    Raises InvalidInput if there are none, if a document occurs twice, and for an object of another type.
     """
     return as_items(
         given, _lifted, lambda batches: sources_of([*map(_all_retrieved, batches)]), "Document"

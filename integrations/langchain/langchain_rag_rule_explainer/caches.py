@@ -1,6 +1,6 @@
 """This module isolates caches of model replies.
 
-Each run sees the cache as it was before the baseline, with the replies that the run itself has added.
+Each run finds the cache as it was before the baseline, with the replies that the run itself has added.
 """
 
 import re
@@ -18,9 +18,9 @@ _Steps = Generator[tuple[str, tuple[Any, ...], dict[str, Any]], Any, Any]
 
 
 class CacheOverlay(MethodsOverlay):
-    """This overlay is the view that one run has of a real cache of model replies.
+    """This overlay takes the place of a real cache of model replies in one run.
 
-    At first it has the entries that the cache had before the baseline. Only a run of the user (not a
+    At first it has the entries that the cache had before the baseline. Only a run that the user made (no
     replay) also writes to the real cache.
     """
 
@@ -39,19 +39,21 @@ class CacheOverlay(MethodsOverlay):
         return await athrough(self._look_up(prompt, llm_string), self._call_real)
 
     def update(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Adds a reply for this run; a run of the user (not a replay) also adds it to the real cache."""
+        """Adds a reply for this run. A run that the user made (no replay) also adds it to the real
+        cache."""
         through(self._update(prompt, llm_string, return_val), self._call_real)
 
     async def aupdate(self, prompt: str, llm_string: str, return_val: Any) -> None:
-        """Adds a reply as ``update`` does, in the caller's event loop."""
+        """Adds a reply as ``update`` does, but calls async methods in the caller's event loop."""
         await athrough(self._update(prompt, llm_string, return_val), self._call_real)
 
     def clear(self, **kwargs: Any) -> None:
-        """Removes all replies for this run; a run of the user (not a replay) clears the real cache."""
+        """Removes all replies for this run. A run that the user made (no replay) also clears the real
+        cache."""
         through(self._clear(kwargs), self._call_real)
 
     async def aclear(self, **kwargs: Any) -> None:
-        """Removes all replies as ``clear`` does, in the caller's event loop."""
+        """Removes all replies as ``clear`` does, but calls async methods in the caller's event loop."""
         await athrough(self._clear(kwargs), self._call_real)
 
     def _call_real(self, request: tuple[str, tuple[Any, ...], dict[str, Any]], prefix: str) -> Any:

@@ -1,4 +1,4 @@
-"""This module turns the arguments of a ``RuleExplainer``'s methods into ``Call`` objects."""
+"""This module makes a ``Call`` object from the arguments of a method of ``RuleExplainer``."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -36,7 +36,7 @@ class QuestionOptions:
 
     @classmethod
     def taken_from(cls, keywords: dict[str, Any]) -> "QuestionOptions":
-        """Returns the options found among ``keywords``, and removes them from ``keywords``."""
+        """Removes the options from ``keywords``, and returns them."""
         return cls(**{name: keywords.pop(name) for name in _OF_QUESTIONS if name in keywords})
 
 
@@ -47,7 +47,8 @@ _OF_QUESTIONS = tuple(each.name for each in fields(QuestionOptions))
 class Calls:
     """This class makes a ``Call`` for each input of one application.
 
-    ``settings``: the names of all settings of the explainer, to recognise misplaced keywords.
+    ``settings``: the names of all settings of the explainer. They serve to recognise keywords that belong
+    to the explainer instead of a call.
     """
 
     application: Runnable[Any, Any]
@@ -64,10 +65,10 @@ class Calls:
         question: QuestionOptions | None = None,
         keywords: Mapping[str, Any] | None = None,
     ) -> Call[Found]:
-        """Returns a call about one input.
+        """Returns a call for one input.
 
-        ``keywords``: keyword arguments that every run of the application receives.
-        Raises InvalidInput for arguments that cannot be used.
+        ``keywords``: keyword arguments that every run of the application receives. Raises InvalidInput
+        for arguments that cannot be used.
         """
         self._check(config, keywords or {})
         options = question or QuestionOptions()
@@ -94,10 +95,10 @@ class Calls:
         streams: bool = False,
         forgiving: bool = False,
     ) -> Call[Found]:
-        """Returns a call whose baseline is a run that the user made, so that it changes the real state.
+        """Returns a call whose baseline is a run that the user made. This run may change the real state.
 
-        ``streams``: the output is streamed. ``forgiving``: the application runs even if the question
-        cannot be read from its input.
+        ``streams``: True if the output is streamed. ``forgiving``: True if the application runs even if
+        the question cannot be read from its input.
         """
         stream_only = STREAM_ONLY if streams else ()
         of_streams = {name: value for name, value in keywords.items() if name in stream_only}

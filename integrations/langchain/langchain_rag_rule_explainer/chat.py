@@ -23,7 +23,7 @@ from .watching import Watch, watched_by
 class ChatReplay:
     """A ``ChatReplay`` is a replay that calls a chat model.
 
-    ``accept_finish_reasons``: finish reasons by which a reply counts as complete, besides the usual ones.
+    ``accept_finish_reasons``: further finish reasons with which a reply counts as complete.
     """
 
     model: BaseChatModel
@@ -48,9 +48,9 @@ def chat_replay(
 ) -> Callable[[str, Sequence[Source]], Answer]:
     """Returns a replay for ``rag_rule_explainer.Explainer`` that sends this package's own prompt.
 
-    The prompt asks the model to infer the answer from the sources, to reply with the final answer alone,
+    The prompt asks the model to infer the answer from the sources, to reply with the final answer only,
     and to reply "N/A" if the sources do not answer the question. A reply that is empty, incomplete,
-    refused, filtered or cut off at its length limit is no answer; ``allow_length=True`` accepts replies
+    refused, filtered or cut off at its length limit is no answer. ``allow_length=True`` accepts replies
     that were cut off. ``accept_finish_reasons``: see ``Settings``.
     """
     accepted = Settings(accept_finish_reasons=accept_finish_reasons).accepting(length=allow_length)

@@ -1,6 +1,6 @@
-"""This module isolates LangGraph's checkpointers: each replay has its own checkpointer in memory.
+"""This module isolates LangGraph's checkpointers. Each replay gets a checkpointer of its own in memory.
 
-The own checkpointer starts with the checkpoints that the real one had before the baseline.
+It starts with the checkpoints that the real checkpointer had before the baseline.
 """
 
 import re
@@ -22,11 +22,11 @@ _METHODS = re.compile(
     "copy_thread|prune)"
 )
 _WHOLE = re.compile("list|delete_thread|delete_for_runs|get_delta_channel_history")
-"""The methods that concern all checkpoints of a thread, or of all threads."""
+"""The methods that read or change all checkpoints of a thread, or of all threads."""
 
 _SEVERAL = re.compile("a?(copy_thread|prune)")
-"""The methods that act on several threads. A replay may not call them, because its checkpointer holds
-only the checkpoints that it has used."""
+"""The methods that change several threads. A replay's checkpointer holds only the checkpoints that the
+replay has used, so a replay may not call these methods."""
 _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=False)
 
 
@@ -57,7 +57,7 @@ def _saving(name: str, method: Any) -> Any:
 
 
 def _read(saver: Any, state: State, name: str, config: Any) -> None:
-    """Copies the checkpoints that a call may read from the real checkpointer to that of the run."""
+    """Copies the checkpoints that a call may read from the real checkpointer to the run's own."""
     if _WHOLE.fullmatch(name):
         found = state.read(_whole_key(state, saver, config), lambda: _all(saver, config))
         _seed_all(saver, state, config, found)
@@ -118,7 +118,7 @@ def _thread(config: Any) -> str | None:
 
 
 def _is_whole(saver: object, state: State, config: Any) -> bool:
-    """Returns whether all checkpoints of the thread have been copied to the run's own checkpointer."""
+    """Returns True iff all checkpoints of the thread have been copied to the run's own checkpointer."""
     keys = (_whole_key(state, saver, each) for each in (config, None))
     return any(state.owned(key) is not None for key in keys)
 
@@ -165,7 +165,7 @@ def _state(saver: object) -> State | None:
 
 def _own(saver: Any, state: State) -> Any:
     from langgraph.checkpoint.memory import (
-        InMemorySaver,  # the import cannot fail, because the application has a LangGraph checkpointer
+        InMemorySaver,  # cannot fail, because the application has a LangGraph checkpointer
     )
 
     return state.own(("saver", known_as(state, saver)), lambda: InMemorySaver(serde=saver.serde))
@@ -180,9 +180,10 @@ def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: di
 
 
 def _noted(saver: Any, state: State, name: str, result: Any) -> Any:
-    """Returns the result of a call in a run of the user, and notes the checkpoint that the call saved.
+    """Returns the result of a call in a run that the user made, and notes the checkpoint that the call
+    saved.
 
-    Replays must not see the checkpoints that are noted.
+    Replays must not find the noted checkpoints.
     """
     if name == "put" and result:
         _put_live(saver, state).add(result["configurable"]["checkpoint_id"])
@@ -194,7 +195,8 @@ def _put_live(saver: Any, state: State) -> set[str]:
 
 
 def _seed(saver: Any, state: State, config: Mapping[str, Any], found: Any) -> None:
-    """Copies a checkpoint from before the baseline to the run's own checkpointer, at most once."""
+    """Copies a checkpoint from before the baseline to the run's own checkpointer, unless this was
+    already done."""
     if found is not None and not state.live:
         own = _own(saver, state)
         state.own(("seeded", checkpoint_key(state, saver, config)), lambda: _put(own, found))
@@ -204,7 +206,8 @@ def _seed_all(saver: Any, state: State, config: Any, found: list[Any]) -> None:
     if state.live:
         return
     own, new = _own(saver, state), _put_live(saver, state)
-    # If all checkpoints were copied before, none is copied again, because the run may have deleted some.
+    # If all checkpoints were copied before, none is copied now, because the run may have deleted some of
+    # them.
     missing = [] if _is_whole(saver, state, None) else found
     old = [each for each in reversed(missing) if each.config["configurable"]["checkpoint_id"] not in new]
     state.own(_whole_key(state, saver, config), lambda: [_put(own, each) for each in old])
@@ -224,8 +227,8 @@ def _put(saver: Any, found: Any) -> bool:
 
 
 def _birth(_name: str, method: Any) -> Any:
-    # Other checkpointers are recognised in another run by the arguments that they were made with. Two
-    # checkpointers in memory may have equal arguments and different content, so they are not.
+    # In another run, other checkpointers are recognised by the arguments with which they were made. Two
+    # checkpointers in memory may have equal arguments and different content, so they are not recognised.
     in_memory = method.__module__ == "langgraph.checkpoint.memory"
     return method if in_memory else births(state_of_current_run)(method)
 

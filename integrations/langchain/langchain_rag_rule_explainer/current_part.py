@@ -1,4 +1,5 @@
-"""This module finds the run in which a retriever is called."""
+"""This module finds the gate for a retriever that is called. The gate records or serves the retrievals
+of a run."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -15,11 +16,13 @@ from .ordinary import ordinary_recording
 
 
 def current_part(retriever: object) -> GoingOn | None:
-    """Returns the gate of the run in which the retriever is called: the object that records or serves it.
+    """Returns the gate of the run in which the retriever is called: the object that records or serves
+    retrievals.
 
     The run is a replay, a baseline or an ordinary run that is recorded. Returns None outside of such
-    runs, and if the explanation does not concern this retriever. With ``scope="retrieved"`` it concerns
-    the retrievers inside a retriever that drops some of what they find, and not that retriever itself.
+    runs, and if the explanation does not concern this retriever. A retriever may contain others and drop
+    some of their documents. With ``scope="retrieved"``, the explanation then concerns the contained
+    retrievers only.
     """
     part = asked_part(retriever)
     if part is None and not inside_retrieval.get():
@@ -30,14 +33,15 @@ def current_part(retriever: object) -> GoingOn | None:
 
 
 def _drops_documents(retriever: object) -> bool:
-    """Returns whether a retriever, or one inside it, passes what it finds to a compressor.
+    """Returns True iff the retriever, or one that it contains, passes its documents to a compressor.
 
-    Returns False if anything but retrievers may search inside it, as that could not be recorded.
+    Returns False if anything but a retriever may search in it, because that search could not be recorded.
     """
     retriever = _unbound(retriever)
     if not isinstance(retriever, BaseRetriever):
         return False
-    # Several packages have a ContextualCompressionRetriever, and none of them need be installed.
+    # Several packages have a ContextualCompressionRetriever and none of them need be installed, so the
+    # attribute is checked instead of the class.
     if hasattr(retriever, "base_compressor"):
         return isinstance(_unbound(getattr(retriever, "base_retriever", None)), BaseRetriever)
     if not type(retriever).__module__.startswith("langchain"):

@@ -14,10 +14,10 @@ from .remembered import TWINS
 
 
 class DocstoreOverlay(MethodsOverlay):
-    """This overlay is the view that one run has of a real docstore.
+    """This overlay takes the place of a real docstore in one run.
 
-    At first it has the documents from before the baseline. Only a run of the user (not a replay) changes
-    the real docstore.
+    At first it has the documents from before the baseline. Only a run that the user made (no replay)
+    changes the real docstore.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
@@ -26,7 +26,7 @@ class DocstoreOverlay(MethodsOverlay):
         self._own: dict[str, Any] = {}
 
     def search(self, search: str) -> Any:
-        """Returns the document that has this id for the run; a message if there is none."""
+        """Returns the document that has this id in this run; a message if there is none."""
         if self._live:
             return self._really_found(search)
         if search not in self._own:
@@ -34,7 +34,7 @@ class DocstoreOverlay(MethodsOverlay):
         return self._own[search]
 
     def add(self, texts: Mapping[str, Any]) -> None:
-        """Adds documents to this run's view; in a run of the user, to the real docstore."""
+        """Adds documents for this run only. A run that the user made adds them to the real docstore."""
         if self._live:
             self._keep(texts)
             with untouched():
@@ -43,7 +43,8 @@ class DocstoreOverlay(MethodsOverlay):
             self._own.update(texts)
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Removes documents from this run's view; in a run of the user, from the real docstore."""
+        """Removes documents for this run only. A run that the user made removes them from the real
+        docstore."""
         removed = list(ids)
         if self._live:
             self._keep(removed)

@@ -25,7 +25,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     """This class is a Runnable that runs an application and explains its output, as one traced run.
 
     ``answered``, ``answer_streamed`` and their async forms return the output even if it cannot be
-    explained; the other methods then raise.
+    explained. The other methods raise an error in this case.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -47,7 +47,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def answered(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``invoke``, but an ``Unexplained`` if only the explanation fails."""
+        """Returns the same as ``invoke``; but if only the explanation fails, returns an
+        ``Unexplained``."""
         return self._invoked(given, config, keywords, forgiving=True)
 
     def _invoked(
@@ -121,7 +122,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def answer_streamed(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> Iterator[Explained[Any] | Unexplained[Any]]:
-        """Yields the items of ``stream``, with an ``Unexplained`` at the end if only explaining fails."""
+        """Yields the same items as ``stream``; but if only the explanation fails, the last one is an
+        ``Unexplained``."""
         return self._transformed(iter([given]), config, keywords, forgiving=True)
 
     @override
@@ -139,7 +141,8 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     async def aanswer_streamed(
         self, given: Any, config: RunnableConfig | None, keywords: Mapping[str, Any]
     ) -> AsyncIterator[Explained[Any] | Unexplained[Any]]:
-        """Yields the same as ``answer_streamed``, but calls async methods in the caller's event loop."""
+        """Yields the same items as ``answer_streamed``, but calls async methods in the caller's event
+        loop."""
 
         async def only() -> AsyncIterator[Any]:
             yield given
@@ -151,7 +154,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     def transform(
         self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> Iterator[Explained[Output]]:
-        """Yields the items of ``stream`` for an input that arrives in chunks from an iterator."""
+        """Yields the same items as ``stream``, for an input that arrives in chunks from an iterator."""
         return self._transformed(input, config, kwargs, forgiving=False)
 
     def _transformed(
@@ -226,7 +229,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
     @property
     @override
     def OutputType(self) -> Any:
-        """Returns ``Explained``."""
+        """Returns ``Explained``, because the output is the application's output with its explanation."""
         return Explained
 
     @override

@@ -1,4 +1,4 @@
-"""This module reads the items of a search result, and makes search results from items."""
+"""This module reads the items in the result of a search, and makes such results from items."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -22,10 +22,10 @@ ItemOf = Callable[[Document], Any]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A ``Found`` holds one item of a search result as a document.
+    """A ``Found`` holds one item of a search result, as a document.
 
-    ``given``: the item as the search returned it; None if it was a document already. ``scores``: the
-    scores, if the search returned a tuple (document, score).
+    ``given``: the item as the search returned it; None if it was already a document. ``scores``: the
+    scores, if the search returned a tuple (document, score) for the item.
     """
 
     document: Document
@@ -39,7 +39,7 @@ def documents_found(documents: Iterable[Document]) -> list[Found]:
 
 
 def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
-    """Returns the source of each item of each retrieval, in the same order."""
+    """Returns for each retrieval the sources of its items, in the same order."""
     checked_items(batches, Found)
     return sources_of([[retrieved_of(found.document) for found in batch] for batch in batches])
 
@@ -48,9 +48,9 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 class DocumentShape:
     """A ``DocumentShape`` reads the results of a search, and makes results for replays in the same shape.
 
-    ``scored``: all results are (document, score) pairs. ``as_found``: an item that was found as a pair is
-    returned as a pair. ``reading``: reads items that are not LangChain documents. ``item_of``: makes such
-    an item from a document; None if there is no such function.
+    ``scored``: True if all results are (document, score) pairs. ``as_found``: True if an item that was
+    found as a pair is also returned as a pair. ``reading``: reads items that are not LangChain documents.
+    ``item_of``: makes such an item from a document; None if there is no such function.
     """
 
     scored: bool = False
@@ -59,7 +59,7 @@ class DocumentShape:
     item_of: ItemOf | None = None
 
     def found(self, result: Any) -> list[Found]:
-        """Returns the items of a result. Raises InvalidInput with advice if they cannot be read."""
+        """Returns the items of a result. Raises InvalidInput, with advice, if they cannot be read."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(document_of(text), given=part) for text, part in parts]
@@ -67,19 +67,20 @@ class DocumentShape:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result without its items, such as a list or a client's response."""
+        """Returns the form of a result without its items, such as a list, or a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for the result of a new request, made from the form of a recorded result."""
+        """Returns the form for the result of another request, made from the form of a recorded result."""
         return self.reading.of_another(form)
 
     def result(self, found: Iterable[Found], form: object = ()) -> Any:
-        """Returns the items as one result in this form: a client's response, a list or one string."""
+        """Returns a result in this form that consists of these items. The result is a client's
+        response, a list or one string."""
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns whether results need scores and one of these items has none."""
+        """Returns True iff results need scores and at least one of these items has no score."""
         return self.scored and any(not each.scores and _score(each.document) is None for each in found)
 
     def _item(self, item: Any, *, whole: bool) -> Found:

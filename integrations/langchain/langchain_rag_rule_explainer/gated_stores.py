@@ -1,4 +1,5 @@
-"""This module gates vector stores and other objects with search methods, for explanations to see them."""
+"""This module gates vector stores and other objects with search methods, so that explanations can
+record their searches."""
 
 import inspect
 from collections.abc import Callable
@@ -17,12 +18,13 @@ from .stores import SEARCHES, is_async_search, searching
 
 
 def has_searches(store: object) -> bool:
-    """Returns whether the object's class has a method whose name is that of a search."""
+    """Returns True iff the object's class has a method with the name of a search."""
     return any(map(SEARCHES.fullmatch, dir(type(store))))
 
 
 def gated_store(store: Any, shape: DocumentShape) -> Any:
-    """Returns an object that works like the store, and whose searches explanations can see."""
+    """Returns an object that works like the store, but whose searches explanations can record and
+    serve."""
     kind = cast("type[Any]", type(store))
     names = (
         name
@@ -47,10 +49,10 @@ def gated_store(store: Any, shape: DocumentShape) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Methods:
-    """This class makes the methods of a gated store, which call the methods of the real store.
+    """This class makes the methods of a gated store. They call the methods of the real store.
 
-    ``joined``: the run in which the store was gated. Searches belong to this run, even those in other
-    threads. None if the store was gated outside of runs.
+    ``joined``: the run in which the store was gated. All searches by the gated store belong to this run,
+    even those in other threads. None if the store was gated outside of runs.
     """
 
     store: Any

@@ -1,6 +1,6 @@
-"""This module defines ``gate``, which makes a search visible to explanations.
+"""This module defines ``gate``, which lets explanations record and serve a search.
 
-The searches of LangChain's retrievers and vector stores are visible without a gate.
+The searches of LangChain's retrievers and vector stores need no gate.
 """
 
 from collections.abc import Callable
@@ -64,27 +64,26 @@ def gate(
     item_of: ItemOf | None = None,
     **others: Any,
 ) -> Any:
-    """Returns a retriever, store, tool or function that searches as before, visible to explanations.
+    """Returns a retriever, store, tool or function that searches as before, and that explanations can
+    record.
 
     Gate a search that cannot be intercepted: an HTTP search, a tool that searches outside LangChain, or a
     search in a thread of your own. Outside of an explanation, a gated search behaves as before. A gate
-    that is made inside a run belongs to that run, even if another thread calls it, as in
+    that is made during a run belongs to that run, even if another thread calls it, as in
     ``executor.submit(gate(retriever.invoke), query)``.
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of
-    that kind from a document; it is needed for ``documents=``. One string is one source. The id of a
-    source is the item's ``id``, or else a name in the item's metadata.
+    that kind from a document; it is needed for ``documents=``. If the function returns one string, this
+    is one source. The id of a source is the item's ``id``, or else a name in the item's metadata.
 
     A function may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items
-    and joins items to a response. The responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items,
+    and makes a response of items. The responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and
     MCP need no ``items_of``.
 
     If a tool has an artifact, the artifact's documents are the sources; the tool's content must join
-    their texts.
-
-    Raises InvalidInput for an object that is no search, and for an unknown keyword.
+    their texts. Raises InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
     check_no_class(search)
@@ -116,7 +115,8 @@ def gate(
 
 
 class GatedRetriever(BaseRetriever):
-    """This class is a retriever that ``gate`` returns: explanations see and may omit its documents."""
+    """This class is the retriever that ``gate`` returns. Explanations can record its documents and
+    omit some."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -151,7 +151,8 @@ _FRAMEWORK_ARGUMENTS = ("run_manager", "callbacks", "config", "runtime")
 
 
 def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
-    """Returns a copy of the tool whose functions are gated; its methods if it has no functions."""
+    """Returns a copy of the tool in which its functions are gated; its methods, if it has no
+    functions."""
     if tool.response_format == "content_and_artifact" and shape.reading.items_of is None:
         shape = replace(shape, reading=replace(shape.reading, items_of=ToolResult(tool.name)))
 
@@ -170,8 +171,8 @@ def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
 
 
 _RAW = {"query": "peek", "query_points": "scroll", "call_tool": "list_tools"}
-"""Search methods of Chroma, Qdrant and MCP whose names ``SEARCHES`` does not match. The value is another
-method of the same client; an object that has both methods is taken for that client."""
+"""Search methods of Chroma, Qdrant and MCP whose names ``SEARCHES`` does not match. The value is
+another method of the same client. An object with both methods is taken for an instance of that client."""
 
 
 def _unseen_search(store: object) -> str:

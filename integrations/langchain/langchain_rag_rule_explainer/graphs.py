@@ -20,13 +20,15 @@ _VALUES = "values"
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A ``Whole`` is the last item of a ``GraphStream``: the output that ``invoke`` would return."""
+    """A ``Whole`` is the last item that a ``GraphStream`` yields: the output that ``invoke`` would
+    return."""
 
     output: Any
 
 
 def graph_in(application: Runnable[Any, Any]) -> Any:
-    """Returns the application without its bound configs if it is a LangGraph graph; None if it is not."""
+    """Returns the LangGraph graph that the application is, without configs that are bound to it; None
+    if it is no graph."""
     while isinstance(application, RunnableBinding):
         application = application.bound
     is_graph = any(kind.__module__.startswith("langgraph.") for kind in type(application).__mro__)
@@ -34,7 +36,8 @@ def graph_in(application: Runnable[Any, Any]) -> Any:
 
 
 def ended(application: Runnable[Any, Any], config: RunnableConfig, output: Any) -> Any:
-    """Returns the output of an application, as a ``Paused`` if a graph has stopped before its end."""
+    """Returns the output of an application. If it is a graph that has stopped before its end, returns
+    a ``Paused``."""
     return Paused.or_ended(graph_in(application), bound_with(application, config), output)
 
 
@@ -44,7 +47,8 @@ async def aended(application: Runnable[Any, Any], config: RunnableConfig, output
 
 
 def unpaused(done: Explained[Any] | Unexplained[Any]) -> Explained[Any] | Unexplained[Any]:
-    """Returns the result of a run. If its output is a ``Paused``, the graph's own output replaces it."""
+    """Returns the result of a run. If the output in it is a ``Paused``, the graph's own output
+    replaces it."""
     if isinstance(done, Unexplained) and isinstance(done.output, Paused):
         return Unexplained(done.output.output, done.error)
     return done
@@ -64,16 +68,17 @@ def chunk_of_nothing(application: Runnable[Any, Any], keywords: Mapping[str, Any
 
 
 def has_typed_chunks(application: Runnable[Any, Any], keywords: Mapping[str, Any]) -> bool:
-    """Returns whether a graph streams each chunk as a dict of type, namespace and data."""
+    """Returns True iff the application is a graph that streams each chunk as a dict of type, namespace
+    and data."""
     return keywords.get("version") == "v2" and graph_in(application) is not None
 
 
 @dataclass(slots=True)
 class GraphStream:
-    """This class streams a graph in the stream modes that the caller asked for.
+    """This class streams a graph in the stream modes that the caller wants.
 
-    It also streams the mode "values", whose chunks it reads to learn the final state of the graph. The
-    caller gets these chunks only if the caller asked for that mode.
+    It also streams the mode "values", because the chunks of this mode show the final state of the graph.
+    The caller gets these chunks only if the caller wants that mode.
     """
 
     graph: Any
@@ -95,7 +100,7 @@ class GraphStream:
 
     @property
     def nothing(self) -> Any:
-        """Returns an empty chunk in the shape that chunks of the caller's last stream mode have."""
+        """Returns an empty chunk in the shape of the chunks of the caller's last stream mode."""
         mode = self._modes[-1]
         chunk: Any = (AIMessageChunk(content=""), {}) if mode == "messages" else {}
         return self._shaped((), mode, chunk)
@@ -103,7 +108,7 @@ class GraphStream:
     def stream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
     ) -> Iterator[Any]:
-        """Yields the chunks in the caller's modes, and then the whole output as a ``Whole``."""
+        """Yields the chunks in the caller's stream modes, and then the whole output as a ``Whole``."""
         for part in application.stream(given, config, **self.keywords_with_state):
             yield from self._in_modes(part)
         yield Whole(ended(application, config, self._last))
@@ -111,14 +116,14 @@ class GraphStream:
     async def astream(
         self, application: Runnable[Any, Any], given: Any, config: RunnableConfig
     ) -> AsyncIterator[Any]:
-        """Yields the chunks and then the ``Whole``, in the caller's event loop."""
+        """Yields the same as ``stream``, in the caller's event loop."""
         async for part in application.astream(given, config, **self.keywords_with_state):
             for chunk in self._in_modes(part):
                 yield chunk
         yield Whole(await aended(application, config, self._last))
 
     def _in_modes(self, part: Any) -> Iterator[Any]:
-        if isinstance(part, Mapping):  # version="v2"
+        if isinstance(part, Mapping):  # a chunk with version="v2"
             typed = cast("Mapping[str, Any]", part)
             if typed.get("type") == _VALUES and not typed.get("ns"):
                 self._last = _graph_output(typed)
@@ -139,7 +144,8 @@ class GraphStream:
 
 
 def _graph_output(values: Mapping[str, Any]) -> Any:
-    """Returns the output that ``invoke`` with ``version="v2"`` has at this chunk of the mode "values"."""
+    """Returns the output that ``invoke`` with ``version="v2"`` would return if the graph ended with
+    this chunk of the mode "values"."""
     from langgraph.types import GraphOutput  # imported here, because not every application has LangGraph
 
     return GraphOutput(value=values["data"], interrupts=tuple(values.get("interrupts", ())))

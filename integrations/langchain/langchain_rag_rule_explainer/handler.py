@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from typing_extensions import override
 
 from rag_rule_explainer import Explanation, InvalidInput
-from rag_rule_explainer.allowed import brief, checked_flag, checked_whole
+from rag_rule_explainer.allowed import brief, called_as, checked_flag, checked_whole
 from rag_rule_explainer.instrumentation.call import Call, Recorded
 from rag_rule_explainer.instrumentation.copies.state import State
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
@@ -26,23 +26,28 @@ from .recorded_runs import RecordedRun, RecordedRuns
 from .runnable import RuleExplainer
 from .tracing import as_one_async_run, as_one_run
 
+_LOOP_ENDED = (
+    "the event loop ended before the run was explained; await handler.finished() in it, after the run"
+)
 
+
+@called_as("RuleExplanationHandler")
 class RuleExplanationHandler(BaseCallbackHandler):
     """This callback handler records ordinary runs of an application, and explains them afterwards.
 
     Pass it in the callbacks of a run: ``chain.invoke(x, {"callbacks": [handler]})``. The handler records
     the question, the retrieved documents, the requests to models and the answer of this run. The run is
-    the baseline of its explanation, so neither it nor its retrievals are repeated.
+    the baseline of its explanation, so neither the run nor its retrievals are repeated.
 
     With ``auto=True`` each run is explained when it ends. A sync run is explained before ``invoke``
-    returns; an async run in a task, for which ``await handler.finished()`` waits. If a run could not be
-    explained, ``errors`` and a warning say why. ``keep``: the number of ended runs that are kept.
+    returns. An async run is explained in a task, for which ``await handler.finished()`` waits. If a run
+    could not be explained, ``errors`` and a warning say why. ``keep``: the number of ended runs that are
+    kept.
 
-    A handler can record several runs at once. It ignores replays and the runs of a RuleExplainer. In
-    traces an explanation is a separate run, whose metadata has the id of the explained run.
-
-    Raises InvalidInput if ``explainer`` is not a RuleExplainer, or ``keep`` is not a whole number above
-    0.
+    A handler can record several runs at the same time. It ignores replays and the runs of a
+    RuleExplainer. In traces, an explanation is a separate run, whose metadata has the id of the explained
+    run. Raises InvalidInput if ``explainer`` is not a RuleExplainer, or ``keep`` is not a whole number
+    above 0.
     """
 
     run_inline = True  # LangChain then calls the handler in the context of the run
@@ -65,15 +70,16 @@ class RuleExplanationHandler(BaseCallbackHandler):
 
     @property
     def runs(self) -> tuple[UUID, ...]:
-        """Returns the ids of the ended runs that can be explained, oldest first."""
+        """Returns the ids of the ended runs that can be explained, the oldest first."""
         return tuple(run.id for run in self._recorded.ended)
 
     def explain(self, run_id: UUID | None = None, config: RunnableConfig | None = None) -> Explanation:
-        """Returns the rules of the answer of a recorded run, by default of the latest; blocks.
+        """Returns the rules of the answer of a recorded run, by default of the latest run. Blocks until
+        the search has ended.
 
-        ``config``: entries for the config of the replays. It is needed only if the replays need more
-        than the thread id or the session id of the run, which are recorded.
-        Raises InvalidInput if no such run has ended, and the errors of ``RuleExplainer.explain``.
+        ``config``: entries for the config of the replays. The thread id and the session id of the run are
+        recorded; ``config`` is needed only if the replays need more. Raises InvalidInput if no such run
+        has ended, and the errors of ``RuleExplainer.explain``.
         """
         run = self._recorded.ended_run(run_id)
 
@@ -110,7 +116,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         await asyncio.gather(*self._tasks)
 
     def recording_of(self, run_id: UUID | None) -> Recording[Found] | None:
-        """Returns the recording of the root run that a run is part of.
+        """Returns the recording of the root run that contains the run with this id.
 
         Returns None if the root run is unknown or has ended.
         """
@@ -118,7 +124,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         return None if run is None or run.ended else run.recording
 
     def state_of(self, run_id: UUID | None) -> State | None:
-        """Returns the state from before the root run that a run is part of.
+        """Returns the state from before the root run that contains the run with this id.
 
         Returns None if the root run is unknown or has ended.
         """
@@ -199,7 +205,8 @@ class RuleExplanationHandler(BaseCallbackHandler):
         except RuntimeError:
             try:
                 self.explain(run.id)
-            except Exception as error:  # not raised, because the run itself succeeded
+            # The run itself succeeded, so the error is noted instead of raised.
+            except Exception as error:
                 self._note(run, error)
             return
         task = loop.create_task(self._explain_in_task(run))
@@ -209,6 +216,9 @@ class RuleExplanationHandler(BaseCallbackHandler):
     async def _explain_in_task(self, run: RecordedRun) -> None:
         try:
             await self.aexplain(run.id)
+        except asyncio.CancelledError:
+            self._note(run, InvalidInput(_LOOP_ENDED))
+            raise
         except Exception as error:
             self._note(run, error)
 

@@ -1,7 +1,7 @@
-"""This module isolates message histories: each run starts from the messages that the baseline found.
+"""This module isolates message histories. Each run starts with the messages that the baseline found.
 
 A history in memory is copied for each run. The messages of a history in a file, a database or elsewhere
-are read once; each run adds its messages to its own list of them.
+are read once, and each run adds its messages to its own list of them.
 """
 
 import re
@@ -27,10 +27,10 @@ _NAMES = re.compile(
 
 
 class HistoryOverlay(BaseChatMessageHistory):
-    """This overlay is the view that one run has of a real message history.
+    """This overlay takes the place of a real message history in one run.
 
-    At first it has the messages from before the baseline. Only a run of the user (not a replay) changes
-    the real history.
+    At first it has the messages from before the baseline. Only a run that the user made (no replay)
+    changes the real history.
     """
 
     def __init__(self, real: BaseChatMessageHistory, state: State, key: Hashable) -> None:
@@ -41,7 +41,8 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """Returns an attribute of the overlay; in a run of the user, of the real history."""
+        """Returns an attribute of the overlay. In a run that the user made, returns it from the real
+        history."""
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
@@ -50,7 +51,8 @@ class HistoryOverlay(BaseChatMessageHistory):
         return self._awaiting(self._really(name))
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Replaces the messages for this run only; in a run of the user, in the real history."""
+        """Replaces the messages for this run only. In a run that the user made, replaces them in the
+        real history."""
         self.keep()
         with untouched():
             entry = getattr(self._kind, name, None)
@@ -60,7 +62,8 @@ class HistoryOverlay(BaseChatMessageHistory):
                 self._held = list(value) if isinstance(entry, property) else value
 
     def keep(self) -> None:
-        """Stores the messages that the history has now, unless they are stored: runs start from them."""
+        """Stores the messages that the history has now, because runs start with them. Does nothing if
+        they are already stored."""
         self._state.read(self._key, self._reading)
 
     def _reading(self) -> list[BaseMessage]:
@@ -96,10 +99,10 @@ class HistoryOverlay(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # pyright: ignore[reportIncompatibleVariableOverride] -- a property, as in LangChain's own
-        """Returns the messages from before the baseline, with the changes that this run has made."""
+        """Returns the messages from before the baseline, together with the changes of this run."""
         own = self._own()
-        # If the real class has ``messages`` as a property, changes to the returned list do not change the
-        # history. A copy behaves in the same way.
+        # If ``messages`` is a property of the real class, changes to the list that it returns do not
+        # change the history. A copy is returned here for the same effect.
         return list(own) if isinstance(getattr(self._kind, "messages", None), property) else own
 
     @override
@@ -136,7 +139,7 @@ ISOLATION = Isolation(
 
 
 def keep_history(state: State, history: Any, key: Hashable = None) -> None:
-    """Stores the messages that the history has now, from which the replays of this run will start.
+    """Stores the messages that the history has now. The replays of this run will start with them.
 
     ``key``: identifies the history in other runs, which may use another object for the same history; None
     if the object itself identifies it. Raises the errors of the history.
@@ -155,7 +158,8 @@ def _merging(_name: str, method: Any) -> Any:
         if state is not None:
             configurable = dict(config["configurable"])
             history = configurable.pop("message_history")
-            # The factory may make a new history object in each run, so a key identifies the history.
+            # The factory may make a new history object in each run, so the history is identified by a
+            # key.
             state.tell(history, history_key(self, configurable))
         return config
 

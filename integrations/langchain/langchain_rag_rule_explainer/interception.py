@@ -1,4 +1,4 @@
-"""This module collects the methods of LangChain and LangGraph that are replaced during explanations."""
+"""This module lists the methods of LangChain and LangGraph that are replaced during explanations."""
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing

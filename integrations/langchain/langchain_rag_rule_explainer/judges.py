@@ -16,8 +16,8 @@ from rag_rule_explainer.predicates.judge import judge_name_of
 from .reading import tokens
 from .watching import Watch, watching
 
-# This is a schema and not a class, because LangChain would raise for a reply that does not fit a class.
-# Replies that do not fit the schema are returned, so that this module can read them.
+# LangChain raises an error for a reply that does not fit a class. With a schema, it returns such replies,
+# so that this module can read them.
 _SCHEMA: dict[str, Any] = {
     "title": "opinions",
     "description": "One opinion for each candidate.",
@@ -57,12 +57,13 @@ class ChatModelJudge:
     _structured: Runnable[Any, Any] = field(repr=False)
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """Returns the reply of the model, unparsed.
+        """Returns the model's reply, which is not parsed yet.
 
         Raises the errors of the model, and UnusableReply for an incomplete reply.
         """
         watch = Watch(accepts=(ANY,))
-        # The judge has a separate watch, so that its tokens are not counted as those of the application.
+        # The judge has a ``Watch`` of its own, so that its tokens are not counted as tokens of the
+        # application.
         token = watching.set(watch)
         try:
             raw = _raw(
@@ -93,8 +94,8 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
     ``name``: identifies the judge in stored judgements, so change it whenever the judge changes. By
     default it consists of the model's name, host, temperature, seed and other settings, but never of an
     API key. A judge whose model has no name has no default name. ``structured``: further arguments of
-    ``with_structured_output``, such as ``method="function_calling"`` or ``strict=True``. A model without
-    structured output is asked for JSON by the prompt. The model is called by ``invoke`` in worker
+    ``with_structured_output``, such as ``method="function_calling"`` or ``strict=True``. If a model has
+    no structured output, the prompt asks it for JSON. The model is called by ``invoke`` in worker
     threads, so it works with any event loop. Raises InvalidInput if ``model`` is not a chat model.
     """
     if not hasattr(model, "with_structured_output"):
@@ -114,10 +115,10 @@ def judge_of(model: BaseChatModel, name: str | None = None, **structured: Any) -
 
 
 def _unparsed(runnable: Runnable[Any, Any]) -> Runnable[Any, Any]:
-    """Returns the model without its output parser. This module reads the reply itself.
+    """Returns the model without its output parser, because this module reads the reply itself.
 
     With a parser, LangChain runs the model in a thread pool. When Python exits, it waits for the threads
-    of the pool; if an endpoint hung, it would wait for ever.
+    of the pool. If an endpoint did not respond, it would wait for ever.
     """
     first = runnable.first if isinstance(runnable, RunnableSequence) else None
     if isinstance(first, RunnableParallel) and list(first.steps__) == ["raw"]:
@@ -132,7 +133,8 @@ def _raw(reply: Any) -> Any:
 def _content(raw: Any) -> object:
     if not isinstance(raw, AIMessage):
         return raw
-    # Structured output may be a tool call. With several calls, none is used: the right one is unknown.
+    # Structured output may be a tool call. If there are several calls, none is used, because nothing
+    # shows which one is right.
     if raw.tool_calls or raw.invalid_tool_calls:
         single = len(raw.tool_calls) == 1 and not raw.invalid_tool_calls
         return raw.tool_calls[0]["args"] if single else None

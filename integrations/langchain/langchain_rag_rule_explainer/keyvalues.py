@@ -1,7 +1,7 @@
-"""This module isolates LangChain's key-value stores: each run starts from the values before the baseline.
+"""This module isolates LangChain's key-value stores. Each run starts with the values before the baseline.
 
-A store in memory is copied for each run. For any other store, each key is read from it once; then a run
-sees this value, unless it has written or deleted the key itself.
+A store in memory is copied for each run. Of any other store, each key is read once. A run then finds this
+value, unless the run itself has written or deleted the key.
 """
 
 import re
@@ -20,16 +20,15 @@ T = TypeVar("T")
 StoreCall = tuple[str, Any]
 """The name of a store's method, and its arguments."""
 Steps = Generator[StoreCall, Any, T]
-"""A generator that yields the calls to make on the real store, and is sent their results.
-
-``through`` and ``athrough`` make the calls, so that sync and async methods share one generator."""
+"""A generator that yields calls to be made on the real store, and gets their results. ``through`` and
+``athrough`` make the calls, so that sync and async methods share one generator."""
 
 
 class KeyValueOverlay(MethodsOverlay):
-    """This overlay is the view that one run has of a real key-value store.
+    """This overlay takes the place of a real key-value store in one run.
 
-    At first it has the values from before the baseline. Only a run of the user (not a replay) changes the
-    real store.
+    At first it has the values from before the baseline. Only a run that the user made (no replay) changes
+    the real store.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
@@ -38,7 +37,7 @@ class KeyValueOverlay(MethodsOverlay):
         self._own: dict[Any, Any] = {}
 
     def mget(self, keys: Sequence[Any]) -> list[Any]:
-        """Returns the values that the keys have for this run; None for a missing key."""
+        """Returns the values that the keys have in this run; None for a missing key."""
         return self._through(self._get(keys))
 
     async def amget(self, keys: Sequence[Any]) -> list[Any]:
@@ -46,29 +45,31 @@ class KeyValueOverlay(MethodsOverlay):
         return await self._athrough(self._get(keys))
 
     def mset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Sets the values for this run only; in a run of the user (not a replay), in the real store."""
+        """Sets the values for this run only. A run that the user made (no replay) sets them in the
+        real store."""
         self._through(self._set(key_value_pairs))
 
     async def amset(self, key_value_pairs: Sequence[tuple[Any, Any]]) -> None:
-        """Sets the values as ``mset`` does, in the caller's event loop."""
+        """Sets the values as ``mset`` does, but calls async methods in the caller's event loop."""
         await self._athrough(self._set(key_value_pairs))
 
     def mdelete(self, keys: Sequence[Any]) -> None:
-        """Removes the keys for this run only; in a run of the user, from the real store."""
+        """Removes the keys for this run only. A run that the user made (no replay) removes them from
+        the real store."""
         self._through(self._delete(keys))
 
     async def amdelete(self, keys: Sequence[Any]) -> None:
-        """Removes the keys as ``mdelete`` does, in the caller's event loop."""
+        """Removes the keys as ``mdelete`` does, but calls async methods in the caller's event loop."""
         await self._athrough(self._delete(keys))
 
     def yield_keys(self, *, prefix: str | None = None) -> Iterator[Any]:
-        """Yields the keys that exist for this run and have this prefix."""
+        """Yields the keys that exist in this run and have this prefix; None for all keys."""
         with untouched():
             found = list(self._real.yield_keys(prefix=prefix))
         yield from self._keys(found, prefix)
 
     async def ayield_keys(self, *, prefix: str | None = None) -> AsyncIterator[Any]:
-        """Yields the keys as ``yield_keys`` does, in the caller's event loop."""
+        """Yields the same keys as ``yield_keys``, but calls async methods in the caller's event loop."""
         with untouched():
             found = [each async for each in self._real.ayield_keys(prefix=prefix)]
         for each in self._keys(found, prefix):
@@ -80,7 +81,7 @@ class KeyValueOverlay(MethodsOverlay):
             return (yield "mget", (keys,))
         missing = [key for key in keys if key not in self._own]
         yield from self._keep(missing)
-        # Each run has its own copy, because the application may change a value that it read.
+        # The application may change a value that it has read, so each run has its own copy.
         self._own.update({key: copied(self._before[key]) for key in missing})
         return [self._own[key] for key in keys]
 
@@ -126,9 +127,11 @@ class KeyValueOverlay(MethodsOverlay):
 
 
 def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """Makes each call that the generator yields, and returns the generator's result.
+    """Makes each call that the generator yields, sends it the result, and returns the generator's return
+    value.
 
-    ``ask``: makes a call; its second argument is the prefix of the method's name, empty for sync methods.
+    ``ask``: makes a call. Its second argument is the prefix of the method's name, which is empty for sync
+    methods.
     """
     try:
         request = next(steps)
@@ -141,9 +144,11 @@ def through(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
 
 
 async def athrough(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]) -> T:
-    """Awaits each call that the generator yields, and returns the generator's result.
+    """Awaits each call that the generator yields, sends it the result, and returns the generator's return
+    value.
 
-    ``ask``: makes a call; its second argument is the prefix of the method's name, "a" for async methods.
+    ``ask``: makes a call. Its second argument is the prefix of the method's name, which is "a" for async
+    methods.
     """
     try:
         request = next(steps)

@@ -30,19 +30,20 @@ _HANDING_ON: dict[type, tuple[str, ...]] = {
     RunnablePassthrough: ("func", "afunc"),
     BaseRetriever: ("_get_relevant_documents", "_aget_relevant_documents"),
 }
-"""Runnables that pass their keywords on to functions; the value names the functions' attributes."""
+"""Runnables that pass their keywords on to functions. The value names the attributes that hold the
+functions."""
 _NEAR = 0.8
-"""The similarity (0 to 1) from which a keyword counts as a misspelt name of a setting.
+"""The similarity (0 to 1) from which a keyword counts as a misspelt name of a setting. It is high
+enough that "stop" does not count as a misspelt "store"."""
 
-It is high enough that "stop" does not count as a misspelt "store"."""
 
-
+_OF_ESTIMATES = "assuming"
 _ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin": "pinned"}
-"""Wrong keywords that users may pass; the value is the right keyword of ``explain``."""
+"""Wrong keywords that users may pass. The value is the right keyword of ``explain``."""
 
 
 def check_config(given: Any) -> None:
-    """Raises InvalidInput for a config that is no dict or has a bad ``max_concurrency``."""
+    """Raises InvalidInput for a config that is no dict, or that has an invalid ``max_concurrency``."""
     if given is not None and not isinstance(given, Mapping):
         raise InvalidInput(
             f"the second argument is LangChain's config, a dict, and this is {brief(given)}; a "
@@ -61,13 +62,13 @@ def check_keywords(
 ) -> None:
     """Raises InvalidInput for a keyword that is probably meant for the explainer.
 
-    The name of such a keyword is similar to a keyword of ``explain`` or to a setting, or it is the name
-    that other libraries give to a setting, and the application
-    does not take it. Any other keyword is passed to the application, which may refuse it itself.
-    ``of_questions``: the keywords of ``explain``. ``of_explainers``: the settings.
+    Such a keyword resembles a keyword of ``explain`` or a setting, or other libraries use its name for a
+    setting. In addition, the application does not accept it. Any other keyword is passed to the
+    application, which may refuse it itself. ``of_questions``: the keywords of ``explain``.
+    ``of_explainers``: the names of the settings.
     """
     taken, settings = None, set(of_explainers)
-    known = {*of_questions, *settings}
+    known = {*of_questions, *settings, _OF_ESTIMATES}
     for name in given:
         called = _ALSO.get(name) or CALLED_ELSEWHERE.get(name) or name
         near = get_close_matches(called, known, n=1, cutoff=_NEAR)
@@ -81,19 +82,21 @@ def check_keywords(
         whose = (
             f"{meant} is a setting of the explainer: RuleExplainer(application, {meant}=...)"
             if meant in settings
+            else "assuming is a keyword of estimate"
+            if meant == _OF_ESTIMATES
             else f"{meant} is a keyword of explain, aexplain, verify and averify"
         )
         raise InvalidInput(f"the application takes no keyword {name!r}; {hint}{whose}")
 
 
 def _taken_by(application: Runnable[Any, Any]) -> Callable[[str], bool]:
-    """Returns a function that says whether the application may take a keyword."""
+    """Returns a function that returns True iff the application may accept a keyword."""
     taken = _names(application)
     return (lambda _: True) if taken is None else taken.__contains__
 
 
 def _names(application: Any) -> set[str] | None:
-    """Returns the keywords that an application takes; None if it may take any keyword."""
+    """Returns the keywords that an application accepts; None if it may accept any keyword."""
     application = _first(application)
     graph = graph_in(application)
     if graph is not None:
@@ -106,7 +109,7 @@ def _names(application: Any) -> set[str] | None:
 
 
 def _first(application: Any) -> Any:
-    """Returns the part of an application that receives the keywords of a call."""
+    """Returns that Runnable in an application which gets the keywords of a call."""
     while True:
         if isinstance(application, RunnableBindingBase):
             application = cast("RunnableBindingBase[Any, Any]", application).bound

@@ -1,4 +1,5 @@
-"""This module refuses objects that are not applications, such as retrievers, with advice."""
+"""This module refuses objects that are no applications, such as retrievers, and advises what to pass
+instead."""
 
 import inspect
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -33,9 +34,9 @@ _PARTS: tuple[tuple[type, str], ...] = (
 def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
     """Returns the application as a Runnable.
 
-    ``reads_answers``: the user passed ``answer_of``. Then a part of a chain, such as a retriever, is
-    allowed, because ``answer_of`` can read an answer from its output. Raises InvalidInput with advice for
-    an object that answers no questions.
+    ``reads_answers``: True if the user passed ``answer_of``. Then a part of a chain, such as a retriever,
+    is allowed, because ``answer_of`` can read an answer from its output. Raises InvalidInput, with
+    advice, for an object that answers no questions.
     """
     name = type(cast("object", given)).__name__
     if isinstance(given, type):
@@ -66,7 +67,8 @@ def as_application(given: Any, *, reads_answers: bool) -> Runnable[Any, Any]:
 
 
 def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
-    """Returns a Runnable that calls ``make`` in every run, and runs the chain that it returns."""
+    """Returns a Runnable for a function that makes a chain. In every run, it calls ``make`` and runs
+    the chain that this returns."""
 
     def made(_given: Any) -> Runnable[Any, Any]:
         chain = make()
@@ -85,7 +87,8 @@ def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
 
 
 def in_place_of_an_answer(output: Any) -> str:
-    """Returns advice if the output still has to be run or read, such as a coroutine; else ""."""
+    """Returns advice if the output is no answer yet, such as a coroutine that must be awaited; else an
+    empty text."""
     name = type(cast("object", output)).__name__
     if isinstance(output, Coroutine):
         output.close()
@@ -107,14 +110,14 @@ def in_place_of_an_answer(output: Any) -> str:
 
 
 def ends_in_parser(application: Runnable[Any, Any]) -> bool:
-    """Returns True iff the last step of an application is an output parser whose output may be a dict or
-    a list; that of a ``StrOutputParser`` is a text."""
+    """Returns True iff the last step of an application is an output parser whose output may be a dict
+    or a list. The output of a ``StrOutputParser`` is a text, so it does not count."""
     last = _last_step(application)
     return isinstance(last, BaseLLMOutputParser) and not isinstance(last, StrOutputParser)
 
 
 def streams_ever_more(application: Runnable[Any, Any]) -> bool:
-    """Returns whether each chunk of a streamed output contains the chunks before it, as with a
+    """Returns True iff each chunk of a streamed output contains the chunks before it, as with a
     ``JsonOutputParser``."""
     last = _last_step(application)
     return isinstance(last, BaseCumulativeTransformOutputParser) and not last.diff

@@ -1,7 +1,7 @@
-"""This module isolates LangGraph's long-term stores: each run starts from the items before the baseline.
+"""This module isolates LangGraph's long-term stores. Each run starts with the items before the baseline.
 
-A store in memory is copied for each run. For any other store, each item is read from it once; then a run
-sees this item, unless it has written the item itself. After a write, a replay may not search the store by
+A store in memory is copied for each run. Of any other store, each item is read once. A run then finds
+this item, unless the run itself has written it. After a write, a replay may not search the store by
 meaning, because the result of such a search cannot be computed without the real store.
 """
 
@@ -38,25 +38,28 @@ def _overlay_class() -> Any:
     from langgraph.store.base import BaseStore  # cannot fail, because the application uses such a store
 
     class StoreOverlay(_Operations, BaseStore):
-        """This overlay has all methods of a store: those of ``BaseStore`` call its ``batch``."""
+        """This overlay has all methods of a store. It inherits them from ``BaseStore``, where they
+        call ``batch``."""
 
     return StoreOverlay
 
 
 class _Operations(MethodsOverlay):
-    """This class carries out the operations on a long-term store, as one run sees the store.
+    """This class carries out the operations on a long-term store for one run.
 
-    Only a run of the user (not a replay) uses the real store directly.
+    Only a run that the user made (no replay) uses the real store directly.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real, state)
         # The items before the baseline; None for a key that had no item.
         self._before: dict[_ItemKey, Any] = state.before.setdefault(key, {})
-        # The items that the user's own run wrote to the real store. Replays see the old items instead.
+        # The keys of the items that the user's own run wrote to the real store. Replays find the old
+        # items instead.
         self._written: set[_ItemKey] = state.aside.setdefault(("written", key), set())
         self._own: dict[_ItemKey, Any] = {}
-        # Copies of the items in ``_before``, because the application may change an item that it has read.
+        # Copies of the items in ``_before``. The application gets the copies, because it may change what
+        # it reads.
         self._read: dict[_ItemKey, Any] = {}
 
     @cached_property
@@ -66,7 +69,7 @@ class _Operations(MethodsOverlay):
         return base
 
     def batch(self, ops: Iterable[Any]) -> list[Any]:
-        """Carries out the operations on the store as this run sees it, and returns their results."""
+        """Carries out the operations for this run, and returns their results."""
         return through(self._all(list(ops)), self._call_real)
 
     async def abatch(self, ops: Iterable[Any]) -> list[Any]:
@@ -124,7 +127,8 @@ class _Operations(MethodsOverlay):
                 self._before.setdefault(place, item)
 
     def _listed(self, op: Any) -> Generator[list[Any], Any, Any]:
-        """Returns the result of a search or a listing of namespaces, for the items that this run sees."""
+        """Returns the result of a search, or of a listing of namespaces, among the items that this run
+        finds."""
         if not self._own and not self._written:
             (found,) = yield [op]
             return found

@@ -1,7 +1,7 @@
-"""This module lets LangGraph save the results of nodes as part of the current run.
+"""This module makes LangGraph save the results of nodes in the context of the current run.
 
-LangGraph saves them in threads that do not have the run's context. Without this module, a replay would
-save them in the real checkpointer.
+LangGraph saves them in threads that do not have this context. Without this module, a replay would save
+them in the real checkpointer.
 """
 
 import re
@@ -25,8 +25,8 @@ def _in_its_run(name: str, method: Any) -> Any:
         run = getattr(loop, _RUN, None)
         if run is None or participation() is not None:
             return method(loop, *args, **kwargs)
-        # If several nodes run at once, LangGraph calls this method in the thread of a node that has
-        # ended. That thread may lack the context of the run.
+        # If several nodes run at the same time, LangGraph calls this method in the thread of a node that
+        # has ended. That thread may lack the context of the run, so the context is set.
         with taking_part_again(run):
             return method(loop, *args, **kwargs)
 

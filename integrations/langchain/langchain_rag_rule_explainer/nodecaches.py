@@ -1,7 +1,8 @@
-"""This module isolates LangGraph's caches of node results: each run sees only its own entries.
+"""This module isolates LangGraph's caches of node results. Each run finds only the entries that it has
+put.
 
-If a replay found an entry of another run, it would skip a retrieval or a request to a model that it has
-to make. Only a run of the user, not a replay, also writes to the real cache.
+With an entry of another run, a replay would skip a retrieval or a request to a model that it must make.
+Only a run that the user made (no replay) also writes to the real cache.
 """
 
 import re

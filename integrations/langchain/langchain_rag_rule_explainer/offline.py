@@ -13,9 +13,9 @@ from rag_rule_explainer.testing.reader import read_answer as read
 
 
 class OfflineChatModel(BaseChatModel):
-    """This chat model answers a question with words of the passages in its prompt, or with "N/A".
+    """This chat model answers a question with words from the passages in its prompt, or with "N/A".
 
-    It calls no language model: it finds the question and the passages in the messages by ``parse_prompt``
+    It calls no language model. It finds the question and the passages in the messages by ``parse_prompt``
     of ``rag_rule_explainer.testing.prompts``. The same messages always get the same answer. Raises
     ValueError for a prompt without a question.
     """

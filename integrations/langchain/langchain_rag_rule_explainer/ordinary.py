@@ -1,6 +1,6 @@
-"""This module finds the recording and the state of the current run if a handler records it.
+"""This module finds the recording and the state of the current run, if a handler records this run.
 
-The handler is a ``RuleExplanationHandler``; the run is an ordinary run of the application.
+The handler is a ``RuleExplanationHandler``. The run is an ordinary run of the application.
 """
 
 from typing import Any, Protocol, TypeGuard
@@ -17,14 +17,14 @@ class RecordsRuns(Protocol):
     """A ``RecordsRuns`` is a callback handler that records the retrievals of the runs it observes."""
 
     def recording_of(self, run_id: Any) -> "Recording[Any] | None":
-        """Returns the recording of the root run that a run is part of.
+        """Returns the recording of the root run that contains the run with this id.
 
         Returns None if the root run is unknown or has ended.
         """
         ...
 
     def state_of(self, run_id: Any) -> State | None:
-        """Returns the state from before the root run that a run is part of.
+        """Returns the state from before the root run that contains the run with this id.
 
         Returns None if the root run is unknown or has ended.
         """
@@ -32,16 +32,16 @@ class RecordsRuns(Protocol):
 
 
 def ordinary_recording() -> Recording[Any] | None:
-    """Returns the recording of the current run, or None if no handler records it.
+    """Returns the recording of the current run; None if no handler records it.
 
-    LangChain's context variable for the config tells which run is the current one.
+    The current run is the one in LangChain's context variable for the config.
     """
     found = _recorder()
     return None if found is None else found[0].recording_of(found[1])
 
 
 def state_of_current_run() -> State | None:
-    """Returns the state that the current run sees; None outside of runs.
+    """Returns the state that the current run works on; None outside of runs.
 
     The run is a replay, a baseline, or an ordinary run that a handler records.
     """

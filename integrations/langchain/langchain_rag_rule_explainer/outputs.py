@@ -15,14 +15,15 @@ from .reading import is_graph_output
 
 
 class _NotKnownYet(InvalidInput, AttributeError):
-    """Raised for the explanation of a chunk; ``hasattr`` then says that the chunk has none."""
+    """This error is raised if the explanation of a chunk is read. It is an AttributeError, so that
+    ``hasattr`` returns False."""
 
 
 class AnswerChunk(Explained[Output]):
-    """An ``AnswerChunk`` is one chunk of an output that is being streamed; ``+`` adds two chunks.
+    """An ``AnswerChunk`` is one chunk of an output that is being streamed. ``+`` adds two chunks.
 
-    It has no ``explanation``: the last item of the stream has it. Reading it raises an error that is both
-    an InvalidInput and an AttributeError.
+    A chunk has no ``explanation``; only the last item of the stream has one. Reading it raises an error
+    that is both an InvalidInput and an AttributeError.
     """
 
     __slots__ = ()
@@ -57,7 +58,7 @@ class AnswerChunk(Explained[Output]):
     def __add__(self, other: Explained[Output]) -> Explained[Output]:
         if isinstance(other, AnswerChunk):
             return AnswerChunk(added(self.output, other.output))
-        # ``other`` is the last item of a stream, which holds the whole output: nothing is added to it.
+        # ``other`` is the last item of a stream and holds the whole output, so it is returned alone.
         return other
 
 
@@ -80,7 +81,8 @@ def whole(chunks: Iterable[Any]) -> Any:
 
 
 class ExplainedStr(str):
-    """An ``ExplainedStr`` is the text of an answer; its attribute ``rag_rules`` has the rules as JSON."""
+    """An ``ExplainedStr`` is the text of an answer with the attribute ``rag_rules``, which has the
+    rules as JSON."""
 
     rag_rules: dict[str, Any]
 
@@ -102,8 +104,8 @@ class ExplainedStr(str):
 def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
     """Returns a copy of an output with its rules attached, as JSON-like data with the name ``rag_rules``.
 
-    An AIMessage has the rules in its ``response_metadata``; a dict or a graph's state has them under the
-    key ``rag_rules`` and on its last AIMessage; a str becomes an ``ExplainedStr``. LangGraph's
+    An AIMessage has the rules in its ``response_metadata``. A dict or a graph's state has them under the
+    key ``rag_rules`` and on its last AIMessage. A str becomes an ``ExplainedStr``. LangGraph's
     ``GraphOutput`` has them in its value. If the output has another type, ``done`` itself is returned.
     """
     output, rules = done.output, rules_in(done)
@@ -123,11 +125,11 @@ def attached(done: Explained[Any] | Unexplained[Any]) -> Any:
 
 
 def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any], *, typed: bool = False) -> Any:
-    """Returns a chunk with only the rules, to be streamed after the last chunk of the output.
+    """Returns a chunk that has only the rules, to be streamed after the last chunk of the output.
 
-    ``output``: the last chunk of the output, or the output itself. The sum of all chunks, with this one,
-    is ``attached(done)``. ``typed``: whether each chunk is a dict of type, namespace and data, as
-    LangGraph streams with ``version="v2"``.
+    ``output``: the last chunk of the output, or the output itself. If the returned chunk is added to the
+    sum of all other chunks, the result is ``attached(done)``. ``typed``: True if each chunk is a dict of
+    type, namespace and data, as LangGraph streams with ``version="v2"``.
     """
     rules = rules_in(done)
     if typed:
@@ -144,7 +146,7 @@ def last_chunk(output: Any, done: Explained[Any] | Unexplained[Any], *, typed: b
 
 
 def _last_part(part: tuple[Any, ...], rules: dict[str, Any]) -> tuple[Any, ...]:
-    """Returns a chunk with the rules, in the shape of ``part``, which is the last chunk of a graph."""
+    """Returns a chunk with the rules, in the shape of ``part``. ``part``: the last chunk of a graph."""
     place: tuple[Any, ...] = ((),) if isinstance(part[0], tuple) else ()
     if isinstance(part[len(place)], BaseMessage):
         return (*place, AIMessageChunk(content="", response_metadata={KEY: rules}), {})

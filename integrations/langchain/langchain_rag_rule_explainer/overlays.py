@@ -1,4 +1,5 @@
-"""This module holds what the overlays have in common: the views that runs have of stores and caches."""
+"""This module contains the common base of overlays. An overlay takes the place of a store or a cache
+in one run."""
 
 from typing import Any
 
@@ -15,12 +16,13 @@ class MethodsOverlay:
         self._replaced: dict[str, Any] = {}
 
     def attribute(self, name: str) -> Any:
-        """Returns what the run has put in place of the method of this name; at first the method of the
-        overlay that replaces the real one."""
+        """Returns the method that the run uses under this name. It is the overlay's own method, unless
+        the run has replaced it."""
         return self._replaced[name] if name in self._replaced else getattr(self, name)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Replaces the method for this run only; in a run of the user, on the real object."""
+        """Replaces a method for this run only. In a run that the user made, replaces it on the real
+        object."""
         if self._live:
             with untouched():
                 setattr(self._real, name, value)

@@ -1,4 +1,5 @@
-"""This module reports progress as custom events, for ``astream_events`` and callback handlers."""
+"""This module reports progress as custom events, which ``astream_events`` and callback handlers
+receive."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -17,7 +18,7 @@ EVENT = "rag_rule_progress"
 class ProgressEvents:
     """This class sends progress reports to the callback handlers in a run's config.
 
-    ``config``: the config of the run; None if nobody is to receive reports.
+    ``config``: the config of the run; None if nobody receives reports.
     """
 
     config: RunnableConfig | None = None
@@ -35,7 +36,8 @@ class ProgressEvents:
 
     @asynccontextmanager
     async def told(self) -> AsyncGenerator[Progress | None, None]:
-        """Yields a function that queues a report, which a task then sends as an event.
+        """Yields a function that puts a report into a queue. A task sends the reports in the queue as
+        events.
 
         Yields None if there are no handlers.
         """

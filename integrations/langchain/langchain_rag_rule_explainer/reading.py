@@ -36,13 +36,14 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns the answer in an output: a str, a message, the last in a list that no human wrote, or all
-    texts of a list of texts, one a line.
+    """Returns the answer in an output.
 
-    The output may also be a dict that has the answer under a usual key, such as "answer". Structured
-    output becomes the answer's ``value``: a pydantic object, alone or next to the message from which it
-    was parsed, or an agent's ``structured_response``; the latter two may also be dicts. Raises
-    InvalidInput for any other output; the message advises to pass ``answer_of``.
+    The output may be a str, a message, a list of messages (the last that no human wrote is read), or a
+    list of texts (all are read, one a line). It may also be a dict that has the answer under a usual key,
+    such as "answer". Structured output becomes the answer's ``value``. It may be a pydantic object, the
+    entry "parsed" beside the message from which it was parsed, or an agent's ``structured_response``. The
+    two entries may also be dicts. Raises InvalidInput for any other output; the message advises to pass
+    ``answer_of``.
     """
     if is_graph_output(output):
         output = output.value
@@ -50,7 +51,8 @@ def answer_in(output: Any) -> Answer:
     structured = _structured(output)
     if structured is not None:
         answer = Answer("") if found is None else answer_in(found)
-        # If the structured output was a tool call, the reply has no text; then the JSON is the text.
+        # If the structured output was a tool call, the reply has no text. Its JSON is then used as the
+        # text.
         text = answer.text.strip() and answer.text
         said, value = structured
         return replace(answer, text=text or said, value=value)
@@ -70,10 +72,10 @@ def answer_in(output: Any) -> Answer:
 
 
 def parsed_answer_in(output: Any) -> Answer:
-    """Returns the answer in the output of an output parser; a dict or a list is also its ``value``.
+    """Returns the answer in the output of an output parser. A dict or a list is also its ``value``.
 
-    A parser's output is only what the model said. So all of it is the answer, whatever its keys are; the
-    text is the entry under a usual key, or else the JSON.
+    The output of a parser contains only what the model said, so all of it is the answer, whatever its
+    keys are. The text of the answer is the entry under a usual key, else the JSON.
     """
     data = _as_json(output)
     if data is None:
@@ -83,13 +85,14 @@ def parsed_answer_in(output: Any) -> Answer:
 
 
 def _as_json(output: Any) -> Any:
-    """Returns a dict or a list as JSON data; None for anything else, and if JSON cannot represent it."""
+    """Returns a dict or a list as JSON data; None for any other object, and if JSON cannot represent
+    it."""
     said = said_in_json(output) if isinstance(output, (Mapping, list)) else None
     return None if said is None else parsed_json(said)
 
 
 def _of_json(output: Any) -> str:
-    """Returns advice if the output is a dict or a list that JSON can represent; else ""."""
+    """Returns advice if the output is a dict or a list that JSON can represent; else an empty text."""
     try:
         json.dumps(output if isinstance(output, (Mapping, list)) and output else json)
     except (TypeError, ValueError, RecursionError):
@@ -98,9 +101,10 @@ def _of_json(output: Any) -> str:
 
 
 def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
-    """Returns the last message that no human wrote, or the texts of a list; None for another list.
+    """Returns the last message that no human wrote, or else the texts of the list; None for any other
+    list.
 
-    The output of a tool may be the answer, as with ``return_direct``.
+    The message may be the output of a tool, which is the answer with ``return_direct``.
     """
     messages = [each for each in given if isinstance(each, BaseMessage)]
     replies = [each for each in messages if not isinstance(each, (HumanMessage, SystemMessage))]
@@ -108,7 +112,8 @@ def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
 
 
 def _of_a_stopped_graph(given: Any) -> str:
-    """Returns advice if the input resumes a stopped graph, as None or a ``Command`` does; else ""."""
+    """Returns advice if the input resumes a stopped graph, as None or a ``Command`` does; else an
+    empty text."""
     kind = type(cast("object", given))
     if given is not None and (kind.__module__, kind.__name__) != ("langgraph.types", "Command"):
         return ""
@@ -120,7 +125,7 @@ def _of_a_stopped_graph(given: Any) -> str:
 
 
 def is_graph_output(output: Any) -> bool:
-    """Returns whether the output is LangGraph's ``GraphOutput``: a value and interrupts.
+    """Returns True iff the output is LangGraph's ``GraphOutput``, which holds a value and interrupts.
 
     Graphs return it when they are called with ``version="v2"``.
     """
@@ -133,7 +138,7 @@ def texts_in(given: Any) -> Iterator[str]:
 
 
 def plain(given: Any) -> Any:
-    """Returns the input as JSON-like data; each message becomes its type and content."""
+    """Returns the input as JSON-like data. Each message becomes a dict of its type and its content."""
     return reading.plain_data(_fields(given), _plain)
 
 
@@ -142,7 +147,7 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
     spent: dict[str, int] = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), 0)
     cached = 0
     for usage in usages:
-        # Some clients report None, and replies from a cache have no counts; both count as 0.
+        # Some clients report None, and replies from a cache have no counts. Both count as 0.
         for kind in spent:
             spent[kind] += cast("dict[str, int | None]", usage).get(kind) or 0
         cached += (usage.get("input_token_details") or {}).get("cache_read") or 0
@@ -152,7 +157,8 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
 
 
 def _fields(given: Any) -> Any:
-    """Returns the fields of a dataclass or a pydantic model as a dict; any other object unchanged."""
+    """Returns the fields of a dataclass or a pydantic model as a dict. Any other object is returned
+    unchanged."""
     if is_dataclass(given) and not isinstance(given, type):
         return {each.name: getattr(given, each.name) for each in fields(given)}
     if isinstance(given, BaseModel) and not isinstance(given, Serializable):
@@ -161,10 +167,10 @@ def _fields(given: Any) -> Any:
 
 
 def _structured(output: Any) -> tuple[str, Any] | None:
-    """Returns the JSON text and the JSON data of an output that is a pydantic object, or of the
-    structured entry of an output that is a dict.
+    """Returns the structured output of a model as JSON text and as JSON data.
 
-    Returns None if there is no such object or entry.
+    It is the output itself if that is a pydantic object, or an entry of an output that is a dict. Returns
+    None if there is no such object or entry.
     """
     if isinstance(output, BaseModel) and not isinstance(output, Serializable):
         return output.model_dump_json(), output.model_dump(mode="json")
@@ -178,8 +184,9 @@ def _entry(entries: Mapping[str, Any], key: str) -> tuple[str, Any] | None:
     entry = entries.get(key)
     if isinstance(entry, BaseModel):
         return _structured(entry)
-    # Applications also call entries of their own "parsed". A model that gives structured output together
-    # with its reply returns the entry "parsing_error" as well.
+    # Applications may also have entries of their own under "parsed". A model that returns structured
+    # output beside its reply always returns the entry "parsing_error" too, which shows that "parsed" is
+    # meant.
     if not isinstance(entry, Mapping) or (key == _PARSED and _PARSING_ERROR not in entries):
         return None
     data = _as_json(entry)

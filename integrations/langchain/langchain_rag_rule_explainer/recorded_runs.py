@@ -28,11 +28,11 @@ from .watching import Watch
 
 @dataclass(slots=True, eq=False)
 class RecordedRun:
-    """A ``RecordedRun`` holds what is known of one ordinary run of the application.
+    """A ``RecordedRun`` holds the record of one ordinary run of the application.
 
     ``given``: the input. ``state``: the state of the application before the run. ``unknown``: the error
-    that was raised when the state was read; None if there was none. ``chat_known``: True once reading the
-    message history was tried.
+    that was raised when this state was read; None if there was none. ``chat_known``: True after an
+    attempt to read the message history.
     """
 
     id: UUID
@@ -50,7 +50,7 @@ class RecordedRun:
 class RecordedRuns:
     """This class records the runs of an explainer's application. It is thread-safe.
 
-    A recorded run is a root run with all its inner runs. ``keep``: the number of ended runs that are
+    A recorded run is a root run with all the runs in it. ``keep``: the number of ended runs that are
     kept.
     """
 
@@ -64,12 +64,12 @@ class RecordedRuns:
 
     @property
     def ended(self) -> list[RecordedRun]:
-        """Returns the ended runs that are kept, oldest first."""
+        """Returns the ended runs that are kept, the oldest first."""
         with self._lock:
             return [run for run in self._runs.values() if run.ended]
 
     def ended_run(self, run_id: UUID | None) -> RecordedRun:
-        """Returns the ended run with this id, by default the latest.
+        """Returns the ended run with this id; for None, the latest ended run.
 
         Raises InvalidInput if there is no such run, or if the state before the run could not be read.
         """
@@ -88,14 +88,15 @@ class RecordedRuns:
         return found[-1]
 
     def of(self, run_id: UUID | None) -> RecordedRun | None:
-        """Returns the recorded run that has this root or inner run; None if there is none."""
+        """Returns the recorded run to which the run with this id belongs; None if there is none."""
         root = None if run_id is None else self._root_of.get(run_id)
         return None if root is None else self._runs.get(root)
 
     def started(self, run_id: UUID, given: Any, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Notes that a root or inner run starts, and returns the recorded run that it is part of.
+        """Notes that a run starts, and returns the recorded run to which it belongs. It may be a root run
+        or a run in another one.
 
-        Returns None for runs that an explanation makes: they are not recorded.
+        Returns None for runs that an explanation makes, because they are not recorded.
         """
         if participation() is not None or {REPLAY_TAG, BASELINE_TAG} & set(event.get("tags") or ()):
             return None
@@ -107,8 +108,8 @@ class RecordedRuns:
             return self._open(run_id, given, event.get("metadata") or {})
         run = self._runs.get(root)
         if run is not None and not run.chat_known:
-            # When the first inner run starts, the history object exists, but no message has been written.
-            # So this is the moment to read the messages from before the run.
+            # When the first inner run starts, the history object exists but nothing has been written to
+            # it. So the messages from before the run are read now.
             run.chat_known = True
             try:
                 config = keep_chat(run.state, self._explainer.application)
@@ -118,16 +119,17 @@ class RecordedRuns:
         return run
 
     def model_started(self, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Notes a call of a model, and returns the recorded run that makes the call, or else None."""
+        """Notes a call of a model. Returns the recorded run that makes the call; None if there is
+        none."""
         run = self.of(event.get("parent_run_id"))
         if run is not None:
             self._root_of[event["run_id"]] = run.id
         return run
 
     def retrieval_started(self, run_id: UUID, query: str, event: Mapping[str, Any]) -> None:
-        """Notes that a retrieval starts; ``retrieval_ended`` records its documents.
+        """Notes that a retrieval starts. ``retrieval_ended`` records its documents.
 
-        A retrieval that is made inside another one is noted without a key and so is not recorded.
+        A retrieval that another retrieval makes is noted without a key, and is therefore not recorded.
         """
         if self.started(run_id, query, event) is None:
             return
@@ -144,21 +146,22 @@ class RecordedRuns:
             run.recording.queries.append(query)
 
     def finished(self, run_id: UUID, outputs: Any, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Stores the output of a recorded run whose root run ends, and returns the recorded run.
+        """Notes that a run ends. If it is the root run of a recorded run, stores its output and returns
+        the recorded run.
 
-        Returns None if the run that ends is an inner run.
+        Returns None if the run that ends is inside a root run.
         """
         run = self._runs.get(run_id)
         if run is None:
             return None
-        # A streamed run receives its input in chunks, so only the event of its end has the whole input.
+        # A streamed run gets its input in chunks. Only the event at its end has the whole input.
         run.given = copied(event["inputs"]) if "inputs" in event else run.given
         run.output = self._output(run, outputs)
         self._close(run)
         return run
 
     def failed(self, run_id: UUID) -> None:
-        """Forgets a recorded run whose root run failed; ignores the failure of an inner run."""
+        """Removes a recorded run if its root run failed. A failed run inside a root run is ignored."""
         run = self._runs.get(run_id)
         if run is not None:
             self._close(run)
@@ -166,7 +169,7 @@ class RecordedRuns:
                 del self._runs[run_id]
 
     def _output(self, run: RecordedRun, outputs: Any) -> Any:
-        """Returns the output of a run, as a ``Paused`` if its graph has stopped before the end."""
+        """Returns the output of a run; a ``Paused`` if the run's graph has stopped before its end."""
         if run.unknown is not None or not run.config.get("configurable", {}).get("thread_id"):
             return outputs
         try:

@@ -1,7 +1,5 @@
-"""This module names the classes whose objects are copied for each run, and those that all runs share.
-
-They are classes of LangChain and LangGraph.
-"""
+"""This module lists the classes of LangChain and LangGraph whose objects all runs share, and
+configures how other objects are copied for each run."""
 
 import sys
 
@@ -32,9 +30,9 @@ _LOADED_LATER = (
 
 
 def _shared() -> tuple[type, ...]:
-    """Returns the classes whose instances are not copied with an object that refers to them.
+    """Returns the classes whose instances are not copied together with an object that refers to them.
 
-    Such an instance has no state, or it is isolated in its own way.
+    Such an instance has no state, or another module isolates its state.
     """
     later = (getattr(sys.modules.get(module), name, None) for module, name in _LOADED_LATER)
     return (*_SHARED, *(each for each in later if isinstance(each, type)))

@@ -1,6 +1,6 @@
-"""This module stores the state that an application has just before an ordinary run.
+"""This module stores the state of an application just before an ordinary run.
 
-The replays that explain the run start from this state.
+The replays that explain the run start with this state.
 """
 
 from collections.abc import Mapping
@@ -42,11 +42,12 @@ def keep_state(state: State, application: Runnable[Any, Any], config: RunnableCo
 
 
 def keep_chat(state: State, application: Runnable[Any, Any]) -> RunnableConfig:
-    """Stores in ``state`` the messages of a ``RunnableWithMessageHistory``, before a run adds to them.
+    """Stores in ``state`` the messages of a ``RunnableWithMessageHistory``, before a run adds messages.
 
     Returns the configurable fields of the call without the history object; an empty config if no history
     is used. Call it in the context of an inner run, before the history is written. Raises the errors of
-    the history, and LookupError if only a part of the application is a ``RunnableWithMessageHistory``.
+    the history. Raises LookupError if the ``RunnableWithMessageHistory`` is only a part of the
+    application.
     """
     configurable = dict((var_child_runnable_config.get() or {}).get("configurable") or {})
     history, runnable = configurable.pop("message_history", None), _with_history(application)

@@ -1,8 +1,9 @@
-"""This module intercepts calls of retrievers: it records them in the baseline and serves them in replays.
+"""This module intercepts calls of retrievers. It records them in the baseline, and serves documents in
+replays.
 
-It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``. It also replaces the methods that they call,
-because an application may have stored ``retriever.invoke`` before the explanation: a call of that bound
-method does not use the replaced ``invoke``.
+It replaces ``invoke`` and ``ainvoke`` of ``BaseRetriever``, and also the methods that they call. The
+latter is needed because an application may have stored ``retriever.invoke`` before the explanation. A
+call of that stored method does not use the replaced ``invoke``.
 """
 
 import re
@@ -35,7 +36,7 @@ from .watching import is_heard
 def _entry(name: str, method: Any) -> Any:
     """Returns the replacement of ``invoke`` or ``ainvoke``.
 
-    In a replay that callback handlers observe, it sends them the events of a retriever as usual.
+    If callback handlers observe a replay, the replacement sends them the usual events of a retriever.
     """
 
     @wraps(method)
@@ -68,7 +69,7 @@ def _call(
 ) -> tuple[GoingOn, Asked[Found]] | None:
     """Returns the gate of the run in which the retriever is called, and the search request.
 
-    The gate records or serves the call. Returns None outside of runs.
+    The gate records or serves the retrieval. Returns None outside of runs.
     """
     part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:
@@ -105,8 +106,8 @@ def _implementation(name: str, method: Any) -> Any:
 def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Keys:
     """Returns two keys by which a replay finds the recorded result of a request.
 
-    The first contains the identity of the retriever; the second its class, its store and its settings.
-    The second key is for applications that make a new retriever in each run.
+    The first key contains the identity of the retriever. The second key contains its class, its store and
+    its settings, for applications that make a new retriever in each run.
     """
     request = described((query, arguments))
     store = getattr(retriever, "vectorstore", None)
@@ -118,18 +119,19 @@ def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Ke
 
 
 def named_key(name: str, query: object) -> Hashable:
-    """Returns the key of a retrieval that was seen only by its callback events."""
+    """Returns the key of a retrieval of which only the callback events are known."""
     return "named", name, str(query)
 
 
 class ServedRetriever(BaseRetriever):
-    """This retriever returns given documents, with the events of an ordinary retriever."""
+    """This retriever returns given documents, and sends the events of an ordinary retriever."""
 
     documents: list[Document]
 
     @classmethod
     def standing_in_for(cls, retriever: BaseRetriever, documents: list[Document]) -> "ServedRetriever":
-        """Returns a retriever of the documents, with the name, tags and metadata of another retriever."""
+        """Returns a retriever that returns the documents, with the name, tags and metadata of another
+        retriever."""
         return cls(
             name=retriever.get_name(),
             tags=retriever.tags,

@@ -49,20 +49,19 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     """This class explains the answers of a LangChain application, without changing the application.
 
     ``application``: any Runnable, or an object that LangChain can run, such as a function. A function
-    without parameters is called in each run, and must return the application. Retrievals are seen
+    without parameters is called in each run, and must return the application. Retrievals are recorded
     wherever the application calls a ``BaseRetriever`` or searches a ``VectorStore``, at any depth; wrap
     any other search in ``gate``. ``retrievers``: if given, only these instances are recorded and served,
     and all others retrieve as usual.
 
-    ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
+    ``question_of`` and ``answer_of`` read the question from the input and the answer from the output. By
     default they understand str, messages, dicts with the usual keys, and the output of an output parser
     that is the last step of a chain, such as ``JsonOutputParser``: ``json_path`` judges its entries.
-
     Raises InvalidInput for an object that answers no questions, such as a retriever, or a graph that is
     not compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in requests to models, and
-    serves only these; "retrieved" explains by all retrieved documents, also those that a compressing
+    serves only these. "retrieved" explains by all retrieved documents, also those that a compressing
     retriever drops, unless a handler recorded the run. ``on_new_query``: what a replay gets for a query
     that the baseline did not make: all retained documents ("kept", the default for chains), the retained
     documents among the results of a live retrieval ("filter", the default if models call tools), or an
@@ -76,15 +75,16 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     ``replay_bound``: limits a replay to this many times the requests to models, tool calls, retrievals
     and steps of the baseline; the answer of a replay that exceeds it is unknown. ``print_replays=True``
     also shows the printed output and the warnings of replays. By default only those of the first run are
-    shown; texts that a replay writes to stderr or to a log are always shown.
+    shown. Texts that a replay writes to stderr or to a log are always shown.
 
     Callbacks and tracers receive an explanation as one run, "rag_rule_explanation". It contains the
     application's own run and one run "rag_rule_replay" for each replay. The run of a replay ends after
     the answer was judged, and has the verdict. All runs in a replay have the tag "rag-rule-replay"; their
     metadata have ``Explanation.id`` and the id of the explained run. With ``trace_replays=False`` no
     tracer receives replays: not LangSmith, not OpenTelemetry, and no tracer that the application binds or
-    passes itself. Nor do the callbacks in the config of a call. Other callback handlers that the
-    application itself passes are called as usual, as they may be part of what it does.
+    passes itself. The callbacks in the config of a call do not receive them either. Other callback
+    handlers that the application itself passes are called as usual, because they may be part of the
+    application.
 
     The other settings are those of ``rag_rule_explainer.Explainer``. A ``max_concurrency`` in the config
     of a call replaces ``limiter`` and the default ``concurrency``. It limits the replays that run at the
@@ -92,19 +92,19 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     used.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
-    subsets of the recorded documents, which are served in place of retrievals. ``explain`` and
-    ``invoke`` use its sync methods if it has any, ``aexplain`` and ``ainvoke`` its async methods.
+    subsets of the recorded documents, which are served in place of retrievals. ``explain`` and ``invoke``
+    use its sync methods if it has any, ``aexplain`` and ``ainvoke`` its async methods.
 
     The state of LangChain's own classes is isolated: every run finds it as it was before the first run,
-    and its changes are lost after the run. These are message histories, the memories of
+    and its changes are lost after the run. These classes are message histories, the memories of
     langchain_classic, LangGraph's checkpointers and long-term stores, key-value stores, docstores, and
     vector stores. After ``explain`` and ``verify`` the state is unchanged; after ``invoke`` and
     ``stream`` it is as after one ordinary run.
 
-    State in memory is copied. From a history or a store that is not in memory, each entry that is used is
-    read once; then a run sees this entry, unless it has written the entry itself. Writes to a vector
-    store that cannot be copied are not carried out. Replays read caches of model replies but do not write
-    to them. A store that the application makes in a run belongs to that run. Not isolated are plain
+    State in memory is copied. Of a history or a store that is not in memory, each entry that is used is
+    read once. A run then finds this entry, unless the run itself has written it. Writes to a vector store
+    that cannot be copied are not carried out. Replays read caches of model replies but do not write to
+    them. A store that the application makes in a run belongs to that run. Not isolated are plain
     variables, files and databases of the application, and threads without the context of the run.
     """
 
@@ -133,7 +133,8 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
 
     @override
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Returns a copy with a copied application; both share the bound on concurrent replays.
+        """Returns a copy with a copied application. Both explainers share the limit on concurrent
+        replays.
 
         Raises InvalidInput if the application or a setting, such as a client, cannot be copied.
         """
@@ -156,20 +157,21 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         baseline: Any = None,
         **kwargs: Any,
     ) -> Explanation:
-        """Returns the rules of the answer to ``input``, blocking; see ``Explainer.explain``.
+        """Returns the rules of the answer to ``input``. Blocks until the search has ended; see
+        ``Explainer.explain``.
 
         ``documents``: documents, texts, or JSON objects of logged documents, which are served in place of
         every retrieval. ``add_documents``: documents added to the result of every retrieval. ``pinned``:
         ids of documents that are retained in every replay and appear in no rule. ``baseline``: a logged
-        answer (or output) to explain; if the application now answers otherwise, the explanation has a
-        warning. ``kwargs``: keyword arguments that every run of the application receives as a copy, such
-        as a graph's ``context=``.
+        answer (or output) to explain; if the application now answers differently, the explanation has a
+        warning. ``kwargs``: keyword arguments, such as a graph's ``context=``. Every run of the
+        application gets a copy of them.
 
-        Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
-        SourceLeak if a model was sent an omitted document, UnknownQuery if a replay made a new query with
-        ``on_new_query="error"``, and StateShared if the state of a run could not be isolated. Raises
-        InvalidInput for a keyword that the application does not take and that is similar to a keyword of
-        this method or a setting. Also raises the errors of ``Explainer.explain``.
+        Raises NoSourcesCaptured if no retrieval was recorded, ReplayMissedGate if a replay did not
+        retrieve, SourceLeak if a model was sent an omitted document, UnknownQuery if a replay made a new
+        query with ``on_new_query="error"``, and StateShared if the state of a run could not be isolated.
+        Raises InvalidInput for a keyword that the application does not accept and that is similar to a
+        keyword of this method or a setting. Also raises the errors of ``Explainer.explain``.
         """
         question = QuestionOptions(documents, add_documents, pinned, baseline)
 
@@ -208,11 +210,12 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         config: RunnableConfig | None = None,
         **kwargs: Any,
     ) -> Verification:
-        """Returns whether one rule of the answer to ``input`` holds, blocking; see ``Explainer.verify``.
+        """Returns whether one rule of the answer to ``input`` holds. Blocks until the rule is tested; see
+        ``Explainer.verify``.
 
-        ``antecedent``: the ids of the rule's sources. ``kind``: says whether the rule is about retaining
-        or about omitting these sources. The other arguments are those of ``explain``. Raises InvalidInput
-        for an id that no retrieved document has.
+        ``antecedent``: the ids of the rule's sources. ``kind``: "retention" if the rule is about
+        retaining these sources, "omission" if it is about omitting them. The other arguments are those of
+        ``explain``. Raises InvalidInput for an id that no retrieved document has.
         """
         question = QuestionOptions.taken_from(kwargs)
 
@@ -250,7 +253,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         assuming: Assumptions | None = None,
         **kwargs: Any,
     ) -> Estimate:
-        """Returns the estimated cost of explaining the answer: the least, the typical and the highest.
+        """Returns the estimated cost of explaining the answer: the lowest, the typical and the highest.
 
         The application runs until it would send retrieved documents to a model. Earlier requests to
         models, for example to rewrite the question, are really made; the estimate says what they cost.
@@ -262,18 +265,20 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
 
     @property
     def retrievers(self) -> tuple[object, ...]:
-        """Returns the only retrievers that are recorded and served; empty if all of them are."""
+        """Returns the only retrievers that are recorded and served; an empty tuple if all retrievers
+        are."""
         return self._manner.retrievers
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Returns the finish reasons by which a reply counts as complete, besides the usual ones."""
+        """Returns the further finish reasons with which a reply counts as complete."""
         return self._manner.accepts
 
     def recorded_call(
         self, given: Any, config: RunnableConfig | None, trace: TracedExplanation
     ) -> Call[Found]:
-        """Returns a call about an ordinary run that a handler recorded; the run is not repeated."""
+        """Returns a call that explains an ordinary run which a handler recorded. The run is not
+        repeated."""
         return self._calls.of(given, config, trace)
 
     @property
@@ -284,7 +289,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
 
 
 def _instance_of(retriever: object) -> object:
-    """Returns the retriever without the ``RunnableBinding`` objects that wrap it and add a config."""
+    """Returns the retriever without the ``RunnableBinding`` objects around it, which add a config."""
     while isinstance(retriever, RunnableBinding):
         retriever = cast("RunnableBinding[Any, Any]", retriever).bound
     return retriever

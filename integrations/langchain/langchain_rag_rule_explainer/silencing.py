@@ -1,8 +1,8 @@
 """This module hides replays from all tracers if the setting ``trace_replays`` is False.
 
 A tracer may be bound to a chain or to a model, or be passed by the application's own code. LangChain
-gives all tracers to a callback manager, where this module removes them. Handlers that are not tracers
-stay, as they may be part of the application.
+gives all tracers to a callback manager, and this module removes them there. Handlers that are no tracers
+stay, because they may be part of the application.
 """
 
 import re
@@ -24,7 +24,7 @@ _OF_APPLICATIONS = (
     RootListenersTracer,
     RunCollectorCallbackHandler,
 )
-"""Tracers that are not removed, because they report runs to the application and not to a service."""
+"""Tracers that are not removed, because they report runs to the application instead of a service."""
 
 
 def _is_silenced(handler: BaseCallbackHandler) -> bool:

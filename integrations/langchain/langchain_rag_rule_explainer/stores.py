@@ -25,8 +25,9 @@ def searching(
 ) -> Any:
     """Returns the replacement of a store's search method.
 
-    ``shape``: how to read and make results; by default documents, with scores if the name says so.
-    ``is_async``: None if it is read from the name and the method.
+    ``shape``: how to read and make results. By default, results are documents, with scores if the name of
+    the method contains "score". ``is_async``: True for an async method; None to find this out from the
+    name and the method.
     """
     if is_async is None:
         is_async = is_async_search(name) or inspect.iscoroutinefunction(method)
@@ -59,7 +60,7 @@ def searching(
 
 
 def is_async_search(name: str) -> bool:
-    """Returns True for names such as ``asearch`` and ``asimilarity_search``."""
+    """Returns True for the name of an async search, such as ``asearch`` or ``asimilarity_search``."""
     return name.startswith(("asearch", "asimilarity", "amax_marginal", "ahybrid", "asemantic"))
 
 

@@ -59,16 +59,17 @@ async def _awhole(call: Call[Found]) -> AsyncIterator[Any]:
 
 
 def _is_streamed(application: Runnable[Any, Any]) -> bool:
-    """Returns whether the output can be streamed in chunks.
+    """Returns True iff the output can be streamed in chunks.
 
-    A graph alone can be streamed by ``GraphStream``. A chain that ends with a graph cannot: the chunks
-    do not add up to its output.
+    A graph that is the whole application can be streamed by ``GraphStream``. A chain that ends with a
+    graph cannot, because the chunks do not add up to its output.
     """
     return graph_in(application) is not None or streams_its_output(application)
 
 
 def streams_its_output(application: Runnable[Any, Any]) -> bool:
-    """Returns whether the chunks add up to the output. Those of a graph do not: they update its state."""
+    """Returns True iff the chunks add up to the output. The chunks of a graph do not: they are updates
+    of its state."""
     while isinstance(application, (RunnableBinding, RunnableSequence)):
         application = (
             application.last if isinstance(application, RunnableSequence) else application.bound  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]

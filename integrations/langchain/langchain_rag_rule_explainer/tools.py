@@ -1,4 +1,5 @@
-"""This module notes which tools a run calls, and replaces the tools in ``stub_tools`` by stubs."""
+"""This module notes which tools a run calls. It replaces the tools in the setting ``stub_tools`` by
+stubs."""
 
 import re
 from functools import wraps
@@ -15,7 +16,7 @@ from .reading import texts_in
 
 
 class StubTool(BaseTool):
-    """This tool returns a given result, with the events and the message of an ordinary tool."""
+    """This tool returns a given result. It sends the events and makes the message of an ordinary tool."""
 
     result: Any
 
@@ -57,7 +58,8 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _noted(result: Any) -> Any:
-    """Returns the result of a tool, and notes its texts as texts of this run that are no sources."""
+    """Returns the result of a tool. Notes the texts in it, so that they are not taken for texts of
+    sources."""
     run = participation()
     if run is not None:
         run.made.extend(texts_in(result))

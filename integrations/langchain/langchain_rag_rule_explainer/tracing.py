@@ -1,4 +1,5 @@
-"""This module reports an explanation and each replay as runs to LangChain's callbacks and tracers."""
+"""This module reports an explanation and each of its replays as runs to LangChain's callbacks and
+tracers."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import ExitStack, contextmanager
@@ -55,30 +56,33 @@ _MOST_RULES = 50
 
 
 def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> RunnableConfig:
-    """Returns the config of the root run of an explanation, with the root run's name and metadata."""
+    """Returns the config of the root run of an explanation. It has the name and the metadata of the
+    root run."""
     check_config(config)
     marks: RunnableConfig = {"metadata": dict(trace.marks)}
     return {"run_name": EXPLANATION, **merge_configs(config or {}, marks)}
 
 
 def why_unheard(config: RunnableConfig) -> Unheard:
-    """Returns which tracing services would not receive runs with this config, and why; blocks shortly."""
-    # LangSmith is off in this block. Otherwise LangChain would make a new tracer, whose client would keep
-    # the process from exiting.
+    """Returns which tracing services would not receive runs with this config, and why. Blocks for a
+    short time."""
+    # LangSmith is off in this block. Otherwise LangChain would make a new tracer, whose client would
+    # prevent the process from exiting.
     with langsmith.silenced():
         handlers = get_callback_manager_for_config(ensure_config(config)).handlers
     clients = [each.client for each in handlers if isinstance(each, LangChainTracer)]
-    # Some tracers, such as OpenInference's, add themselves to every callback manager, so they are among
-    # the handlers. They have a method ``get_span``.
+    # Some tracers, such as OpenInference's, add themselves to every callback manager and are then among
+    # the handlers. They are recognised by their method ``get_span``.
     tracers = [getattr(each, "_tracer", None) for each in handlers if hasattr(each, "get_span")]
     return unheard(tracers, clients)
 
 
 @contextmanager
 def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
-    """Makes the root run of an explanation the current one, and adds its metadata at the end.
+    """Makes the root run of an explanation the current run in the block, and adds its metadata at the
+    end.
 
-    ``config``: the config that the root run passes to the runs inside it.
+    ``config``: the config that the root run passes to the runs in it.
     """
     handlers, run_id = _handlers(config), _run_id(config)
     known = _span_of(handlers, run_id)
@@ -96,10 +100,11 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 def beside_root(
     config: RunnableConfig, trace: TracedExplanation, nobody: Unheard
 ) -> Generator[None, None, None]:
-    """Adds metadata to the root run of a stream at the end, without changing the consumer's context.
+    """Adds metadata to the root run of a stream at the end of the block. The consumer's context is not
+    changed.
 
-    ``nobody``: the result of ``why_unheard``: the tracing services that would not receive the runs. It is
-    noted in ``trace``, for the replays.
+    ``nobody``: the tracing services that would not receive the runs, as ``why_unheard`` returns them.
+    They are noted in ``trace``, for the replays.
     """
     note(trace, nobody)
     handlers, run_id = _handlers(config), _run_id(config)
@@ -116,7 +121,8 @@ def as_one_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Returns the result of ``work``, which is called in a new root run: its runs are children of it."""
+    """Calls ``work`` in a new root run, and returns its result. The runs that ``work`` makes are
+    children of the root run."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -136,7 +142,7 @@ async def as_one_async_run(
     config: RunnableConfig | None,
     trace: TracedExplanation | None = None,
 ) -> T:
-    """Calls async ``work`` as ``as_one_run`` calls sync work, in the caller's event loop."""
+    """Returns the same as ``as_one_run``, for an async ``work`` and in the caller's event loop."""
     trace, found = trace or TracedExplanation(), list[T]()
 
     async def explaining(_given: Any, config: RunnableConfig) -> Any:
@@ -151,7 +157,7 @@ async def as_one_async_run(
 
 
 def _summary(found: Any) -> dict[str, Any]:
-    """Returns the output of an explanation's run for tracers.
+    """Returns the output that tracers get for the run of an explanation.
 
     It has only rules and counts, and no texts of sources, because traces may be sent to other machines.
     """
@@ -161,9 +167,9 @@ def _summary(found: Any) -> dict[str, Any]:
 
 
 def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], T]) -> T:
-    """Makes a replay inside a new run, and returns the replay's output.
+    """Makes a replay in a new traced run, and returns the replay's output.
 
-    The new run ends once the answer was judged. No run is made if no handler would observe it.
+    The traced run ends after the answer was judged. It is not made if no handler would observe it.
     """
     replay = current_replay()
     if replay is None or not is_heard(config):
@@ -181,7 +187,7 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
 async def areplayed(
     config: RunnableConfig, question: str, invoke: Callable[[RunnableConfig], Awaitable[T]]
 ) -> T:
-    """Makes a replay as ``replayed`` does, in the caller's event loop."""
+    """Returns the same as ``replayed``, for an async ``invoke`` and in the caller's event loop."""
     replay = current_replay()
     if replay is None or not is_heard(config):
         with without_ambient_config():
@@ -206,8 +212,8 @@ def _output(outcome: Outcome) -> dict[str, Any]:
 def _alone(run: _Run) -> Generator[_Run, None, None]:
     """Yields one copy of the run for each of its handlers.
 
-    The end of the run is reported to each copy separately: if a handler raises, the other handlers still
-    receive the end.
+    The end of the run is reported to each copy separately. If one handler then raises an error, the other
+    handlers still receive the end.
     """
     for handler in run.handlers:
         alone = copy(run)
@@ -244,7 +250,7 @@ def _aending(run: AsyncCallbackManagerForChainRun) -> Callable[[Outcome], Awaita
 
 
 def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: TraceMarks) -> None:
-    """Adds metadata to a run that has not ended, in every tracer that records the run."""
+    """Adds metadata to a run that has not ended yet, in every tracer that records the run."""
     for handler in handlers:
         run: Any = handler.run_map.get(str(run_id)) if isinstance(handler, BaseTracer) else None
         if run is not None:
@@ -256,7 +262,7 @@ def _mark(handlers: Iterable[Any], run_id: UUID | None, marks: TraceMarks) -> No
 
 @contextmanager
 def _current(handlers: Iterable[Any], run_id: UUID) -> Generator[None, None, None]:
-    """Makes the span of a run the current span, if a tracer has made a span for the run."""
+    """Makes the span of a run the current span in the block, if a tracer has made a span for the run."""
     span = _span_of(handlers, run_id)
     if span is None:
         yield

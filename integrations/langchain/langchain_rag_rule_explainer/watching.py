@@ -1,4 +1,4 @@
-"""This module records the requests and replies of models in one run, from LangChain's events."""
+"""This module records the requests to models and their replies in one run, from LangChain's events."""
 
 import logging
 import sys
@@ -28,23 +28,23 @@ from rag_rule_explainer.instrumentation.stopping import Enough
 from .reading import tokens
 
 _NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
-"""Types of content blocks that are text, or that the user is not shown.
-
-A message with a block of another type has more than its text. "refusal" is checked separately."""
+"""Types of content blocks that are text, or that the user is not shown. A message with a block of
+another type has more than its text. Refusals are also checked separately."""
 _CALLING = ("tool_call", "tool_use", "function_call", "tool_call_chunk", "input_json_delta")
 
 
 _REPEATED = frozenset({"tool_calls", "function_call"})
 """Keys of a message's ``additional_kwargs`` that repeat its tool calls."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
-"""Parameters of a call of a model that concern only the transport, not the text that the model gets."""
+"""Parameters of a call of a model that concern only the transport, and not the text that the model
+gets."""
 
 
 class Watch(UsageMetadataCallbackHandler):
     """A ``Watch`` records the requests of one run to models, the tokens spent, and faults of the replies.
 
-    While it is set in ``watching``, LangChain adds it to every run in the same context. So it also sees
-    models that the application calls without a config.
+    While it is set in the context variable ``watching``, LangChain adds it to every run in the same
+    context. So it also records models that the application calls without a config.
     """
 
     run_inline = True  # called in the context of the model's caller, where ``inside_retrieval`` is set
@@ -65,13 +65,14 @@ class Watch(UsageMetadataCallbackHandler):
     @property
     @override
     def ignore_chain(self) -> bool:
-        """Returns True without LangGraph: chain events are used only for the step numbers of graphs."""
+        """Returns True without LangGraph, because the events of chains are used only for the step
+        numbers of graphs."""
         return "langgraph" not in sys.modules
 
     @property
     @override
     def ignore_retriever(self) -> bool:
-        """Returns True, because retrievals are recorded by interception."""
+        """Returns True, because retrievals are recorded by the replaced methods instead of events."""
         return True
 
     @property
@@ -121,7 +122,7 @@ class Watch(UsageMetadataCallbackHandler):
         super().on_llm_end(response, **kwargs)
         streamed = kwargs.get("run_id") in self._streamed
         for batch in response.generations:
-            if not batch:  # LangChain allows a reply without generations; it counts as empty
+            if not batch:  # LangChain allows a reply without generations, which counts as empty.
                 self.fault = self.fault or EMPTY
             for generation in batch:
                 self._replied(cast("Generation", generation), response.llm_output, streamed=streamed)
@@ -139,10 +140,10 @@ class Watch(UsageMetadataCallbackHandler):
 
     def _asked(self, run_id: UUID | None, text: str, sent: str) -> None:
         if inside_retrieval.get():
-            # A retriever called the model, for example to rerank. Its requests are not recorded, because
-            # they do not show which documents the answering model was sent.
+            # A retriever called the model, for example to rerank documents. Such requests do not show
+            # which documents the answering model got, so they are not recorded.
             return
-        # Without raise_error, LangChain would only log an exception of this handler; the check could then
+        # Without ``raise_error``, LangChain would only log an error of this handler. The check could then
         # not stop the request.
         self.raise_error = bool(self.exchanges.before_sending)
         self.exchanges.ask(run_id, text, sent)
@@ -169,19 +170,20 @@ register_configure_hook(watching, inheritable=True)
 
 @contextmanager
 def watched_by(watch: Watch) -> Generator[None, None, None]:
-    """Makes ``watch`` record the models that are called in this context."""
+    """Makes ``watch`` record the models that are called in this context during the block."""
     token = watching.set(watch)
     try:
         yield
     finally:
-        # The garbage collector may end an abandoned stream in another context. There the token is
-        # invalid, and there is nothing to reset.
+        # The garbage collector may end an abandoned stream in another context. The token is invalid
+        # there, and there is nothing to reset.
         with suppress(ValueError):
             watching.reset(token)
 
 
 def is_heard(config: RunnableConfig | None) -> bool:
-    """Returns whether a handler other than a ``Watch``, such as a tracer, observes runs of the config."""
+    """Returns True iff a handler other than a ``Watch``, such as a tracer, observes runs with this
+    config."""
     handlers = CallbackManager.configure(ensure_config(config).get("callbacks")).handlers
     return not all(isinstance(each, Watch) for each in handlers)
 
@@ -210,7 +212,7 @@ def _spoken(message: BaseMessage) -> str:
 def said_in(generation: Generation, output: object = None, *, streamed: bool = False) -> Said:
     """Returns the reply in a generation.
 
-    ``output``: the metadata of the whole result, which say for example that the prompt was blocked.
+    ``output``: the metadata of the whole result. It may say, for example, that the prompt was blocked.
     ``streamed``: True if the reply was received in chunks.
     """
     message = generation.message if isinstance(generation, ChatGeneration) else None
@@ -222,14 +224,14 @@ def said_in(generation: Generation, output: object = None, *, streamed: bool = F
     kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
     calls = message.tool_calls or message.invalid_tool_calls if isinstance(message, AIMessage) else []
     return Said(
-        # A plain str, because LangChain's subclass of str cannot be stored.
+        # LangChain's subclass of str cannot be stored, so the text is converted to a plain str.
         str(generation.text if message is None else message.text),
         reason,
         calls=bool(calls or extra.get("function_call") or kinds.intersection(_CALLING)),
         refuses=bool(extra.get("refusal")) or "refusal" in kinds,
         more=bool(extra.get("audio")) or not kinds <= {*_NO_ANSWER, *_CALLING, "None"},
-        # LangChain's packages for providers set "model_provider" and always report a finish reason. So a
-        # missing finish reason means that the reply was cut off.
+        # LangChain's packages for providers set "model_provider" and always report a finish reason. If
+        # the finish reason is missing, the reply was cut off.
         reports="model_provider" in known and (streamed or "finish_reason" in known),
     )
 

@@ -1,7 +1,7 @@
 """This module isolates writes to vector stores, so that no replay changes a store.
 
-A store in memory is copied for each run that writes to it. Writes to any other store are not carried
-out. If the run then searches this store, an error is raised, because the right result cannot be known.
+A store in memory is copied for each run that writes to it. Writes to any other store are not carried out.
+If the run then searches this store, an error is raised, because the right result cannot be known.
 """
 
 import re
@@ -30,16 +30,16 @@ _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 
 
 class HeldBack(MethodsOverlay):
-    """This overlay replaces the methods of a vector store that write, so that they do nothing.
+    """This overlay replaces the writing methods of a vector store, so that they do nothing.
 
-    Only in a run of the user (not a replay) do they write to the real store.
+    In a run that the user made (no replay), they write to the real store.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real, state)
         self._after_live = state.first is not None and state.first.live
-        # Shared by all runs. Not empty once the user's own run has searched the store after a write: then
-        # the search saw the write, and a replay that writes is refused.
+        # All runs share this list. It is not empty if the user's own run has searched the store after a
+        # write. The search then found what was written, so a replay that writes to the store is refused.
         self._searched: list[bool] = state.aside.setdefault(("searched", key), [])
         self._wrote = False
 
@@ -47,8 +47,8 @@ class HeldBack(MethodsOverlay):
     def attribute(self, name: str) -> Any:
         """Returns the attribute of the store. A method that writes is replaced by one that does nothing.
 
-        Raises StateShared for a method that reads if what it would find, without the writes that were
-        left out, cannot be known.
+        Raises StateShared for a method that reads, if its right result cannot be known because writes
+        were not carried out.
         """
         if name in self._replaced:
             return self._replaced[name]
@@ -65,7 +65,8 @@ class HeldBack(MethodsOverlay):
             self._searched.append(True)
         elif self._wrote:
             raise self._refusal()
-        elif self._after_live and not SEARCHES.fullmatch(name):  # searches are served from the recording
+        # Searches are served from the recording, so only other reading methods are refused.
+        elif self._after_live and not SEARCHES.fullmatch(name):
             raise shared_state(
                 f"a {type(self._real).__name__} holds what the first run wrote, and cannot be copied"
             )

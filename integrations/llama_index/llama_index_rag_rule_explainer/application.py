@@ -74,9 +74,9 @@ EMPTY_ANSWER = "no model was asked: without nodes, LlamaIndex answers with a con
 
 @dataclass(frozen=True, slots=True)
 class LlamaIndexApplication(Application[Found]):
-    """This class runs and watches a LlamaIndex application for an explanation.
+    """This class runs and records a LlamaIndex application for an explanation.
 
-    ``entry``: runs the engine, workflow or function. ``standstills``: what was seen of workflows that
+    ``entry``: runs the engine, workflow or function. ``standstills``: what was observed of workflows that
     wait for an event.
     """
 
@@ -170,7 +170,8 @@ class LlamaIndexApplication(Application[Found]):
     @override
     def copied(self, given: Any) -> Any:
         if isinstance(given, Mapping):
-            # Memories and stores are not copied, because replaced methods isolate every use of them.
+            # Memories and stores are not copied, because the methods that replace theirs isolate every
+            # use of them.
             arguments = cast("Mapping[str, Any]", given)
             return {
                 key: value if isinstance(value, _REMEMBERING) else copied(value)
@@ -190,18 +191,18 @@ class LlamaIndexApplication(Application[Found]):
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
         failed, failed_before = _failures(run), _failures(first)
         if failed and not failed_before:
-            # Some engines continue after a failure, for example without the answer to a sub-question.
-            # Such an answer cannot be compared with the baseline's.
+            # Some engines continue after a model failed, for example without the answer to a
+            # sub-question. Their answer cannot be compared with the baseline's, so an error is raised.
             raise unusable(f"{MODEL_FAILED}: {failed[0]}", run.watch, passing=True)
-        # No requests in the first run would mean that the models never report requests. Then their
-        # absence in the replay says nothing.
+        # If the first run has no requests either, the models never report requests. Their absence in the
+        # replay then means nothing.
         if first.watch.requests and not run.watch.requests:
             yield EMPTY_ANSWER
 
     @override
     def shown(self, captured: Captured[Found]) -> Iterable[str]:
         # A synthesizer shows all its nodes to the model. It may split them into chunks that are too small
-        # to be recognised in requests, so their sources are named by this method.
+        # to be recognised in requests. So this method names the sources of all its nodes as shown.
         batches = zip(captured.retrievals, captured.batches, strict=True)
         return {
             source.id for asked, batch in batches if is_engine(asked.retriever) for source, _ in batch
@@ -248,13 +249,15 @@ class LlamaIndexApplication(Application[Found]):
 
 @cache
 def _installed() -> str:
-    """Returns the version of llama-index-core, cached: reading it takes as long as a quick replay."""
+    """Returns the version of llama-index-core. It is cached, because reading it takes as long as a
+    quick replay."""
     return version("llama-index-core")
 
 
 @contextmanager
 def _tagged(kept: Sequence[Source] | None) -> Generator[None, None, None]:
-    """Tags all events and spans inside the block as those of the baseline or of a replay."""
+    """Tags all events and spans in the block as those of the baseline or of a replay. ``kept``: the
+    retained sources of the replay; None for the baseline."""
     tags: dict[str, Any] = {BASELINE_TAG: True}
     if kept is not None:
         replay = current_replay()

@@ -62,7 +62,7 @@ def explained(
 def explained(
     engine: Engine | RuleExplainer, predicate: PredicateLike | None = None, **parameters: Any
 ) -> Any:
-    """Returns an engine with the same responses, to which rules are attached.
+    """Returns an engine with the same responses as ``engine``, to which rules are attached.
 
     The rules are ``response.metadata["rag_rules"]``. A streamed response has them after its stream has
     ended.
@@ -90,7 +90,8 @@ def explained(
 
 
 def _kind_of(application: Any) -> type[Any]:
-    """Returns the class of an engine. If the application is a class, every run makes an engine of it."""
+    """Returns the class of an engine. If the application is itself a class, every run makes an engine
+    of it."""
     return application if isinstance(application, type) else type(application)
 
 
@@ -116,7 +117,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
             return with_rules(self.explainer, call.answered())
         try:
             begun = Pieces.of(call)
-        except Exception as failed:  # every kind is checked, because the engine may raise any error
+        except Exception as failed:  # The engine may raise any error, so all kinds are checked.
             if not call.is_async_only(failed):
                 raise
             return with_rules(self.explainer, self.explainer.live_call(given).answered())
@@ -125,7 +126,8 @@ class ExplainedQueryEngine(BaseQueryEngine):
         response = StreamingResponse(
             cast("Any", None), begun.response.source_nodes, dict(begun.response.metadata or {})
         )
-        # If the caller drops the response without reading it, its slot of the limiter is still freed.
+        # If the caller drops the response without reading it, its slot of the limiter must still be
+        # freed.
         weakref.finalize(response, begun.close)
         response.response_gen = cast("Any", pieces_with_rules(begun, response))
         return response
@@ -142,7 +144,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
-        """Returns the engine's response without rules, because the caller has chosen the nodes."""
+        """Returns the engine's response without rules, because the caller has chosen the nodes itself."""
         return self._engine.synthesize(query_bundle, nodes, additional_source_nodes)
 
     @override
@@ -152,7 +154,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> RESPONSE_TYPE:
-        """Returns the engine's response without rules, in the caller's event loop."""
+        """Returns the same as ``synthesize``, in the caller's event loop."""
         return await self._engine.asynthesize(query_bundle, nodes, additional_source_nodes)
 
     @property
@@ -192,7 +194,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
         return inside(as_response(output, self.explainer.text_of(output)))
 
     def _given(self, query_bundle: QueryBundle) -> Any:
-        # Agents and functions receive the text of the question; only query engines take a QueryBundle.
+        # Only query engines accept a QueryBundle. Agents and functions get the text of the question.
         engine = self.explainer.application
         return query_bundle if isinstance(engine, BaseQueryEngine) else query_bundle.query_str
 
@@ -204,16 +206,17 @@ class ExplainedWorkflow(ExplainedQueryEngine):
     """
 
     def __getattr__(self, name: str) -> Any:
-        # While the object is copied, ``explainer`` is not set yet, and reading it would recurse for ever.
+        # While the object is being copied, ``explainer`` is not set yet. Reading it would call this
+        # method again and again.
         if name == "explainer" or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.explainer.application, name)
 
     def run(self, *positional: Any, **named: Any) -> ExplainedRun:
-        """Starts a run with the arguments of the workflow's own ``run``, and returns it.
+        """Starts a run with the arguments of the workflow's own ``run``, and returns the run.
 
-        Awaiting the run returns the workflow's result with its rules. ``stream_events`` of the run yields
-        its events. A result without metadata is returned inside an ``Explained``.
+        Awaiting the run returns the workflow's result with its rules. The method ``stream_events`` of the
+        run yields the events. A result without metadata is returned in an ``Explained``.
         """
         given = by_name(_kind_of(self.explainer.application), positional, named)
         is_code = participation() is not None

@@ -1,4 +1,5 @@
-"""This module gives every run its own copy of the attributes in which LlamaIndex's objects keep state."""
+"""This module gives each run its own copy of those attributes in which objects of LlamaIndex keep
+state."""
 
 import re
 from collections.abc import Mapping
@@ -33,9 +34,9 @@ ROOTS = (
 
 
 def _said(thing: Any, attributes: Mapping[str, Any]) -> Any:
-    """Returns the conversations of a simple chat store as JSON-like data; None for other objects.
+    """Returns the conversations in a simple chat store as JSON-like data; None for other objects.
 
-    They are part of the explained state, because answers depend on them.
+    Answers depend on the conversations, so they belong to the explained state.
     """
     if not issubclass(type(thing), SimpleChatStore):
         return None

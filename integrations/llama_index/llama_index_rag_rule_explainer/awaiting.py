@@ -1,8 +1,8 @@
 """This module makes ``aquery`` and ``achat`` wait until the rules are attached to their response.
 
 LlamaIndex reports the end of a run to span handlers by a sync call, in which a handler cannot await the
-explanation. So the handler registers a callback by ``before_return``, and the replaced ``aquery`` or
-``achat`` awaits the callback before it returns.
+explanation. So the handler registers a callback by ``before_return``. The methods that replace ``aquery``
+and ``achat`` await the callback before they return.
 """
 
 import re
@@ -17,7 +17,8 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception, Pat
 
 @dataclass(slots=True, eq=False)
 class Entered:
-    """An ``Entered`` is a running call of ``aquery`` or ``achat``, with callbacks to await at its end."""
+    """An ``Entered`` is a call of ``aquery`` or ``achat`` that is running. ``awaited``: the callbacks
+    to await at its end."""
 
     engine: object
     awaited: list[Callable[[], Awaitable[None]]] = field(
@@ -47,7 +48,8 @@ def _entry(_name: str, method: Any) -> Any:
         entered = Entered(engine)
         token = _entered.set(entered)
         try:
-            # LlamaIndex's decorator reads the engine for its span from the bound method, so it is bound.
+            # LlamaIndex's decorator gets the engine for its span from the bound method, so the method is
+            # bound.
             response = await method.__get__(engine, type(engine))(*args, **kwargs)
         finally:
             entered.returned = True

@@ -1,4 +1,4 @@
-"""This module converts documents that the caller passes to LlamaIndex nodes."""
+"""This module turns documents that the caller passes into LlamaIndex nodes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
@@ -12,13 +12,13 @@ from rag_rule_explainer.instrumentation.searches.users_documents import as_items
 from .nodes import Found, copy_of, identify, node_of
 
 DocumentLike: TypeAlias = "BaseNode | NodeWithScore | Source | Mapping[str, Any] | str"
-"""The types that a caller may pass as a document; a mapping is a logged JSON object."""
+"""The types that a caller may pass as a document. A mapping is a logged JSON object."""
 
 
 def documents_as_found(given: Iterable[DocumentLike]) -> list[Found]:
-    """Returns the documents as nodes that a search could have found.
+    """Returns the documents as nodes, as if a search had found them.
 
-    Raises InvalidInput if there are no documents, for duplicates, and for an object of another type.
+    Raises InvalidInput if there are none, if a document occurs twice, and for an object of another type.
     """
     return as_items(given, _lifted, identify, "TextNode")
 

@@ -1,7 +1,7 @@
 """This module isolates chat stores: every run finds the conversations as they were before the first run.
 
-A store keeps one conversation for each key. ``SimpleChatStore`` has them in an attribute, and each run
-has a copy of this attribute. For any other store, the messages of a key are read once, and all methods
+A store keeps one conversation for each key. ``SimpleChatStore`` keeps them in an attribute, and each run
+has a copy of this attribute. Of any other store, the messages of a key are read once, and all methods
 work on copies of these messages. ``AsyncDBChatStore``, which ``Memory`` uses, also distinguishes active
 and archived messages.
 """
@@ -36,15 +36,13 @@ Message: TypeAlias = tuple[ChatMessage, MessageStatus]
 
 @dataclass(slots=True, eq=False)
 class ChatsByKey:
-    """This class holds a chat store's messages by key, each with its status (active or archived)."""
+    """This class holds the messages of a chat store by key, each with its status (active or archived)."""
 
     of: dict[str, list[Message]] = field(default_factory=dict[str, list[Message]])
 
     def put(self, key: str, messages: list[Message]) -> list[Message]:
-        """Stores copies of the messages, unless the key has messages already.
-
-        Returns the messages that are then stored under the key.
-        """
+        """Stores copies of the messages, unless the key already has messages. Returns the messages
+        that the key then has."""
         return self.of.setdefault(key, _copied(messages))
 
 
@@ -75,7 +73,8 @@ def _is_simple(store: object) -> bool:
 
 
 def _is_in_memory(store: object) -> bool:
-    """Returns True iff the store is in memory. That is so if a ``Memory`` was made without a database."""
+    """Returns True iff the store is in memory. A ``Memory`` that was made without a database has such
+    a store."""
     if not isinstance(store, SQLAlchemyChatStore):
         return False
     engine: object = store._async_engine  # pyright: ignore[reportPrivateUsage] -- there is no public way
@@ -106,9 +105,11 @@ def _using(
 
 
 def _done(name: str, messages: list[ChatMessage], given: dict[str, Any]) -> Any:
-    """Does to ``messages`` what a method of a chat store would do, and returns the method's result.
+    """Does what a method of a chat store would do, but with ``messages``, and returns the method's
+    result.
 
-    ``messages``: the run's own messages of the key; they are changed in place. ``given``: the arguments.
+    ``messages``: this run's own messages of the key, which are changed in place. ``given``: the arguments
+    of the method.
     """
     if name == "get_messages":
         return _copied(messages)
@@ -174,7 +175,7 @@ def _done_in_database(name: str, messages: list[Message], given: dict[str, Any])
 def _own(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns the run's own messages of a key; yields the calls that read them from the real store."""
+    """Returns this run's own messages of a key. Yields the calls that read them from the real store."""
     own: ChatsByKey = state.own(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in own.of:
         own.put(key, (yield from _first(state, store, key, statuses=statuses)))
@@ -184,7 +185,8 @@ def _own(
 def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
-    """Returns the messages of a key from before the first run; yields the calls that read them."""
+    """Returns the messages of a key from before the first run. Yields the calls that read them from
+    the real store."""
     before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in before.of:
         if statuses:

@@ -13,7 +13,8 @@ from .streaming import AsyncPieces, Pieces
 
 
 class ExplainedChatStream(StreamingAgentChatResponse):
-    """This class is a streamed chat response; after the end of the stream, ``metadata`` has the rules."""
+    """This class is a streamed chat response. After the end of the stream, its ``metadata`` has the
+    rules."""
 
     metadata: dict[str, Any] | None = None
     _begun: Pieces | None = None
@@ -38,12 +39,13 @@ class ExplainedChatStream(StreamingAgentChatResponse):
     @property
     @override
     def response_gen(self) -> Any:
-        """Returns the pieces of the answer; once the stream has ended, the whole answer as one piece."""
+        """Returns the pieces of the answer as they arrive. After the stream has ended, returns the
+        whole answer as one piece."""
         if self._begun is None:
             raise RuntimeError("this stream is async; iterate over async_response_gen()")
         if self.is_done:
             return iter([self.response])
-        # A second access returns the same iterator, so it continues the stream.
+        # A second access returns the same iterator, which continues the stream.
         self._reading = self._reading or self._pieces(self._begun)
         return self._reading
 
@@ -55,7 +57,7 @@ class ExplainedChatStream(StreamingAgentChatResponse):
 
     @override
     async def async_response_gen(self) -> AsyncGenerator[str, None]:
-        """Yields the pieces of the answer, in the caller's event loop."""
+        """Yields the pieces of the answer as they arrive, in the caller's event loop."""
         if self._abegun is None:
             raise RuntimeError("this stream is sync; iterate over response_gen")
         if self.is_done:
@@ -81,7 +83,7 @@ async def apieces_with_rules(begun: AsyncPieces, response: Any) -> AsyncGenerato
     try:
         async for piece in begun:
             yield piece
-    except BaseException:  # the consumer stopped early, or the application failed
+    except BaseException:  # The consumer stopped early, or the application failed.
         await begun.aclose()
         raise
     attach(response, await begun.rest())

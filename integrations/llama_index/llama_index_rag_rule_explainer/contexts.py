@@ -1,7 +1,7 @@
 """This module isolates the ``Context`` of workflows: every run finds the state from before the first run.
 
-The application uses the same context object in every run. But in a replay, reading or setting one of its
-attributes uses a copy of the context, which was restored for this replay.
+The application uses the same context object in every run. In a replay, however, reading or setting an
+attribute of the object uses a copy of the context, which was restored for this replay.
 """
 
 import re
@@ -30,7 +30,7 @@ def _wrapping(name: str, method: Any) -> Any:
 def _getting(method: Any) -> Any:
     @wraps(method)
     def get(context: Any, name: str) -> Any:
-        # Only attributes of the instance are copied; methods and class attributes are shared by all runs.
+        # Only the attributes of the instance are copied. All runs share methods and class attributes.
         held = object.__getattribute__(context, "__dict__")
         own = _own(context) if name in held else None
         return method(context, name) if own is None else own[name]
@@ -42,8 +42,8 @@ def _setting(method: Any) -> Any:
     @wraps(method)
     def set_(context: Any, name: str, value: Any) -> None:
         if not object.__getattribute__(context, "__dict__"):
-            # Some contexts are made without calling ``__init__``, so setting the first attribute counts
-            # as the moment when the run makes the context.
+            # Some contexts are made without a call of ``__init__``. So the run counts as the maker of a
+            # context when it sets the context's first attribute.
             state = current_state()
             if state is not None:
                 state.note_birth(context)
@@ -69,7 +69,8 @@ def _deleting(method: Any) -> Any:
 
 
 def _own(context: Any) -> dict[str, Any] | None:
-    """Returns the attributes of the run's own copy of a context; None if it uses the real context."""
+    """Returns the attributes of the run's own copy of a context; None if the run uses the real
+    context."""
     state = current_state()
     if state is None or state.bore(context):
         return None
@@ -77,13 +78,14 @@ def _own(context: Any) -> dict[str, Any] | None:
     if key not in state.before:
         try:
             held = state.read(key, lambda: _taken(context))
-            # LlamaIndex does not write the memory of an agent into the dict.
+            # LlamaIndex does not write the memory of an agent into the dict, so the memory is stored
+            # separately.
             state.kept(_memory_key(context), lambda: _memory_in(context, held))
         except RagRuleError:
             if not state.live:
                 raise
-            # The error is noted on the run. It is raised after the run of the user has ended, so that the
-            # run itself succeeds.
+            # In a run that the user made, the run itself must succeed. So the error is raised only after
+            # that run has ended.
             state.before[key] = None
     if state.live:
         return None
@@ -93,7 +95,7 @@ def _own(context: Any) -> dict[str, Any] | None:
 
 def _taken(context: Any) -> dict[str, Any]:
     try:
-        # LlamaIndex warns that an agent's memory is missing in the dict. The warning is hidden, because
+        # LlamaIndex warns that the dict lacks an agent's memory. The warning is hidden, because
         # ``_restored`` adds the memory.
         with reading_real(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -107,12 +109,13 @@ def _memory_key(context: Any) -> Hashable:
 
 
 def _memory_in(context: Any, held: dict[str, Any]) -> Any:
-    """Returns the memory that a context holds before the first run; None if it has none.
+    """Returns the memory that a context holds before the first run; None if it holds none.
 
-    ``held``: the content of the context.
+    ``held``: the content of the context, as a dict.
     """
     try:
-        # The store is read only if the context has state, because reading would create a missing store.
+        # Reading a store that does not exist would create it. So it is read only if the context has
+        # state.
         with reading_real():
             return without_loop(context.store.get("memory", default=None)) if held.get("state") else None
     except Exception as error:
@@ -121,7 +124,8 @@ def _memory_in(context: Any, held: dict[str, Any]) -> Any:
 
 def _restored(state: State, context: Any) -> Any:
     before = state.read(("context", Same(context)), dict)
-    # The first run may have put another memory into the context, so what was found before it is used.
+    # The first run may have put another memory into the context. So the memory from before that run is
+    # used.
     found = state.kept(_memory_key(context), lambda: None)
     try:
         with reading_real():

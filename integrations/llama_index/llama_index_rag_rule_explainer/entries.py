@@ -21,9 +21,8 @@ from .reading import adrained, drained
 from .workflows import result_of
 
 Engine: TypeAlias = BaseQueryEngine | BaseChatEngine | Workflow | Callable[..., Any]
-"""An application that can be explained: an engine, a workflow such as an agent, or a function.
-
-The function takes one input; or it takes no parameter, and makes an application for every run."""
+"""An application that can be explained: an engine, a workflow such as an agent, or a function. The
+function has one input; or it has no parameter, and makes an application for every run."""
 
 
 class Entry(Protocol):
@@ -31,11 +30,11 @@ class Entry(Protocol):
 
     @property
     def async_only(self) -> bool:
-        """Returns True iff the application is known to have only async methods."""
+        """Returns True iff it is known that the application has only async methods."""
         return False
 
     def run(self, given: Any) -> Any:
-        """Runs the application on an input, and returns its output; a stream is read to its end.
+        """Runs the application on an input, and returns its output. A stream is read to its end.
 
         Raises AsyncOnlyError, as ``stream`` does, if the application has only async methods.
         """
@@ -46,7 +45,8 @@ class Entry(Protocol):
         ...
 
     def stream(self, given: Any) -> Iterator[Any]:
-        """Yields the response object first, and then the pieces of its text, if it is streamed."""
+        """Yields the response object first. If its text is streamed, then yields the pieces of the
+        text."""
         ...
 
     def astream(self, given: Any) -> AsyncIterator[Any]:
@@ -185,9 +185,11 @@ class Calling(Entry):
         return await adrained(await output if inspect.isawaitable(output) else output)
 
     async def _in_a_thread(self, given: Any) -> Any:
-        """Returns the output of a sync function, called in a thread so that it does not block the loop.
+        """Calls a sync function in a thread, so that it does not block the event loop, and returns its
+        output.
 
-        If the function raises because it needs the running loop, it is called in the event loop's thread.
+        If the function raises an error because it needs the running event loop, it is called again in the
+        event loop's thread.
         """
         try:
             return await anyio.to_thread.run_sync(self.engine, given)
@@ -211,7 +213,8 @@ def _wants_a_loop(error: RuntimeError) -> bool:
 
 @dataclass(frozen=True)
 class Making(Entry):
-    """This entry calls a function without parameters in every run, and runs the engine it returns."""
+    """This entry calls a function without parameters in every run, and runs the engine that the
+    function returns."""
 
     engine: Callable[[], Any]
 
@@ -236,8 +239,8 @@ class Making(Entry):
 def entry_of(engine: Any, *, made: bool = False) -> Entry:
     """Returns the entry that runs an engine. Raises InvalidInput for an object that cannot be run.
 
-    ``made``: True if a function without parameters returned the engine. Then the engine must not be
-    such a function itself.
+    ``made``: True if the engine was returned by a function without parameters. In this case the engine
+    must not be such a function itself.
     """
     if isinstance(engine, BaseQueryEngine):
         return Querying(engine)

@@ -20,9 +20,9 @@ _NOT_BEGUN = "the explained run has not begun yet; await something first, such a
 class Listener:
     """A ``Listener`` passes the events of a workflow's first run to the caller, who may answer them.
 
-    ``handler``: LlamaIndex's handler of the first run; None before it has begun. ``is_code``: True if the
-    caller is the code of an application that is being explained. ``early``: events that the caller sent
-    before the run had begun, each with the step that is to receive it (None for any step).
+    ``handler``: LlamaIndex's handler of the first run; None before the run has begun. ``is_code``: True
+    if the caller is the code of an application that is being explained. ``early``: events that the caller
+    sent before the run had begun. Each comes with the step that is to receive it (None for any step).
     """
 
     is_code: bool
@@ -32,9 +32,9 @@ class Listener:
     _begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self, handler: Any) -> bool:
-        """Notes that a run has begun. Returns True iff it is the first run; later runs are replays.
+        """Notes that a run has begun. Returns True iff it is the first run; all later runs are replays.
 
-        The first run receives the events in ``early``.
+        The first run gets the events in ``early``.
         """
         if self.handler is None:
             self.handler = handler
@@ -49,7 +49,7 @@ class Listener:
         return self.handler
 
     def tell(self, event: Event) -> None:
-        """Queues an event for the caller; a StopEvent is the last one."""
+        """Puts an event into the caller's queue. A StopEvent is the last event."""
         self.events.put_nowait(event)
         if isinstance(event, StopEvent):
             self.events.put_nowait(_END)
@@ -61,12 +61,13 @@ listening: ContextVar[Listener | None] = ContextVar("rag_rule_listening", defaul
 
 @dataclass(slots=True)
 class _EarlyContext:
-    """This class replaces the context of a run that has not begun; it can only store events for it."""
+    """This class takes the place of the context of a run that has not begun. It can only store events
+    for the run."""
 
     _listener: Listener
 
     def send_event(self, message: Event, step: str | None = None) -> None:
-        """Stores the event; the run receives it when it begins."""
+        """Stores the event. The run gets it when the run begins."""
         self._listener.early.append((message, step))
 
     def __getattr__(self, name: str) -> Any:
@@ -75,7 +76,8 @@ class _EarlyContext:
 
 @dataclass(slots=True, eq=False)
 class ExplainedRun:
-    """An ``ExplainedRun`` is a run of an explained workflow; awaiting it returns the result with rules.
+    """An ``ExplainedRun`` is a run of an explained workflow. Awaiting it returns the result with its
+    rules.
 
     ``stream_events`` yields its events, and ``ctx.send_event`` sends it events. A run that asks a human
     continues when the caller answers, and returns a result. It has an error in place of rules, because a
@@ -105,7 +107,8 @@ class ExplainedRun:
 
     @property
     def ctx(self) -> Any:
-        """Returns the context of the explained run. Before the run has begun, it only accepts events."""
+        """Returns the context of the explained run. Before the run has begun, the context only accepts
+        events."""
         handler = self._listener.handler
         return _EarlyContext(self._listener) if handler is None else handler.ctx
 
@@ -117,22 +120,22 @@ class ExplainedRun:
         if inspect.iscoroutinefunction(own):
             return partial(self._later, name)
         if inspect.isfunction(own):
-            # Before the run has begun, it is not done or cancelled and has no exception. So methods that
-            # return a bool return False, and the others None.
+            # A run that has not begun is not done, not cancelled and without an exception. So methods
+            # that return a bool return False, and the other methods return None.
             nothing = False if own.__annotations__.get("return") in (bool, "bool") else None
             return lambda: nothing
         raise AttributeError(f"{name}: {_NOT_BEGUN}")
 
     def cancel(self) -> None:
-        """Cancels the workflow's run, and the search for the rules of its answer."""
+        """Cancels the run of the workflow, and the search for rules of its answer."""
         if self._listener.handler is not None:
             self._listener.handler.cancel()
         self.task.cancel()
 
     async def _later(self, name: str, *positional: Any, **named: Any) -> Any:
-        """Calls a method of the handler once the run has begun.
+        """Calls a method of the handler as soon as the run has begun.
 
-        If the task fails before the run has begun, raises the task's error.
+        If the task fails before that, raises the error of the task.
         """
         begun = asyncio.ensure_future(self._listener.begun())
         try:
@@ -147,13 +150,14 @@ class ExplainedRun:
         return self.task.__await__()
 
     async def stream_events(self, expose_internal: bool = False) -> AsyncGenerator[Event, None]:
-        """Yields the events of the explained run, without those of its replays."""
+        """Yields the events of the explained run. The events of its replays are left out."""
         while (event := await self._listener.events.get()) is not _END:
             if expose_internal or not isinstance(event, InternalDispatchEvent):
                 yield event
 
 
 def _retrieved(task: "asyncio.Task[Any]") -> None:
-    """Reads the error of a run's task. Otherwise asyncio would report it if nobody awaits the run."""
+    """Reads the error of a run's task. Otherwise asyncio would report the error if nobody awaits the
+    run."""
     if not task.cancelled():
         task.exception()

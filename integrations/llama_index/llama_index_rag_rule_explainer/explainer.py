@@ -36,14 +36,13 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
 
     ``application``: a query engine, a chat engine, an agent or another workflow, or a function of one
     input. If the application cannot be run several times, or not in parallel, pass a function without
-    parameters that makes the application for each run. Retrievals are seen wherever the application calls
-    ``retrieve`` of a query engine or a retriever, or queries a vector store, at any depth; wrap any other
-    search in ``gate``. ``retrievers``: if given, only these instances (query engines, retrievers, stores)
-    are recorded and served, and all others retrieve as usual.
+    parameters that makes the application for each run. Retrievals are recorded wherever the application
+    calls ``retrieve`` of a query engine or a retriever, or queries a vector store, at any depth; wrap any
+    other search in ``gate``. ``retrievers``: if given, only these instances (query engines, retrievers,
+    stores) are recorded and served, and all others retrieve as usual.
 
     The input is a question. For a chat engine it may also be a dict of ``message`` and ``chat_history``;
     for a workflow, a dict of the arguments of its ``run``. ``documents=`` may also be nodes.
-
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, query bundles, messages, responses, and dicts with the usual keys.
 
@@ -61,35 +60,34 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     ``replay_bound``: limits a replay to this many times the requests to models, tool calls, retrievals
     and steps of the baseline; the answer of a replay that exceeds it is unknown. ``print_replays=True``
     also shows the printed output and the warnings of replays. By default only those of the first run are
-    shown; texts that a replay writes to stderr or to a log are always shown.
+    shown. Texts that a replay writes to stderr or to a log are always shown.
 
     In traces, an explanation is one span, "rag_rule_explanation". It contains one span "rag_rule_replay"
-    for each replay, which ends after the answer was judged, and has the verdict. All spans in a replay
-    have the tag "rag-rule-replay", ``Explanation.id`` and the id of the explained run's span.
+    for each replay. Such a span ends after the answer was judged, and has the verdict. All spans in a
+    replay have the tag "rag-rule-replay", ``Explanation.id`` and the id of the explained run's span.
     ``trace_replays=False`` hides replays from LangSmith, from OpenTelemetry, and from the event and span
     handlers of LlamaIndex's dispatcher. The other settings are those of ``rag_rule_explainer.Explainer``.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
     subsets of the recorded nodes, which are served in place of retrievals. ``explain`` uses its sync
     methods if it has any, ``aexplain`` its async methods. If a query engine has its own ``retrieve``, the
-    sources are the nodes that its postprocessors return, because its model sees these; in replays they
-    are served without postprocessing. A note of the explanation says so.
+    sources are the nodes that its postprocessors return, because its model sees these. In replays these
+    nodes are served without postprocessing. A note of the explanation says so.
 
     Every run starts from the state that the application had before the first run, and its changes are
     lost after the run. After ``explain`` and ``verify`` the state is unchanged; after a run with attached
     rules (see ``explained``) it is as after one ordinary run. This holds for memories, chat stores, a
     workflow's ``ctx``, key-value stores, and the document stores, index stores and caches that use them.
     It also holds for the attributes of LlamaIndex's own indices, simple vector stores, simple graph
-    stores and memory blocks. An object that a run makes belongs to that run. Replays save nothing to
-    disk by ``persist``.
+    stores and memory blocks. An object that a run makes belongs to that run. Replays save nothing to disk
+    by ``persist``.
 
     Writes of replays to other vector, graph and document stores, and to memory blocks of your own, are
     not carried out. StateShared is raised if a run reads such a store after writing to it, or if one run
-    uses a conversation that another run began. A vector or graph store that is opened inside a run
-    belongs to that run, and is written to. Attributes of your own objects, globals and files are not
-    isolated. If the application changes them, pass a function that makes the application.
-
-    Raises InvalidInput for an object that cannot be run as an application.
+    uses a conversation that another run began. A vector or graph store that a run opens belongs to that
+    run, and writes to it are carried out. Attributes of your own objects, globals and files are not
+    isolated. If the application changes them, pass a function that makes the application. Raises
+    InvalidInput for an object that cannot be run as an application.
     """
 
     @showing_settings
@@ -108,20 +106,22 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
 
     @property
     def retrievers(self) -> tuple[object, ...]:
-        """Returns the only retrievers that are recorded and served; empty if all of them are."""
+        """Returns the only retrievers that are recorded and served; an empty tuple if all retrievers
+        are."""
         return self._manner.retrievers
 
     @property
     def accepts(self) -> tuple[str, ...]:
-        """Returns the finish reasons by which a reply counts as complete, besides the usual ones."""
+        """Returns the further finish reasons with which a reply counts as complete."""
         return self._manner.accepts
 
     def recorded_call(self, given: Any) -> Call[Found]:
-        """Returns a call about an ordinary run that a handler recorded; the run is not repeated."""
+        """Returns a call that explains an ordinary run which a handler recorded. The run is not
+        repeated."""
         return self._call(self._case(given))
 
     def live_call(self, given: Any) -> Call[Found]:
-        """Returns a call whose baseline is a run that the user made, so that it changes the real state.
+        """Returns a call whose baseline is a run that the user made. This run may change the real state.
 
         The application runs even if the question cannot be read from its input.
         """
@@ -131,7 +131,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
         """Returns the text of the answer in an output; ``str(output)`` if no answer can be read."""
         try:
             return Answer.of(self._manner.answer_of(output)).text
-        except Exception:  # ``answer_of`` may be a function of the user, which may raise any error
+        except Exception:  # ``answer_of`` may be a function of the user, which may raise any error.
             return str(output)
 
     @override

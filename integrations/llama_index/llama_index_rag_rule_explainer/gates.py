@@ -1,6 +1,6 @@
-"""This module defines ``gate``, which makes a search visible to explanations.
+"""This module defines ``gate``, which lets explanations record and serve a search.
 
-The retrievals of LlamaIndex's own classes are visible without a gate.
+The retrievals of LlamaIndex's own classes need no gate.
 """
 
 from collections.abc import Callable
@@ -57,24 +57,24 @@ def gate(
     item_of: ItemOf | None = None,
     **others: Any,
 ) -> Any:
-    """Returns a retriever, function tool or function that searches as before, visible to explanations.
+    """Returns a retriever, function tool or function that searches as before, and that explanations can
+    record.
 
     Gate a search that cannot be intercepted, such as an HTTP search or a search in a thread of your own.
-    Outside of an explanation, a gated search behaves as before. A gate that is made inside a run belongs
-    to that run, even if another thread calls it, as in
-    ``executor.submit(gate(retriever.retrieve), query)``.
+    Outside of an explanation, a gated search behaves as before. A gate that is made during a run belongs
+    to that run, even if another thread calls it, as in ``executor.submit(gate(retriever.retrieve),
+    query)``.
 
     A function, sync or async, may return nodes with or without scores, strings, dicts, or objects with a
     text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of that kind
-    from a node; it is needed for ``documents=``. A function that returns a single string has found one
+    from a node; it is needed for ``documents=``. If the function returns a single string, this is one
     source. The id of a source is the ``id`` of its item, or else a name in the item's metadata.
 
     The search may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items
-    and joins items to a response. The responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and
-    MCP need no ``items_of``.
-
-    Raises InvalidInput for an object that is no search, and for an unknown keyword.
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items,
+    and makes a response of items. The responses of Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and
+    MCP need no ``items_of``. Raises InvalidInput for an object that is no search, and for an unknown
+    keyword.
     """
     check_no_others(others, gate)
     check_no_class(search)
@@ -96,7 +96,8 @@ def gate(
 
 
 class GatedRetriever(BaseRetriever):
-    """This class is a retriever that ``gate`` returns: explanations see and may omit its nodes."""
+    """This class is the retriever that ``gate`` returns. Explanations can record its nodes and omit
+    some of them."""
 
     def __init__(self, search: BaseRetriever) -> None:
         super().__init__(callback_manager=search.callback_manager)

@@ -50,21 +50,21 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     """This span handler records ordinary runs of an explainer's engine, and explains them on request.
 
     Add it to LlamaIndex's dispatcher: ``get_dispatcher().add_span_handler(handler)``. It records all runs
-    of the explainer's query or chat engine that are not inside another run. A recorded run is the
-    baseline of its explanation, so neither it nor its retrievals are repeated.
+    of the explainer's query or chat engine that are not part of another run. A recorded run is the
+    baseline of its explanation, so neither the run nor its retrievals are repeated.
 
     With ``auto=True`` each run is explained when it ends, and its response gets the rules as
     ``response.metadata["rag_rules"]``. This happens before ``query``, ``chat``, ``aquery`` or ``achat``
     returns, or before the stream of the response ends. But if a chat engine reads its stream in a
     separate thread or task, the rules may come later; ``await handler.finished()`` waits for tasks. If a
-    run has no rules, its response, ``errors`` and a warning say why. ``keep``: how many ended runs to
-    keep.
+    run has no rules, its response, ``errors`` and a warning say why. ``keep``: the number of ended runs
+    that are kept.
 
-    A handler can record several runs at once. It ignores replays and the runs of a RuleExplainer. In
-    traces an explanation is a separate span, whose tags have the id of the explained span.
-
-    Raises InvalidInput if ``keep`` is not a whole number above 0, or the application is neither a query
-    engine nor a chat engine: LlamaIndex's dispatcher reports no whole runs of other applications.
+    A handler can record several runs at the same time. It ignores replays and the runs of a
+    RuleExplainer. In traces, an explanation is a separate span, whose tags have the id of the explained
+    span. Raises InvalidInput if ``keep`` is not a whole number above 0, or if the application is neither
+    a query engine nor a chat engine, because LlamaIndex's dispatcher reports no whole runs of other
+    applications.
     """
 
     explanations: dict[str, Explanation] = Field(default_factory=dict)
@@ -99,11 +99,11 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """Returns the span ids of the ended runs that can be explained, oldest first."""
+        """Returns the span ids of the ended runs that can be explained, the oldest first."""
         return tuple(run.id for run in self._runs.ended())
 
     def explain(self, run_id: str | None = None) -> Explanation:
-        """Returns the rules of the answer of a recorded run, by default of the latest; blocks.
+        """Returns the rules of a recorded run's answer; for None, of the latest run. Blocks.
 
         Raises InvalidInput if no such run has ended, and the errors of ``RuleExplainer.explain``.
         """
@@ -128,16 +128,16 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return explanation
 
     async def finished(self) -> None:
-        """Waits until all ended runs are explained; needed with ``auto`` if tasks read the streams."""
+        """Waits until all ended runs are explained; needed with ``auto=True`` if tasks read streams."""
         await asyncio.gather(*self._tasks)
 
     def close(self) -> None:
-        """Removes the patches of ``aquery`` and ``achat``; the dispatcher calls this at its shutdown."""
+        """Restores the original ``aquery`` and ``achat``. The dispatcher calls this at its shutdown."""
         if self._letting_go is not None:
             self._letting_go()
 
     def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
-        """Notes an error: LlamaIndex calls this only if the handler was added as an event handler."""
+        """Notes an error. LlamaIndex calls this only if the handler was added as an event handler."""
         wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
         self.errors.setdefault("", wrong)
 
@@ -200,14 +200,14 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             return
         run.leave()
         if isinstance(result, _STREAMED):
-            # If the caller drops the response without reading it, the run still ends.
+            # If the caller drops the response without reading it, the run must still end.
             weakref.finalize(result, run.end)
         if isinstance(result, StreamingResponse):
             result.response_gen = cast("Any", self._pieces(run, result, result.response_gen))
         elif isinstance(result, AsyncStreamingResponse):
             result.response_gen = cast("Any", self._apieces(run, result, result.response_gen))
         elif isinstance(result, StreamingAgentChatResponse):
-            # Otherwise a thread or a task of the engine reads the stream, and ``_written`` ends the run.
+            # Otherwise a thread or a task of the engine reads the stream. ``_written`` then ends the run.
             if not result.is_writing_to_memory and result.chat_stream is not None:
                 result.chat_stream = cast("Any", self._pieces(run, result, result.chat_stream))
             if not result.is_writing_to_memory and result.achat_stream is not None:
@@ -234,7 +234,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     @override
     def new_span(self, *args: Any, **kwargs: Any) -> BaseSpan | None:
-        return None  # this handler only listens, and keeps no spans
+        return None  # this handler only observes spans, and keeps none
 
     @override
     def prepare_to_exit_span(self, *args: Any, **kwargs: Any) -> BaseSpan | None:
@@ -258,13 +258,13 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     async def _apieces(self, run: RecordedRun, response: Any, stream: Any) -> AsyncIterator[Any]:
         text: list[str] = []
-        # If the consumer stops early, this closes the inner generator at once.
+        # If the consumer stops early, the inner generator must be closed at once.
         async with aclosing(self._runs.apieces(run, stream, text)) as pieces:
             async for piece in pieces:
                 yield piece
         self._runs.end(run, whole(response, "".join(text)))
         if self._auto:
-            # The rules are attached before the stream ends, so that the consumer finds them at its end.
+            # The rules are attached before the stream ends, so that its consumer finds them at the end.
             await self._explain_for(run, response)
 
     def _close(self, run: RecordedRun, output: Any, response: Any) -> None:
@@ -276,13 +276,14 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             return
         try:
             done: Any = Explained(response, self._explained(run))
-        except Exception as error:  # not raised: the run itself succeeded, and must return its response
+        # The run itself succeeded and must return its response, so the error is noted instead of raised.
+        except Exception as error:
             self.errors[run.id] = error
             done = unexplained(response, error)
         attach(response, done)
 
     def _explain_later(self, run: RecordedRun, response: Any) -> None:
-        """Explains an async run before the engine's method returns, or in a task if it has returned."""
+        """Explains an async run before the engine's method returns; in a task if it has returned."""
         explain = partial(self._explain_for, run, response)
         if run.entry in _WAITING and before_return(self._explainer.application, explain):
             return

@@ -1,4 +1,4 @@
-"""This module collects the methods of LlamaIndex that are replaced during explanations."""
+"""This module lists the methods of LlamaIndex that are replaced during explanations."""
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing
@@ -28,8 +28,8 @@ interception = Patches(
         *contexts.INTERCEPTIONS,
         *key_values.INTERCEPTIONS,
         *outside.INTERCEPTIONS,
-        # The order matters: for a new object, a patch above must note its key, before these general
-        # patches note only that the run made the object.
+        # The order matters. For a new object, a patch above must first note its key. The general patches
+        # below note only that the run made the object.
         *attributes.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
         *watching.INTERCEPTIONS,

@@ -16,7 +16,8 @@ from .watching import Watch, watched_by
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LLMJudge:
-    """An ``LLMJudge`` is a judge that asks an LLM for JSON, in the thread that calls the judge.
+    """An ``LLMJudge`` is a judge that asks an LLM for JSON. It calls the LLM in the thread that calls the
+    judge.
 
     Two judges are equal if they have the same LLM object and the same name.
     """
@@ -27,7 +28,7 @@ class LLMJudge:
     """The name by which tables of prices list the model; None if the model has no name."""
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """Returns the reply of the LLM, unparsed.
+        """Returns the LLM's reply, which is not parsed yet.
 
         Raises the errors of the LLM, and UnusableReply for an incomplete reply.
         """
@@ -35,7 +36,8 @@ class LLMJudge:
             ChatMessage(role=MessageRole.SYSTEM, content=request.instructions),
             ChatMessage(role=MessageRole.USER, content=request.content),
         ]
-        # The judge has a separate watch, so that its tokens are not counted as those of the application.
+        # The judge has a ``Watch`` of its own, so that its tokens are not counted as tokens of the
+        # application.
         with watched_by(Watch()):
             response = self.llm.chat(messages)
         fault = fault_of(said_in(response), (ANY,))

@@ -1,7 +1,7 @@
 """This module isolates key-value stores, in which document stores, index stores and caches keep data.
 
-Every run finds the values from before the first run, and no other run sees what it writes. This holds
-for stores in memory and for all other stores.
+Every run finds the values from before the first run, and no other run finds the values that it writes.
+This holds for stores in memory and for all other stores.
 """
 
 import re
@@ -26,9 +26,10 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True, eq=False)
 class Before:
-    """A ``Before`` holds what was read of a store's content before the first run.
+    """A ``Before`` holds the content of a store from before the first run, as far as it was read.
 
-    ``values``: values that were read by single keys. ``collections``: collections that were read whole.
+    ``values``: the values that were read by single keys. ``collections``: the collections that were read
+    as a whole.
     """
 
     values: dict[Key, Any] = field(default_factory=dict[Key, Any])
@@ -83,9 +84,10 @@ def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
 
 
 def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> Generator[Real, Any, None]:
-    """Notes the values that a run of the user is about to read or overwrite in the real store.
+    """Notes the values that a run is about to read or overwrite in the real store. The run is one that
+    the user made (no replay).
 
-    Replays then see these values.
+    Replays then find these values.
     """
     collection = given["collection"]
     if name == "get_all":
@@ -97,7 +99,8 @@ def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> G
 
 
 def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]:
-    """Returns the value that a key had before the first run; yields the call that reads it."""
+    """Returns the value that a key had before the first run. Yields the call that reads it from the
+    real store."""
     collection, key = place
     if collection in before.collections:
         return before.collections[collection].get(key)
@@ -108,7 +111,8 @@ def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]
 
 
 def _everything(store: object, before: Before, collection: str) -> Generator[Real, Any, dict[str, Any]]:
-    """Returns a collection's content from before the first run; yields the call that reads it."""
+    """Returns the content that a collection had before the first run. Yields the call that reads it
+    from the real store."""
     if collection not in before.collections:
         found = {} if _is_missing(store, collection) else (yield Real("get_all", (collection,)))
         every = data_copy(dict(found))
@@ -141,7 +145,8 @@ def _is_inside(store: object) -> bool:
 
 
 def _is_missing(store: object, collection: str) -> bool:
-    """Returns True iff a store in memory lacks the collection, because reading it would create it."""
+    """Returns True iff a store in memory lacks the collection. Reading the collection would then
+    create it."""
     if not isinstance(store, MutableMappingKVStore):
         return False
     return collection not in store._collections_mappings  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType] -- there is no public way

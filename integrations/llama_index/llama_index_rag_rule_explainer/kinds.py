@@ -1,4 +1,4 @@
-"""This module writes the error messages for objects that are not applications, such as retrievers."""
+"""This module writes the error messages for objects that are no applications, such as retrievers."""
 
 import inspect
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -25,7 +25,8 @@ _ELSEWHERE = ("langchain", "langgraph")
 
 
 def why_none(engine: Any) -> str:
-    """Returns why the object is no application, and what to pass instead; "" if its class is unknown."""
+    """Returns a text that says why the object is no application, and what to pass instead. The text is
+    empty if the object's class is unknown."""
     name = type(engine).__name__
     if isinstance(engine, type):
         return (
@@ -46,7 +47,8 @@ def why_none(engine: Any) -> str:
 
 
 def in_place_of_an_answer(output: Any) -> str:
-    """Returns advice if the output still has to be run or read, such as a coroutine; else ""."""
+    """Returns advice if the output is no answer yet, such as a coroutine that must be awaited; else an
+    empty text."""
     name = type(output).__name__
     if isinstance(output, Coroutine):
         output.close()

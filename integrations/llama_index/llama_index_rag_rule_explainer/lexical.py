@@ -50,7 +50,8 @@ def lexical_engine(nodes: Sequence[BaseNode], k: int) -> RetrieverQueryEngine:
 
 
 def _as_source(node: BaseNode) -> BaseNode:
-    """Returns a copy of the node; if it has a title, prompts show title and text in a <source> tag."""
+    """Returns a copy of the node. If the node has a title, prompts show its title and text in a
+    <source> tag."""
     hidden = [key for key in node.metadata if key != "title"]
     template = "<source>\n{metadata_str}\n{content}\n</source>"
     return node.model_copy(

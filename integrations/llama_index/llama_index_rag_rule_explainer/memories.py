@@ -1,8 +1,9 @@
-"""This module isolates memories: a run sees the messages from before the first run, and its own messages.
+"""This module isolates memories: a run finds the messages from before the first run, and its own
+messages.
 
 LlamaIndex's own memories keep messages in stores or attributes, which other modules isolate. The messages
-of any other memory are read once, and the messages that a replay adds are kept separately. So a long-term
-memory never receives the messages of replays.
+of any other memory are read once, and the messages that a replay adds are kept separately. A long-term
+memory therefore never receives the messages of replays.
 """
 
 import re
@@ -38,15 +39,16 @@ from rag_rule_explainer.instrumentation.run_context import out_of_sight
 _OWN = (ChatMemoryBuffer, ChatSummaryMemoryBuffer, Memory, SimpleComposableMemory, VectorMemory)
 
 _at_work: ContextVar[tuple[Same, ...]] = ContextVar("rag_rule_memories_at_work", default=())
-"""The memories of which a method is running: what it calls on the same memory is not isolated again."""
+"""The memories of which a method is running. Calls that this method makes on the same memory are not
+isolated a second time."""
 
 
 @dataclass(slots=True, eq=False)
 class Beside:
     """A ``Beside`` holds the messages that one run put into a memory.
 
-    ``instead``: the messages by which the run replaced all earlier messages; None if it did not replace
-    them. ``put``: the messages that the run then added.
+    ``instead``: the messages with which the run replaced all earlier messages; None if it did not replace
+    them. ``put``: the messages that the run added after that.
     """
 
     instead: list[ChatMessage] | None = None
@@ -114,8 +116,8 @@ def _using(state: State, memory: Any, name: str, args: tuple[Any, ...], kwargs: 
     if isinstance(memory, _OWN):
         return (yield MADE)
     beside: Beside = state.own(_key(memory), Beside)
-    # A run of the user (not a replay) writes to the real memory. What it wrote is removed when the
-    # memory is read later, because replays must not see it.
+    # A run that the user made (no replay) writes to the real memory. Replays must not find these
+    # messages, so they are removed from the result when the memory is read later.
     wrote: list[ChatMessage] = state.before.setdefault(_key(memory, "wrote"), [])
     if not name.startswith("get"):
         given: Any = args[0] if args else next(iter(kwargs.values()), None)

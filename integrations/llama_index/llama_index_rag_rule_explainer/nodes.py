@@ -29,14 +29,14 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 
 
 def nodes_found(nodes: Iterable[NodeWithScore]) -> list[Found]:
-    """Returns copies of the nodes as items of a search result."""
+    """Returns copies of the nodes, as items of a search result."""
     return [Found(copy_of(node)) for node in nodes]
 
 
 def retrieved_of(node: BaseNode) -> RetrievedText:
-    """Returns a node's text, its id, its metadata and the id of its source node.
+    """Returns the text, the id and the metadata of a node, and the id of its source node.
 
-    The text does not contain the metadata, which LlamaIndex adds in prompts.
+    LlamaIndex adds the metadata to the text in prompts; the returned text does not contain them.
     """
     whole = node.source_node
     return RetrievedText(
@@ -54,9 +54,9 @@ def node_of(text: RetrievedText) -> TextNode:
 
 
 def copy_of(scored: NodeWithScore) -> NodeWithScore:
-    """Returns a copy of the node. A postprocessor that changes the original does not change the copy.
+    """Returns a copy of the node. If a postprocessor changes the original, the copy stays unchanged.
 
-    Embeddings and relationships are not copied, because nobody changes them in place.
+    Embeddings and relationships are not copied, because nothing changes them in place.
     """
     node = scored.node
     changing = {

@@ -24,7 +24,7 @@ from rag_rule_explainer.testing.reader import read_answer as read
 _WINDOW = 32_768
 _END = {"finish_reason": "stop"}
 
-# These patterns match LlamaIndex's own prompts that ask for something else than an answer: to rephrase a
+# These patterns match those prompts of LlamaIndex that want something else than an answer: to rephrase a
 # follow-up question, or to refine an answer.
 _FOLLOW_UP = re.compile(
     r"follow up (?:input:|message>)\s*(.*?)\s*<?standalone question[:>]", re.IGNORECASE | re.DOTALL
@@ -44,13 +44,13 @@ _REFINING = (
 
 
 class OfflineLLM(CustomLLM):
-    """This LLM answers a question with words of the passages in its prompt, or with "N/A".
+    """This LLM answers a question with words from the passages in its prompt, or with "N/A".
 
-    It calls no language model: it finds the question and the passages in the prompt by ``parse_prompt``
-    of ``rag_rule_explainer.testing.prompts``. If the prompt asks to refine an answer from more context,
-    it keeps the answer unless the context has one. If the prompt asks to rephrase a follow-up question,
-    it repeats the question. The same prompt always gets the same answer. Raises ValueError for a prompt
-    without a question.
+    It calls no language model. It finds the question and the passages in the prompt by ``parse_prompt``
+    of ``rag_rule_explainer.testing.prompts``. If the prompt wants an answer refined from more context,
+    the LLM keeps the answer unless the context has one. If the prompt wants a follow-up question
+    rephrased, it repeats the question. The same prompt always gets the same answer. Raises ValueError for
+    a prompt without a question.
     """
 
     @property

@@ -1,8 +1,8 @@
 """This module prevents replays from writing to stores outside of the process.
 
-A replay's write is not carried out, so its effect on later reads is unknown. A run that reads from a
-store after such a write raises StateShared. A read that the first run made before its first write is
-repeated from the recorded result.
+A write of a replay is not carried out, so later reads of the store would give wrong results. A run that
+reads a store after such a write raises StateShared. If the first run made a read before its first write,
+a replay gets the recorded result of that read.
 """
 
 import re
@@ -32,14 +32,13 @@ InProcess: TypeAlias = tuple[type, ...]
 
 
 class ExternalStore(NamedTuple):
-    """An ``ExternalStore`` names a base class of external stores and the methods to replace.
+    """An ``ExternalStore`` names a base class of external stores, and the methods to replace.
 
     ``module``, ``owner``: the module and the name of the class. ``inside``: subclasses that keep their
-    data in the process; their parts are isolated by other modules. ``writes``, ``reads``: regular
-    expressions that match the names of sync methods. An async method has the same name with an "a" in
-    front; ``others`` matches the async names that do not follow this rule. ``only_async``: True if the
-    class has only async methods. ``is_protocol``: True for a Protocol, whose ``__init__`` must not be
-    replaced.
+    data in the process. Other modules isolate these. ``writes``, ``reads``: regular expressions that
+    match the names of sync methods. An async method has the same name with an "a" in front; ``others``
+    matches the async names that do not follow this rule. ``only_async``: True if the class has only async
+    methods. ``is_protocol``: True for a Protocol, whose ``__init__`` must not be replaced.
     """
 
     module: str
@@ -91,7 +90,8 @@ class ExternalStore(NamedTuple):
         return _as_if(name, arguments(method, thing, *args, **kwargs))
 
     def _read(self, state: State, thing: Any, name: str, given: object) -> Use:
-        # If the first run made the same read before its first write, a replay gets the same result.
+        # If the first run made the same read before its first write, a replay gets the result of that
+        # read.
         key, written = ("outside", Same(thing), name, described(given)), _written(thing)
         if not state.live and not state.has(written) and key in state.aside:
             return copied(state.aside[key])
@@ -118,7 +118,8 @@ def refuse_after_writing(state: State, thing: object) -> None:
 def searching(name: str, method: Any) -> Any:
     """Returns the replacement of a vector store's ``query``.
 
-    It raises StateShared if the run has written to the store, because the result cannot be known.
+    The replacement raises StateShared if the run has written to the store, because the right result
+    cannot be known.
     """
 
     def using(state: State, store: Any, *_: Any) -> Use:
@@ -134,7 +135,7 @@ def _written(thing: object) -> tuple[str, Same]:
 
 
 def _as_if(name: str, given: dict[str, Any]) -> Any:
-    """Returns the result that a write would have returned, if it had been carried out."""
+    """Returns the result that a write would have returned if it had been carried out."""
     nodes = given.get("nodes")
     return [node.node_id for node in nodes] if name in ("add", "async_add") and nodes else None
 

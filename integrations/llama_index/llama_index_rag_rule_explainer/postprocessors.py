@@ -1,6 +1,6 @@
 """This module hides the requests that postprocessors send to models, for example to rerank nodes.
 
-They do not show which nodes the answering model sees.
+Such requests do not show which nodes the answering model gets.
 """
 
 import re
@@ -14,7 +14,8 @@ from rag_rule_explainer.instrumentation.run_context import inside_retrieval, par
 def _hiding(name: str, method: Any) -> Any:
     """Returns the replacement of ``postprocess_nodes`` or ``apostprocess_nodes``.
 
-    It marks the call as part of a retrieval, so that the watch does not record its requests.
+    The replacement marks the call as part of a retrieval, so that its requests to models are not
+    recorded.
     """
 
     @wraps(method)

@@ -1,7 +1,7 @@
 """This module notes the replies of streamed predictions, which LlamaIndex does not report by an event.
 
 A prediction is a call such as ``LLM.predict`` or ``LLM.stream``. A ``CustomLLM`` whose methods are not
-decorated reports no events of its own, so it is seen only by the events of its predictions.
+decorated reports no events of its own. It is then known only from the events of its predictions.
 """
 
 import re
@@ -17,7 +17,7 @@ from .watching import prediction_begun
 def _ending(name: str, method: Any) -> Any:
     """Returns the replacement of ``LLM.stream`` or ``LLM.astream``.
 
-    It notes the reply once all its tokens were read.
+    The replacement notes the reply after all its tokens were read.
     """
 
     @wraps(method)

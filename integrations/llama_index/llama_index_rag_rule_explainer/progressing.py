@@ -32,7 +32,7 @@ class RuleProgressEvent(BaseEvent):
 class ProgressEvents:
     """This class reports progress to the event handlers of LlamaIndex's dispatcher.
 
-    ``telling``: False if no progress is to be reported.
+    ``telling``: False if no progress is reported.
     """
 
     telling: bool = True

@@ -46,7 +46,8 @@ def question_in(given: Any) -> str:
 
 
 def answer_in(output: Any) -> Answer:
-    """Returns the answer in an output: a response, an agent's output, a str, or a dict with one of these.
+    """Returns the answer in an output: a response, an agent's output, a str, or a dict that has one of
+    these.
 
     A structured response is also stored as the answer's ``value``. Raises InvalidInput for any other
     output; the message advises to pass ``answer_of``.
@@ -75,7 +76,7 @@ def _answer_in(output: Any, kind: str) -> Answer:
 
 
 def _fields(given: Any) -> Any:
-    """Returns the fields of a StartEvent as a dict; any other input unchanged.
+    """Returns the fields of a StartEvent as a dict. Any other input is returned unchanged.
 
     If the input is a dict with a ``start_event``, the fields of this event replace the entry.
     """
@@ -93,7 +94,7 @@ def _fields(given: Any) -> Any:
 def _stopped_with(event: StopEvent) -> Any:
     """Returns the result in a workflow's StopEvent, or the fields of a subclass of StopEvent.
 
-    If the only text is in one field, returns this text.
+    If exactly one field is a text and none has a usual name, returns this text.
     """
     fields = {name: getattr(event, name) for name in type(event).model_fields if name != "result"}
     texts = [each for each in fields.values() if isinstance(each, str)]
@@ -103,7 +104,8 @@ def _stopped_with(event: StopEvent) -> Any:
 
 
 def drained(output: Any) -> Any:
-    """Reads a streamed response to its end, and returns it as one that was not streamed.
+    """Reads a streamed response to its end, and returns it in the form of a response that was not
+    streamed.
 
     Any other output is returned unchanged.
     """
@@ -120,7 +122,7 @@ def drained(output: Any) -> Any:
 async def adrained(output: Any) -> Any:
     """Returns the same as ``drained``, but also reads async streams.
 
-    These are async responses, and the async generators that models return.
+    Async streams are async responses, and the async generators that models return.
     """
     if isinstance(output, AsyncGenerator):
         return _last_of([each async for each in cast("AsyncGenerator[Any, None]", output)])
@@ -133,7 +135,8 @@ async def adrained(output: Any) -> Any:
 
 
 def _last_of(pieces: list[Any]) -> Any:
-    """Returns the joined texts of a stream; or its last response, which contains the earlier texts."""
+    """Returns the joined texts of a stream. If its pieces are no texts, returns the last piece, which
+    contains the earlier texts."""
     is_text = all(isinstance(each, str) for each in pieces)
     return "".join(pieces) if is_text else pieces[-1]
 
@@ -144,7 +147,7 @@ def texts_in(given: Any) -> Iterator[str]:
 
 
 def plain(given: Any) -> Any:
-    """Returns the input as JSON-like data, for the explanation; objects such as stores become None."""
+    """Returns the input as JSON-like data, for the explanation. Objects such as stores become None."""
     return reading.plain_data(_fields(given), _plain)
 
 
@@ -156,7 +159,7 @@ def _chat_response(output: StreamingAgentChatResponse, text: str) -> AgentChatRe
 
 
 def _text(given: Any) -> str | None:
-    """Returns the text of a str, or of a LlamaIndex object that has one text; None for other objects."""
+    """Returns a str, or the text of a LlamaIndex object that has one; None for other objects."""
     if isinstance(given, ChatResponse):
         given = given.message
     for kind, name in _SAYING.items():

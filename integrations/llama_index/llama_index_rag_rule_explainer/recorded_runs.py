@@ -27,18 +27,19 @@ class RecordedRuns:
             self._runs[run.id] = run
 
     def ended(self) -> list[RecordedRun]:
-        """Returns the ended runs, oldest first."""
+        """Returns the ended runs, the oldest first."""
         with self._guard:
             return [run for run in self._runs.values() if run.ended]
 
     def current(self) -> RecordedRun | None:
-        """Returns the recorded run to which the current context belongs, or None."""
+        """Returns the recorded run to which the current context belongs; None if there is none."""
         current = participation()
         with self._guard:
             return next((run for run in self._runs.values() if run.participation is current), None)
 
     def end(self, run: RecordedRun, output: Any) -> None:
-        """Notes the output of a run that ends, and forgets the oldest ended runs beyond ``keep``."""
+        """Notes the output of a run that ends. Removes the oldest ended runs if there are more than
+        ``keep``."""
         run.output = output
         run.end()
         run.ended = True
@@ -48,7 +49,7 @@ class RecordedRuns:
                 del self._runs[each]
 
     def forget(self, run: RecordedRun) -> None:
-        """Ends and forgets a run that failed, or whose stream was not read to its end."""
+        """Ends and removes a run that failed, or whose stream was not read to its end."""
         run.end()
         with self._guard:
             self._runs.pop(run.id, None)
@@ -57,7 +58,7 @@ class RecordedRuns:
         """Yields the pieces of a stream, and appends their texts to ``text``.
 
         Each piece is read in the context of the run. If the stream fails or the consumer stops early, the
-        run is forgotten.
+        run is removed.
         """
         try:
             while (piece := run.context.run(next, stream, None)) is not None:
@@ -68,7 +69,8 @@ class RecordedRuns:
             raise
 
     async def apieces(self, run: RecordedRun, stream: Any, text: list[str]) -> AsyncGenerator[Any, None]:
-        """Yields the pieces of an async stream, as ``pieces`` does; a task reads each piece."""
+        """Yields the pieces of an async stream, as ``pieces`` does for a sync stream. A task reads
+        each piece."""
         try:
             while (piece := await run.context.run(asyncio.ensure_future, _anext(stream))) is not None:
                 text.append(_text_of(piece))

@@ -14,11 +14,11 @@ from .watching import Watch, watched_by
 
 @dataclass(slots=True, eq=False)
 class RecordedRun:
-    """A ``RecordedRun`` holds what is known of one ordinary run of an engine.
+    """A ``RecordedRun`` holds the record of one ordinary run of an engine.
 
     ``id``: the id of the run's span. ``entry``: the name of the engine's method that was called.
     ``given``: the input. ``participation``: records the retrievals and tools. ``watch``: records the
-    requests to models. ``ended``: True once the output is complete. ``context``: a copy of the run's
+    requests to models. ``ended``: True after the output is complete. ``context``: a copy of the run's
     context, in which its stream is read.
     """
 
@@ -40,7 +40,7 @@ class RecordedRun:
         self.context = copy_context()
 
     def leave(self) -> None:
-        """Makes the current context no longer part of the run."""
+        """Removes the current context from the run."""
         with suppress(ValueError):  # raised if this is a copy of the context in which the run began
             self._joined.close()
 
@@ -57,7 +57,7 @@ def entry_in(span_id: str) -> str:
 
 
 def input_in(bound: inspect.BoundArguments) -> Any:
-    """Returns the input of a run: its first argument, or all arguments if there is a chat history."""
+    """Returns the input of a run: its first argument; all arguments, if one of them is a chat history."""
     arguments = dict(bound.arguments)
     if arguments.get("chat_history") is not None:
         return arguments

@@ -15,11 +15,11 @@ _COUNTS = {
 }
 
 _EMPTY = "Empty Response"
-"""The text that LlamaIndex puts in place of an empty reply."""
+"""The text that LlamaIndex uses in place of an empty reply."""
 
 
 def reply_text(response: ChatResponse | CompletionResponse | None) -> str:
-    """Returns the text of a reply; empty if there is no response."""
+    """Returns the text of a reply; an empty text if there is no response."""
     if response is None:
         return ""
     return message_text(response.message) if isinstance(response, ChatResponse) else response.text
@@ -60,7 +60,8 @@ def _texts(said: Any) -> Iterable[str]:
 def said_in(response: ChatResponse | CompletionResponse | None, reason: str | None = None) -> Said:
     """Returns the reply in a response.
 
-    ``reason``: the finish reason that an earlier chunk of the stream had; None if no chunk had one.
+    ``reason``: the finish reason that an earlier chunk of the stream reported; None if no chunk reported
+    one.
     """
     if response is None:
         return Said("", reason)
@@ -86,8 +87,8 @@ def said_in(response: ChatResponse | CompletionResponse | None, reason: str | No
         calls="tool_call" in kinds or has("tool_calls", "function_call"),
         refuses=has("refusal") or _refuses(raw),
         more=has("audio") or not kinds <= {"text", "thinking", "tool_call"},
-        # Complete replies of OpenAI's protocols and of Anthropic always have a finish reason. So a reply
-        # of theirs without one was cut off.
+        # Complete replies in OpenAI's protocols and from Anthropic always have a finish reason. If it is
+        # missing, the reply was cut off.
         reports="choices" in raw or says("stop_reason") or str(raw.get("type")).startswith("response."),
         shown_as="" if text.strip() else _EMPTY,
     )
@@ -102,7 +103,8 @@ def _refuses(raw: Mapping[str, Any]) -> bool:
 
 
 def _raw(response: ChatResponse | CompletionResponse | None) -> Mapping[str, Any]:
-    """Returns the raw response of the provider's client as a mapping; empty if there is none."""
+    """Returns the raw response of the provider's client as a mapping; an empty mapping if there is
+    none."""
     raw: Any = None if response is None else response.raw
     if isinstance(raw, BaseModel):
         raw = raw.model_dump(warnings=False)
@@ -116,19 +118,19 @@ def _choices(raw: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def stop_reason_of(response: ChatResponse | CompletionResponse) -> str | None:
-    """Returns the finish reason that a response reports, or None."""
+    """Returns the finish reason that a response reports; None if it reports none."""
     message = response.message.additional_kwargs if isinstance(response, ChatResponse) else None
     return reason_in(response.raw, response.additional_kwargs, message)
 
 
 def model_of(response: ChatResponse | CompletionResponse | None) -> str:
-    """Returns the name of the model that a response reports; empty if it reports none."""
+    """Returns the name of the model that a response reports; an empty text if it reports none."""
     named = _raw(response).get("model")
     return named if isinstance(named, str) else ""
 
 
 def usage_in(response: ChatResponse | CompletionResponse | None) -> dict[str, int]:
-    """Returns the tokens that a response reports, by kind; empty if it reports none."""
+    """Returns the tokens that a response reports, by kind; an empty dict if it reports none."""
     if response is None:
         return {}
     usage: Any = _raw(response).get("usage")
@@ -146,6 +148,6 @@ def usage_in(response: ChatResponse | CompletionResponse | None) -> dict[str, in
 
 
 def spent_on(response: ChatResponse | CompletionResponse) -> dict[str, dict[str, int]]:
-    """Returns the tokens that a response reports, by model; empty if it reports none."""
+    """Returns the tokens that a response reports, by model and kind; an empty dict if it reports none."""
     usage = usage_in(response)
     return {model_of(response): usage} if usage else {}

@@ -1,9 +1,10 @@
 """This module intercepts the retrievals of query engines, retrievers and vector stores.
 
 If such calls are nested, the outermost one is recorded and served. A query engine's ``retrieve`` returns
-nodes after postprocessing, which the synthesizer gets unchanged. ``_retrieve`` and ``_aretrieve`` of
-retrievers are replaced as well as ``retrieve`` and ``aretrieve``, because an application may have stored
-``retriever.retrieve`` before the explanation: a call of that bound method does not use the replaced one.
+nodes after postprocessing, and the synthesizer gets these nodes unchanged. Besides ``retrieve`` and
+``aretrieve`` of retrievers, ``_retrieve`` and ``_aretrieve`` are replaced too. The reason is that an
+application may have stored ``retriever.retrieve`` before the explanation. A call of that stored method
+does not use the replaced ``retrieve``.
 """
 
 import re
@@ -32,7 +33,8 @@ _SETTINGS = ("similarity_top_k", "_similarity_top_k", "_node_ids", "_filters", "
 
 
 class ServedRetriever(BaseRetriever):
-    """This retriever returns given nodes, with the span and the events of an ordinary retriever."""
+    """This retriever returns given nodes, and reports the span and the events of an ordinary
+    retriever."""
 
     def __init__(self, nodes: list[NodeWithScore]) -> None:
         super().__init__()
@@ -50,7 +52,7 @@ class ServedRetriever(BaseRetriever):
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
     ) -> list[NodeWithScore]:
-        return nodes  # nothing is left to do, because the recorded nodes are the result of the recursion
+        return nodes  # The recorded nodes are already the result of the recursion.
 
     @override
     async def _ahandle_recursive_retrieval(
@@ -62,7 +64,7 @@ class ServedRetriever(BaseRetriever):
 def _entry(name: str, method: Any) -> Any:
     """Returns the replacement of ``retrieve`` or ``aretrieve``.
 
-    In a replay it returns the served nodes, and sends the events of a retriever as usual.
+    In a replay, the replacement returns the served nodes, and sends the usual events of a retriever.
     """
 
     @wraps(method)
@@ -112,7 +114,8 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 
 
 def _bound(method: Any, instance: object) -> Any:
-    # LlamaIndex's decorators read the instance for their spans from the bound method, so it is bound.
+    # LlamaIndex's decorators get the instance for their spans from the bound method, so the method is
+    # bound.
     return method.__get__(instance, type(instance))
 
 
@@ -121,7 +124,7 @@ def _call(
 ) -> tuple[GoingOn, Asked[Found]] | None:
     """Returns the gate of the run in which the retriever is called, and the search request.
 
-    The gate records or serves the call. Returns None outside of runs.
+    The gate records or serves the retrieval. Returns None outside of runs.
     """
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
     if part is None:
@@ -136,7 +139,7 @@ def _call(
 def _searched(retriever: Any) -> tuple[object, ...]:
     """Returns the index and the stores that a retriever or a query engine searches.
 
-    If none is known, returns the retriever.
+    If none are known, returns the retriever itself.
     """
     inner = getattr(retriever, "_retriever", None) if is_engine(retriever) else None
     asked = retriever if inner is None else inner
@@ -151,9 +154,10 @@ def _query(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _said(query: Any) -> str:
-    """Returns the query as text, by which a replay finds the recorded result of an equal query.
+    """Returns the query as a text, by which a replay finds the recorded result of an equal query.
 
-    The embedding is left out if there is a text: with a hypothetical answer, it differs in every run.
+    If the query has a text, its embedding is left out. The embedding of a hypothetical answer, for
+    example, differs in every run.
     """
     if isinstance(query, str):
         return query
@@ -167,7 +171,7 @@ def _said(query: Any) -> str:
 def _keys(retriever: Any, said: str) -> Keys:
     """Returns the keys by which a replay finds the recorded result of a retrieval.
 
-    The first contains the identity of the retriever. The others contain its class, its index and its
+    The first key contains the identity of the retriever. The others contain its class, its index and its
     settings, for applications that make a new retriever in each run.
     """
     store = getattr(retriever, "_vector_store", None) or getattr(retriever, "_index", None)
@@ -184,8 +188,8 @@ def _setting(retriever: Any, name: str) -> Any:
     value: Any = getattr(retriever, name, None)
     if name != "_node_ids" or not value:
         return value
-    # If these are the ids of all nodes of the index, they do not count as a setting: the index may have
-    # another number of nodes in another run.
+    # The ids of all nodes of the index do not count as a setting, because the index may have another
+    # number of nodes in another run.
     struct = getattr(getattr(retriever, "_index", None), "index_struct", None)
     held: Any = getattr(struct, "nodes_dict", {})
     return None if set(value) == set(held.values()) else value

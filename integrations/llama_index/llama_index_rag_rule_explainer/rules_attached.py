@@ -20,12 +20,13 @@ INSIDE = (
 
 def attach(response: Any, done: Explained[Any] | Unexplained[Any]) -> None:
     """Adds the rules to the metadata of a response, as JSON-like data; see ``rules_in``."""
-    # Streamed chat responses have no attribute ``metadata``, so it may have to be added.
+    # Streamed chat responses have no attribute ``metadata``, so the attribute may have to be added.
     response.metadata = {**(getattr(response, "metadata", None) or {}), KEY: rules_in(done)}
 
 
 def as_response(output: Any, text: str) -> Any:
-    """Returns the output as one of LlamaIndex's response classes; ``text``: the answer in the output."""
+    """Returns the output as one of LlamaIndex's response classes. ``text``: the text of the answer in
+    the output."""
     if isinstance(output, (Response, PydanticResponse, AgentChatResponse)):
         return output
     nodes: list[NodeWithScore] = list(getattr(output, "source_nodes", None) or ())
@@ -41,9 +42,9 @@ def with_rules(explainer: RuleExplainer, done: Explained[Any] | Unexplained[Any]
 
 
 def inside(response: Any) -> Any:
-    """Returns the response of an engine that runs inside an application being explained.
+    """Returns the response of an engine that runs as part of an application that is being explained.
 
-    It has no rules; its metadata says why.
+    The response has no rules; its metadata says why.
     """
     attach(response, Unexplained(response, InvalidInput(INSIDE)))
     return response

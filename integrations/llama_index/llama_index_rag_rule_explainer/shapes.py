@@ -1,6 +1,6 @@
-"""This module converts the results of searches to items, and items back to results.
+"""This module reads the items in the results of searches, and makes results of items.
 
-A *shape* is a class that does so for results of one kind.
+A *shape* is a class that does this for results of one kind.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ from rag_rule_explainer.instrumentation.searches.result_forms import items_in
 from .nodes import Found, copy_of, node_of
 
 ItemOf = Callable[[BaseNode], Any]
-"""A function of the user that converts a node to an item of the kind that the search returns."""
+"""A user's function that converts a node to an item of the kind that the search returns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +30,11 @@ class Nodes:
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns an empty form: all results have the same form."""
+        """Returns an empty form, because all results of this kind have the same form."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns an empty form: all results have the same form."""
+        """Returns an empty form, because all results of this kind have the same form."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
@@ -42,7 +42,7 @@ class Nodes:
         return [copy_of(each.node) for each in found]
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False: nodes need no scores."""
+        """Returns False, because nodes need no scores."""
         return False
 
 
@@ -61,11 +61,11 @@ class StoreResult:
         ]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns an empty form: all results have the same form."""
+        """Returns an empty form, because all results of this kind have the same form."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns an empty form: all results have the same form."""
+        """Returns an empty form, because all results of this kind have the same form."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
@@ -78,7 +78,8 @@ class StoreResult:
         )
 
     def needs_scores(self, found: Iterable[Found]) -> bool:
-        """Returns True iff a node has no similarity, because a store's result needs one for each node."""
+        """Returns True iff a node has no similarity. A store's result needs a similarity for each
+        node."""
         return any(each.node.score is None for each in found)
 
 
@@ -106,11 +107,12 @@ class Anything:
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for the result of a new request, made from the form of a recorded result."""
+        """Returns the form for the result of another request, made from the form of a recorded result."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
-        """Returns the items as one result in this form: a client's response, a list or one string."""
+        """Returns a result in this form that consists of these items. The result is a client's
+        response, a list or one string."""
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes

@@ -32,7 +32,8 @@ _STANDS_STILL = (
     "the case without any nodes, answer_without_sources='N/A' answers that"
 )
 _IDLE: type[Event] | None = getattr(events, "WorkflowIdleEvent", None)
-"""The event by which LlamaIndex reports that no step runs; None if its release has no such event."""
+"""The event by which LlamaIndex reports that no step runs; None if the installed release has no such
+event."""
 
 
 @dataclass(slots=True, eq=False)
@@ -40,10 +41,10 @@ class Standstills:
     """A ``Standstills`` holds what was observed about workflows of one application that wait for an
     event.
 
-    ``seen``: True if, at some moment of the first run, no step was running, and an event from outside the
-    workflow let it go on. Replays may then wait in the same way. ``asking``: the ids of runs that have
-    asked a human. ``answered``: why a first run that a human answered cannot be replayed; empty if no
-    human answered.
+    ``seen``: True if, at some moment of the first run, no step was running and an event from outside the
+    workflow made it continue. Replays may then wait in the same way. ``asking``: the ids of runs that
+    have asked a human. ``answered``: why a first run that a human answered cannot be replayed; empty if
+    no human answered.
     """
 
     seen: bool = False
@@ -54,7 +55,8 @@ class Standstills:
 class _Blind(BaseSerializer):
     """This serializer replaces the application's values in a context by null.
 
-    The values are not needed, and other serializers would raise for values that cannot be serialized.
+    The values are not needed. Other serializers would raise an error for values that cannot be
+    serialized.
     """
 
     @override
@@ -71,7 +73,7 @@ _run: ContextVar[tuple[Standstills, bool] | None] = ContextVar("_run", default=N
 
 @contextmanager
 def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, None, None]:
-    """Marks the workflows that run inside the block as part of a replay, or of the first run."""
+    """Marks the workflows that run in the block as part of a replay, or of the first run."""
     token = _run.set((standstills, is_replay))
     try:
         yield
@@ -80,9 +82,9 @@ def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, Non
 
 
 def note_answered(reason: Exception) -> None:
-    """Notes that a human answers the first run, which therefore cannot be replayed.
+    """Notes that a human answers the first run. The run can therefore not be replayed.
 
-    ``reason``: the error to raise when the run has ended.
+    ``reason``: the error that is raised when the run has ended.
     """
     now = _run.get()
     if now is not None:
@@ -92,7 +94,7 @@ def note_answered(reason: Exception) -> None:
 def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
     """Returns an error if this event shows that the run waits for a human; else None.
 
-    ``workflow``: the name of the workflow's class, for the message.
+    ``workflow``: the name of the workflow's class, for the error message.
     """
     if isinstance(event, InputRequiredEvent):
         return _asking(workflow, type(event).__name__)
@@ -112,8 +114,8 @@ def _asking(workflow: str, asked: str) -> Exception:
 def _telling(_name: str, method: Any) -> Any:
     """Returns the replacement of the method by which all workflows write their events.
 
-    It also notes that a workflow asks a human, and checks that no workflow stands still. This includes
-    workflows that a function or a step runs.
+    The replacement also notes that a workflow asks a human. It checks that no workflow waits for ever,
+    even if a function or a step runs it.
     """
 
     @wraps(method)

@@ -15,11 +15,11 @@ from .tracing import Beginning
 
 
 class Begun:
-    """A ``Begun`` holds a response whose text is streamed later, or is complete already.
+    """A ``Begun`` holds a response whose text is still being streamed, or is already complete.
 
-    ``response``: the application's response; its stream must be read through this object. Until ``close``
-    or the end of the stream, the object occupies a slot of the limiter, and LlamaIndex's methods stay
-    replaced.
+    ``response``: the application's response. Its stream must be read by the methods of this object. Until
+    ``close`` or the end of the stream, the object occupies a slot of the limiter, and LlamaIndex's
+    methods stay replaced.
     """
 
     def __init__(self, call: Call[Found]) -> None:
@@ -28,23 +28,24 @@ class Begun:
         self._open = ExitStack()
         self._slot = ExitStack()
         self._stream: Any = None
-        # In traces, the explanation at the end becomes a child of the span in which the stream began.
+        # The explanation is made when the stream ends. In traces, it becomes a child of the span in which
+        # the stream began.
         self._beginning = Beginning()
         self.response: Any = None
 
     def close(self) -> None:
-        """Frees the slot, and stops the interception. Does not read the rest of the stream."""
+        """Frees the slot, and stops the interception. The rest of the stream is not read."""
         self._slot.close()
         self._open.close()
 
     def _output(self) -> Any:
-        # The slot is freed before the explanation, because the replays need it.
+        # The replays need the slot, so it is freed before the explanation.
         self._slot.close()
         return whole(self.response, "".join(self._text))
 
 
 class Pieces(Begun):
-    """This class yields the pieces of an answer once, and then returns the explained response."""
+    """This class yields the pieces of an answer once. Afterwards it returns the explained response."""
 
     @classmethod
     def of(cls, call: Call[Found]) -> "Pieces":
@@ -61,7 +62,8 @@ class Pieces(Begun):
         return begun
 
     def pieces(self) -> Iterator[str]:
-        """Yields the pieces as they arrive; closes the stream and itself if the consumer stops early."""
+        """Yields the pieces as they arrive. If the consumer stops early, closes the stream and this
+        object."""
         try:
             for piece in self._stream:
                 self._text.append(str(piece))
@@ -84,7 +86,7 @@ class Pieces(Begun):
 class AsyncPieces(Begun):
     """This class yields the pieces of an answer, as ``Pieces`` does, but in the caller's event loop.
 
-    It is no async generator, for the reason that ``AsyncForwarded`` gives.
+    It is not written as an async generator, for the reason in the docstring of ``AsyncForwarded``.
     """
 
     @classmethod
@@ -112,7 +114,7 @@ class AsyncPieces(Begun):
         return piece
 
     async def aclose(self) -> None:
-        """Closes the stream and itself, after a consumer that stopped early."""
+        """Closes the stream and this object. Callers use it if the consumer stopped early."""
         try:
             await self._stream.aclose()
         finally:
@@ -130,7 +132,8 @@ class AsyncPieces(Begun):
 
 
 def whole(response: Any, text: str) -> Any:
-    """Returns a streamed response as one that was not streamed; ``text``: the text of its stream."""
+    """Returns a streamed response in the form of a response that was not streamed. ``text``: the text
+    of its stream."""
     if isinstance(response, (StreamingResponse, AsyncStreamingResponse)):
         return Response(text, response.source_nodes, response.metadata)
     if isinstance(response, StreamingAgentChatResponse):

@@ -1,4 +1,5 @@
-"""This module notes which tools a run calls, and replaces the tools in ``stub_tools`` by stubs."""
+"""This module notes which tools a run calls. It replaces the tools in the setting ``stub_tools`` by
+stubs."""
 
 import asyncio
 import re
@@ -15,7 +16,6 @@ from rag_rule_explainer.instrumentation.run_context import participation, using_
 
 _HANDOFF = "handoff"
 """The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to another agent.
-
 LlamaIndex reserves this name, so no tool of the application has it."""
 
 
@@ -53,7 +53,7 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _made(result: Any) -> Any:
-    """Returns the result of a tool, and notes its text as a text of this run that is no source."""
+    """Returns the result of a tool. Notes its text, so that it is not taken for the text of a source."""
     run = participation()
     if run is not None:
         run.made.append(str(result))
@@ -61,7 +61,7 @@ def _made(result: Any) -> Any:
 
 
 def _in_context(tool: Any) -> Any:
-    """Returns a tool whose async call runs the sync function in a thread with the context of the run.
+    """Returns a tool whose async call runs the sync function in a thread that has the context of the run.
 
     Releases of llama-index-core before 0.14.21 do not pass the context on to the thread. A tool with an
     async function of its own is returned unchanged.

@@ -32,14 +32,15 @@ _OURS = __name__.partition(".")[0]
 
 
 def _given(question: str, kept: str) -> None:
-    """Does nothing; only its signature is used, for the arguments that spans of this module report."""
+    """Does nothing. Only its signature is used: it has the arguments that the spans of this module
+    report."""
 
 
 _GIVEN = inspect.signature(_given)
 
 
 class OpenSpan:
-    """An ``OpenSpan`` is a span of LlamaIndex's dispatcher that has begun and not ended.
+    """An ``OpenSpan`` is a span of LlamaIndex's dispatcher that has begun and has not ended.
 
     ``known``: the OpenTelemetry span that a span handler has made for it; None if there is none.
     """
@@ -47,11 +48,11 @@ class OpenSpan:
     def __init__(self, identity: str, bound: inspect.BoundArguments, known: Any) -> None:
         self.known = known
         self._identity, self._bound = identity, bound
-        # Span handlers must be told the end of a span in the context in which it began.
+        # The end of a span must be reported to span handlers in the context in which the span began.
         self._context = copy_context()
 
     def ended(self, outcome: Outcome) -> None:
-        """Ends the span, and reports the outcome of the replay or the explanation with it."""
+        """Ends the span. Reports with it the outcome of the replay or the explanation."""
         if self.known is not None:
             spans.mark(self.known, outcome)
         if outcome.error is None:
@@ -65,7 +66,7 @@ class OpenSpan:
 
 
 class Beginning:
-    """A ``Beginning`` stores which spans were the current ones when it was made."""
+    """A ``Beginning`` stores which spans were the current spans when the object was made."""
 
     def __init__(self) -> None:
         self._identity = active_span_id.get()
@@ -73,7 +74,7 @@ class Beginning:
 
     @contextmanager
     def current(self) -> Generator[None, None, None]:
-        """Makes the stored spans the parents of all spans that begin inside the block."""
+        """Makes the stored spans the parents of all spans that begin in the block."""
         with ExitStack() as inside:
             inside.callback(active_span_id.reset, active_span_id.set(self._identity))
             if self._span is not None:
@@ -87,10 +88,7 @@ def is_traced() -> bool:
 
 
 def asked() -> Unheard:
-    """Returns which tracing services would not receive traces, and why not.
-
-    The call blocks for a short time.
-    """
+    """Returns which tracing services would not receive traces, and why. Blocks for a short time."""
     return unheard(_tracers())
 
 
@@ -101,7 +99,7 @@ def _tracers() -> list[Any]:
 
 
 def _is_listened_to() -> bool:
-    """Returns True iff the dispatcher has a span handler from outside of this package."""
+    """Returns True iff the dispatcher has a span handler that is not of this package."""
     handlers = (*dispatcher.span_handlers, *dispatcher.root.span_handlers)
     return any(
         not isinstance(each, NullSpanHandler) and not type(each).__module__.startswith(_OURS)
@@ -111,7 +109,8 @@ def _is_listened_to() -> bool:
 
 @contextmanager
 def explaining(trace: TracedExplanation, question: str) -> Generator[None, None, None]:
-    """Opens the span of an explanation, which is the parent of all spans inside the block."""
+    """Opens the span of an explanation for the duration of the block. It is the parent of all spans in
+    the block."""
     with ExitStack() as inside:
         if not trace.asked:
             inside.enter_context(heard(trace, asked()))
@@ -132,9 +131,9 @@ def explaining(trace: TracedExplanation, question: str) -> Generator[None, None,
 
 @contextmanager
 def replaying(question: str) -> Generator[None, None, None]:
-    """Makes the span of a replay the current span inside the block.
+    """Makes the span of a replay the current span in the block.
 
-    The span ends once the answer of the replay was judged.
+    The span ends after the answer of the replay was judged.
     """
     replay = current_replay()
     if replay is None or not replay.explanation.replays:
@@ -142,8 +141,8 @@ def replaying(question: str) -> Generator[None, None, None]:
         return
     with _entered(REPLAY, question, str(replay.marks.get("rag_rule_kept", ""))) as span:
         if _is_listened_to():
-            # A span handler may block, so the end is reported in another thread. Without span handlers
-            # nothing is reported, and no thread is needed.
+            # A span handler may block, so the end is reported in another thread. Without span handlers,
+            # no thread is needed.
             replay.at_end(span.ended)
         yield
 

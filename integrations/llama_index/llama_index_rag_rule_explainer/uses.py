@@ -1,4 +1,4 @@
-"""This module replaces a method, sync or async, by one that uses the current run's own state."""
+"""This module replaces a method, sync or async, by a method that works on the current run's own state."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -14,10 +14,10 @@ from rag_rule_explainer.instrumentation.isolation.isolating import (
 )
 
 Using: TypeAlias = Callable[[State, Any, str, Callable[..., Any], tuple[Any, ...], dict[str, Any]], Use]
-"""A function that computes the result of a method call for one run, from the run's own state.
-
-Its arguments are the state of the run, the object, the sync name of the method, the method, and the args
-and kwargs of the call. It returns a generator, which yields the calls that it needs of real objects."""
+"""A function that computes the result of a method call for one run, from the run's own state. Its
+arguments are the state of the run, the object, the sync name of the method, the method, and the args
+and kwargs of the call. It returns a generator, which yields the calls that must be made on real
+objects."""
 
 
 def replacing(
@@ -28,11 +28,12 @@ def replacing(
     twin: Callable[[str], str],
     inside: Callable[[Any], bool] = lambda _: True,
 ) -> Callable[[Any], Any]:
-    """Returns a decorator that replaces a method inside runs; outside of runs, the method is unchanged.
+    """Returns a decorator that replaces a method during runs. Outside of runs, the method is unchanged.
 
-    ``using``: computes the result. ``plain``: the method's sync name. ``twin``: returns the async form of
-    a sync name. ``inside``: returns True for objects that hold all their state in the process. If the
-    current run has made such an object, the method is not replaced for it.
+    ``using``: computes the result. ``is_async``: True if the method is async. ``plain``: the method's
+    sync name. ``twin``: returns the async form of a sync name. ``inside``: returns True for objects that
+    hold all their state in the process. The method is not replaced for such an object if the current run
+    made it.
     """
 
     def wrapping(method: Any) -> Any:

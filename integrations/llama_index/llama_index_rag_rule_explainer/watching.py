@@ -1,4 +1,4 @@
-"""This module records the requests and replies of a run's models from LlamaIndex's events."""
+"""This module records the requests of a run to models, and the replies, from LlamaIndex's events."""
 
 import re
 import threading
@@ -63,13 +63,15 @@ class Watch:
         self._predicted = Exchanges(before_sending, after_reply)
         self._replies: list[str] = []
         self._spent: dict[str, dict[str, int]] = {}
-        # By the id of a span: the finish reason that a chunk of its streamed reply had.
+        # The key is the id of a span. The value is the finish reason that a chunk of the span's streamed
+        # reply reported.
         self._reasons: dict[str | None, str | None] = {}
         self._asking: set[str | None] = set()
 
     @property
     def exchanges(self) -> Exchanges:
-        """Returns the requests that models report; if they report none, the requests of predictions."""
+        """Returns the requests that models report. If they report none, returns the requests of
+        predictions."""
         return self._sent if self._sent.requests else self._predicted
 
     @property
@@ -79,14 +81,15 @@ class Watch:
 
     @property
     def fault(self) -> str:
-        """Returns the fault of a reply, or the error if all models failed; "" if there is no fault."""
+        """Returns the fault of a reply, or the error if all models failed; an empty text if there is
+        no fault."""
         if self.failures and not self._replies:
             return f"{MODEL_FAILED}: {self.failures[0]}"
         return self._fault
 
     @property
     def failed(self) -> bool:
-        """Returns True iff a model raised."""
+        """Returns True iff a model raised an error."""
         return bool(self.failures)
 
     @property
@@ -96,7 +99,7 @@ class Watch:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
     def told(self, event: Any) -> None:
-        """Records what an event of the dispatcher says about models; ignores all other events."""
+        """Records what an event of the dispatcher reports about models. All other events are ignored."""
         if isinstance(event, (LLMChatStartEvent, LLMCompletionStartEvent)):
             self._asking.add(event.span_id)
         if isinstance(event, LLMChatStartEvent):
@@ -130,13 +133,13 @@ class Watch:
             begun.append(event.span_id)
 
     def predicted(self, span: str | None, text: str) -> None:
-        """Notes the reply of a prediction; ``span``: the id of the prediction's span."""
+        """Notes the reply of a prediction. ``span``: the id of the prediction's span."""
         self._predicted.reply(span, text, text)
 
     def _request(self, where: Exchanges, span: str | None, text: str, sent: str) -> None:
         if not inside_retrieval.get():
-            # Requests inside a retrieval, as those of a reranker, are not recorded: they contain all
-            # nodes, and do not show which nodes the answering model sees.
+            # A request in a retrieval, for example of a reranker, contains all nodes. It does not show
+            # which nodes the answering model gets, so it is not recorded.
             where.ask(span, text, sent)
 
     def _replied(self, response: ChatResponse | CompletionResponse | None, span: str | None) -> None:
@@ -165,32 +168,34 @@ _watching: ContextVar[Watch | None] = ContextVar("rag_rule_llama_index_watch", d
 
 @contextmanager
 def watched_by(watch: Watch) -> Generator[None, None, None]:
-    """Passes the events of the current context to the watch, until the block ends."""
+    """Passes the events of the current context to ``watch`` during the block."""
     token = _watching.set(watch)
     try:
         yield
     finally:
-        # The garbage collector may end an abandoned stream in another context. There the token is
-        # invalid, and there is nothing to reset.
+        # The garbage collector may end an abandoned stream in another context. The token is invalid
+        # there, and there is nothing to reset.
         with suppress(ValueError):
             _watching.reset(token)
 
 
 _beginning: ContextVar[list[str | None] | None] = ContextVar("rag_rule_beginning", default=None)
-"""The span ids of the predictions that begin in a block of ``prediction_begun``; None outside of one."""
+"""The span ids of the predictions that begin in a block of ``prediction_begun``; None outside of such
+a block."""
 
 
 @contextmanager
 def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
-    """Finds the span of a streamed prediction that begins inside the block.
+    """Finds the span of a streamed prediction that begins in the block.
 
-    Yields a function that notes the reply of the prediction, because LlamaIndex has no event for the
-    reply. Yields None if no watch is active.
+    LlamaIndex has no event for the reply of such a prediction. So a function is yielded that notes the
+    reply. Yields None if no ``Watch`` is active.
     """
     watch, begun = _watching.get(), list[str | None]()
     token = _beginning.set(begun)
     try:
-        # A prediction may begin other predictions; the first one is the streamed prediction itself.
+        # A prediction may begin other predictions. The first span is that of the streamed prediction
+        # itself.
         yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
     finally:
         _beginning.reset(token)
@@ -208,7 +213,7 @@ def _parameters(event: LLMChatStartEvent | LLMCompletionStartEvent) -> str:
 def _is_plain(value: Any) -> bool:
     """Returns True for JSON-like values.
 
-    Other values are left out of comparisons, because their text may differ in each run without reason.
+    Other values are not compared, because their texts may differ in each run without a reason.
     """
     if isinstance(value, Mapping):
         return all(map(_is_plain, cast("Mapping[str, Any]", value).values()))
@@ -243,8 +248,8 @@ def _counts(kind: type) -> bool:
 def _dispatching(name: str, method: Any) -> Any:
     """Returns the replacement of a method of the dispatcher.
 
-    It passes events to the current watch. In replays that are not to be traced, it does not call the
-    method, so that no event or span handler is called.
+    The replacement passes events to the current ``Watch``. In replays that are not traced, it does not
+    call the method, so that no event handler and no span handler is called.
     """
     is_event, begins = name.endswith("event"), name == "span_enter"
 
@@ -253,7 +258,7 @@ def _dispatching(name: str, method: Any) -> Any:
         if is_event and watch is not None and given and _counts(type(given[0])):
             watch.told(given[0])
         if begins and run is not None and run.trace is not None and not run.trace.explained_run:
-            # The first span of a run is the outermost one, so its id is the id of the run.
+            # The first span of a run is the outermost span, so its id is used as the id of the run.
             run.trace.explained_run = identity
         return run is None or run.traced
 

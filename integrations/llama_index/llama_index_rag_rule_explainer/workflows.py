@@ -1,4 +1,4 @@
-"""This module runs workflows: it finds the arguments for ``run``, and passes events to the caller."""
+"""This module runs workflows. It finds the arguments for ``run``, and passes the events to the caller."""
 
 import asyncio
 import inspect
@@ -21,8 +21,8 @@ from .standstills import asking, note_answered
 async def result_of(workflow: Workflow, given: Any) -> Any:
     """Runs a workflow once, and returns its result.
 
-    If the workflow waits for a human, raises BaselineFailed, or UnusableReply in a replay. But if the
-    caller reads the events of this run (see ``Listener``), the run waits for the caller to answer.
+    If the workflow waits for a human, raises BaselineFailed, or UnusableReply in a replay. However, if
+    the caller reads the events of this run (see ``Listener``), the run waits for the caller's answer.
     """
     handler = workflow.run(**run_arguments(workflow, given))
     listener, name = listening.get(), type(workflow).__name__
@@ -40,7 +40,8 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
                 note_answered(reason)
         return None
 
-    # A failed run may leave its event stream open, so the code waits for the stream or the run to end.
+    # A failed run may leave its stream of events open. So the first of two ends counts: that of the
+    # stream, or that of the run.
     hearing, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
     try:
         await asyncio.wait((hearing, running), return_when=asyncio.FIRST_COMPLETED)
@@ -60,9 +61,9 @@ async def _awaited(handler: Any) -> Any:
 
 
 def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
-    """Returns the keyword arguments for a workflow's ``run``, given an input.
+    """Returns the keyword arguments with which to call a workflow's ``run`` for an input.
 
-    Raises InvalidInput if the input is a question and it is unclear which argument takes the question.
+    Raises InvalidInput if the input is a question, and it is unclear which argument takes the question.
     """
     if isinstance(given, Mapping):
         return dict(cast("Mapping[str, Any]", given))
@@ -74,8 +75,8 @@ def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
     wanted = [name for name, each in starts.model_fields.items() if each.is_required()]
     if len(starts.model_fields) == 1 or len(wanted) == 1:
         return {next(iter(wanted or starts.model_fields)): given}
-    # A plain StartEvent declares no fields. So the names of possible arguments are read from the code of
-    # the first steps.
+    # A plain StartEvent declares no fields. The names of possible arguments are therefore read from the
+    # code of the first steps.
     read = _names_read_by(type(workflow))
     keys = [name for name in QUESTION_KEYS if name in (read or starts.model_fields)]
     if len(keys) == 1 and not wanted:
@@ -89,7 +90,7 @@ def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
 def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
     """Returns all arguments of a call of ``run`` by name.
 
-    Raises TypeError if there are too many positional arguments, or one is also given by name.
+    Raises TypeError if there are too many positional arguments, or if an argument is given twice.
     """
     is_asked = is_agent(kind) and not (positional and isinstance(positional[0], Context))
     names = ("user_msg", "chat_history", "memory", "ctx") if is_asked else ("ctx", "start_event")
@@ -103,7 +104,8 @@ def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str,
 
 
 def is_agent(kind: type[Workflow]) -> bool:
-    """Returns True iff the class is one of LlamaIndex's own agents, whose input is a message."""
+    """Returns True iff the class is one of LlamaIndex's own agents. The input of an agent is a
+    message."""
     return issubclass(kind, (BaseWorkflowAgent, AgentWorkflow))
 
 
@@ -120,13 +122,13 @@ def _names_read_by(kind: type[Workflow]) -> set[str]:
 
 
 def _names_in(code: CodeType) -> set[str]:
-    """Returns the names and the string constants in code, also in nested functions."""
+    """Returns the names and the string constants in code, including those in nested functions."""
     names = {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
     return names.union(*(_names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
 def _is_first(function: Any) -> bool:
-    """Returns True iff a step takes a StartEvent, which makes it a first step of the workflow."""
+    """Returns True iff a step accepts a StartEvent. It is then a first step of the workflow."""
     hints = getattr(function, "__annotations__", {}).values()
     return any(
         (isinstance(hint, type) and issubclass(hint, StartEvent))

@@ -1,4 +1,5 @@
-"""This module runs and watches applications that are functions and use the official OpenAI client."""
+"""This module runs applications that are functions and use the official OpenAI client, and records
+their runs."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,8 +24,8 @@ class PlainApplication(FunctionApplication):
     @override
     def interception(self) -> Patches:
         with suppress(ImportError):
-            # The client is imported before the run: if the run imported it, its requests would not be
-            # seen.
+            # The client is imported before the run. If the run imported it, the run's requests would not
+            # be recorded.
             import openai  # noqa: F401  # pyright: ignore[reportUnusedImport]
         return interception
 

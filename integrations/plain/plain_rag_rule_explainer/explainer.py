@@ -44,11 +44,11 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     """This class explains the answers of an application without a framework, without changing it.
 
     ``application``: a function of one input, sync or async, which may stream its answer. For an
-    application that keeps state between runs, pass a function without parameters; it is called for each
-    run, and must return such a function of one input. Searches are seen if they are wrapped in ``gate``.
-    Requests to models are seen if they are sent by the official OpenAI client, sync or async, streamed or
-    not: chat completions, responses and completions. Other requests are not seen; the explanation says
-    so.
+    application that keeps state between runs, pass a function without parameters. It is called for each
+    run, and must return such a function of one input. Searches are recorded if they are wrapped in
+    ``gate``. Requests to models are recorded if they are sent by the official OpenAI client, sync or
+    async, streamed or not: chat completions, responses and completions. Other requests are not recorded;
+    the explanation says so.
 
     ``question_of`` and ``answer_of`` read the question from the input and the answer from the output; by
     default they understand str, messages, replies of the client, and dicts with the usual keys.
@@ -72,9 +72,9 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     The application runs once on the input, and the results of its gated searches are recorded. Then it is
     replayed on subsets of these results, which are served in place of searches. ``explain`` runs an async
     application in a new event loop; ``aexplain`` runs a sync application in a thread. State that the
-    application keeps between runs is not isolated. If a replay is seen to depend on it, StateShared is
-    raised; then pass a function that makes the application. ``documents=`` are served as they are given.
-    So they must have the form that the search returns, or that ``item_of`` of the gate makes.
+    application keeps between runs is not isolated. If a replay shows that it depends on such state,
+    StateShared is raised; then pass a function that makes the application. ``documents=`` are served
+    unchanged. They must have the form that the search returns, or that ``item_of`` of the gate makes.
 
     Raises InvalidInput for an object that cannot be run as an application.
     """

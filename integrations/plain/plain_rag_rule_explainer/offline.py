@@ -24,7 +24,8 @@ _STREAMED = {"content-type": "text/event-stream"}
 
 
 def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
-    """Yields the server-sent events that stream a message word by word; ``end``: its finish reason."""
+    """Yields the server-sent events that stream a message word by word. ``end``: the finish reason of
+    the message."""
     text, calls = str(message.get("content") or ""), message.get("tool_calls") or ()
     deltas: list[dict[str, Any]] = [
         {"role": "assistant"},
@@ -41,10 +42,10 @@ def _events(message: Mapping[str, Any], end: str) -> Iterator[str]:
 
 
 def offline_client(says: Callable[[Mapping[str, Any]], str | Mapping[str, Any]] = _read) -> "OpenAI":
-    """Returns an OpenAI client that sends nothing: its chat completions are computed in this process.
+    """Returns an OpenAI client that sends nothing. Its chat completions are computed in this process.
 
     ``says``: a function that gets the body of a request, and returns the text of the reply or a message
-    with tool calls. By default the reply consists of words of the passages that ``parse_prompt`` of
+    with tool calls. By default the reply consists of words from the passages that ``parse_prompt`` of
     ``rag_rule_explainer.testing.prompts`` finds in the request, or it is "N/A". Replies can be streamed.
     Raises MissingExtra if the ``openai`` package is not installed.
     """

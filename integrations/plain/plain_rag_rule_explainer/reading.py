@@ -1,6 +1,6 @@
 """This module reads the question from an application's input and the answer from its output."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from .wire import Streamed, plain, reply_in
 
 _QUESTION_KEYS = ("question", "query", "input", "message", "messages", "content", "text", "prompt")
 _ANSWER_KEYS = ("answer", "response", "output", "result", "content", "text", "message", "messages")
+_OF_ANSWERS_ALONE = frozenset({"answer", "response", "output", "result"})
 _OF_OPENAI = "openai."
 
 
@@ -34,15 +35,21 @@ def question_in(given: Any) -> str:
 def answer_in(output: Any) -> Answer:
     """Returns the answer in an output.
 
-    The output may be a str, an Answer or a reply of the OpenAI client. Of a tuple, the first item is
-    read. A dict or a dataclass must have the answer under a usual name, such as "answer". A pydantic
-    model is also stored as the answer's ``value``.
-
-    Raises InvalidInput for any other output; the message advises to pass ``answer_of``.
+    The output may be a str, an Answer or a reply of the OpenAI client. If it is a tuple, its first item
+    is read, unless that is a list, which may hold the texts that were found. A dict, a dataclass or a
+    named tuple must have the answer under a usual name, such as "answer". A pydantic model is also stored
+    as the answer's ``value``. Raises InvalidInput for any other output; the message advises to pass
+    ``answer_of``.
     """
     while isinstance(output, tuple) and output:
+        record = cast("Any", output)
+        if hasattr(record, "_asdict"):
+            output = record._asdict()
+            break
         # Many applications return (answer, sources), so the first item is the answer.
-        output = cast("tuple[Any, ...]", output)[0]
+        output = record[0]
+        if isinstance(output, list):
+            raise _unread(record)
     if isinstance(output, Answer):
         return output
     return _answer_in(cast("Any", output))
@@ -55,20 +62,42 @@ def _answer_in(output: Any) -> Answer:
     if type(output).__module__.startswith(_OF_OPENAI):
         return Answer(reply_in(plain(output)).said.text)
     if isinstance(output, BaseModel):
-        return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
+        return _of_model(output)
     is_record = is_dataclass(output) and not isinstance(output, type)
     entries: Any = asdict(cast("Any", output)) if is_record else output
+    if isinstance(entries, Mapping):
+        listed = cast("Mapping[str, Any]", entries)
+        # A list of several texts under a name such as "content" may be texts that were found, so it is no
+        # answer.
+        entries = {
+            key: each for key, each in listed.items() if key in _OF_ANSWERS_ALONE or not _are_texts(each)
+        }
     found = reading.look_up(entries, _ANSWER_KEYS, _text, reading.text_of_several)
     if found is None:
-        raise InvalidInput(
-            f"no answer could be read out of an output of type {type(output).__name__}; "
-            "pass answer_of=, a function from the output to a str or an Answer"
-        )
+        raise _unread(output)
     return Answer(found)
 
 
+def _of_model(output: BaseModel) -> Answer:
+    """Returns the text under a usual name in a pydantic model; if there is none, the whole model as
+    JSON."""
+    named = (getattr(output, key, None) for key in _ANSWER_KEYS if key in type(output).model_fields)
+    text = next((each for each in named if isinstance(each, str)), None)
+    return Answer(
+        output.model_dump_json() if text is None else text, value=output.model_dump(mode="json")
+    )
+
+
+def _unread(output: object) -> InvalidInput:
+    return InvalidInput(
+        f"no answer could be read out of an output of type {type(output).__name__}; "
+        "pass answer_of=, a function from the output to a str or an Answer"
+    )
+
+
 def whole(pieces: Sequence[Any]) -> Any:
-    """Returns the joined text of streamed texts or OpenAI chunks; for other streams, the last piece."""
+    """Returns the joined text of streamed texts or OpenAI chunks. For other streams, returns the last
+    piece."""
     streamed = Streamed()
     texts = [each if isinstance(each, str) else _text_of(streamed, each) for each in pieces]
     return pieces[-1] if None in texts else "".join(filter(None, texts))
@@ -76,6 +105,11 @@ def whole(pieces: Sequence[Any]) -> Any:
 
 def _text_of(streamed: Streamed, chunk: Any) -> str | None:
     return streamed.take(chunk) if type(chunk).__module__.startswith(_OF_OPENAI) else None
+
+
+def _are_texts(given: Any) -> bool:
+    listed = cast("list[Any]", given) if isinstance(given, list) else []
+    return len(listed) > 1 and all(isinstance(each, str) for each in listed)
 
 
 def _text(given: Any) -> str | None:

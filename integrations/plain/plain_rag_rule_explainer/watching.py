@@ -17,7 +17,8 @@ from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch
 from .wire import Streamed, asked_in, plain, reply_in
 
 _MODELS = ("/completions", "/responses")
-"""The ends of URL paths by which a model is called; other paths, as for embeddings, are ignored."""
+"""The ends of the URL paths of requests to a model. Requests to other paths, such as those for
+embeddings, are not recorded."""
 
 
 def _asks_a_model(options: Any) -> bool:
@@ -37,11 +38,12 @@ def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
     chunks = getattr(result, "_iterator", None)
     if chunks is None:
         body: Any = plain(result)
-        # A raw response whose body is a stream has no mapping; it is left to the application to read.
+        # The body of a raw response that is streamed is no mapping. Only the application may read it, so
+        # nothing is recorded.
         if isinstance(body, Mapping):
             watch.replied(key, reply_in(cast("Mapping[str, Any]", body)))
     else:
-        # The private attribute is replaced, because the client has no public hook for a stream's chunks.
+        # The client has no public hook for the chunks of a stream, so a private attribute is replaced.
         result._iterator = (_aread if hasattr(chunks, "__anext__") else _read)(watch, key, chunks)
     return result
 
@@ -65,7 +67,8 @@ async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) ->
 
 
 def _bound(request: Any, client: Any) -> Any:
-    # Tracers may have replaced ``request`` by a wrapper that works only as a bound method.
+    # Tracers may have replaced ``request`` by a wrapper that works only as a bound method, so it is bound
+    # first.
     return request.__get__(client, type(client))
 
 
@@ -98,7 +101,8 @@ def _asending(_: str, request: Any) -> Any:
 
 
 _ADDED_ALONE = re.compile("(?!)")
-"""A pattern that matches no name: subclasses inherit ``request``, so nothing is replaced on them."""
+"""A pattern that matches no name. Subclasses inherit ``request``, so it is replaced on the class
+itself and on no subclass."""
 interception = Patches(
     [
         Interception("openai", "OpenAI", _ADDED_ALONE, _sending, added=("request",)),

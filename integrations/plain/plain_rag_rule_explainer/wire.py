@@ -10,7 +10,7 @@ from rag_rule_explainer.instrumentation.engine import Said, reason_in
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
 
 _SHOWN = ("instructions", "prompt", "messages", "input")
-"""Keys of a request's body whose content the model reads; the other keys are parameters."""
+"""Keys of a request's body whose content the model reads. The other keys hold parameters."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", *_SHOWN})
 _NO_TEXT = frozenset(
     {"role", "type", "id", "call_id", "tool_call_id", "name", "status", "arguments", "tool_calls"}
@@ -36,13 +36,14 @@ def asked_in(body: Entries) -> ModelRequest:
 
 
 def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
-    """Returns the content of a reply. ``is_partial``: True if its stream was not read to the end."""
+    """Returns the content of a reply. ``is_partial``: True if the stream of the reply was not read to
+    its end."""
     choices = [_entries(each) for each in _several(body.get("choices"))]
     messages = [_entries(each.get("message") or each) for each in choices] or [
         _entries(each) for each in _several(body.get("output"))
     ]
     several = [_answer_of(each) for each in messages]
-    # Of several choices, applications use the first. Of a response (of the Responses API), they use all
+    # Applications use the first of several choices. Of a response (in the Responses API), they use all
     # text items.
     text = several[0] if choices else "".join(several)
     calls = tuple(call for each in messages for call in _calls(each))
@@ -68,7 +69,8 @@ def plain(given: Any) -> Any:
     """
     http = getattr(given, "http_response", None)
     if http is not None:
-        with suppress(Exception):  # raised if the body is a stream, which the application is to read
+        # The body of a stream cannot be read as JSON; only the application may read it.
+        with suppress(Exception):
             return http.json()
     dump = getattr(given, "model_dump", None)
     return given if dump is None else dump(warnings=False)
@@ -78,7 +80,7 @@ def plain(given: Any) -> Any:
 class Streamed:
     """This class joins the chunks of a streamed reply.
 
-    ``is_partial``: True until the stream was read to its end.
+    ``is_partial``: True until the stream is read to its end.
     """
 
     is_partial: bool = True
@@ -89,11 +91,11 @@ class Streamed:
     _reason: str | None = None
 
     def take(self, chunk: Any) -> str:
-        """Adds the next chunk, and returns the text in it."""
+        """Adds the next chunk, and returns the text in the chunk."""
         body = _entries(plain(chunk))
         if "type" in body:
             # In the Responses API, some events, such as the first and the last, contain the whole
-            # response as it is then.
+            # response up to that moment.
             self._whole.update(_entries(body.get("response")))
             return str(body["delta"]) if body["type"] == "response.output_text.delta" else ""
         self._whole.update({key: body[key] for key in ("model", "usage") if body.get(key)})
@@ -132,7 +134,8 @@ def _entries(given: Any) -> Entries:
 
 
 def _texts(given: Any) -> Iterator[str]:
-    """Yields every text in a message, at any depth, except ids, names and the arguments of tool calls."""
+    """Yields every text in a message, at any depth. Ids, names and the arguments of tool calls are
+    left out."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, Mapping):
@@ -160,14 +163,14 @@ def _calls(message: Entries) -> Iterator[Called]:
 
 
 def _call_id(item: Any) -> str:
-    """Returns the id of a tool call if the item is the result of the call; empty for other items."""
+    """Returns the id of the tool call of which the item is the result; an empty text for other items."""
     entries = _entries(item)
     is_output = str(entries.get("type")).endswith("call_output")
     return str(entries.get("tool_call_id") or (entries.get("call_id") if is_output else "") or "")
 
 
 def _answer_of(message: Entries) -> str:
-    """Returns the text of one item of a reply; empty if the item is reasoning or a tool call."""
+    """Returns the text of one item of a reply; an empty text if the item is reasoning or a tool call."""
     if message.get("type") not in {None, "message"}:
         return ""
     content = message.get("content") or message.get("text") or ""

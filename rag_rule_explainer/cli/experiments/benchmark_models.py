@@ -68,7 +68,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     model: Models = None,
     figures: Figures = True,
 ) -> None:
-    """Runs the experiment, and exits. The help page of the command is ``HELP``."""
+    """Runs the experiment, and exits. The text of the command's help page is ``HELP``."""
     data, order = drawing.file, drawing.distractors
     plan = BenchmarkPlan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
     fewest, most = parsed_necessary(necessary, sources)
@@ -87,10 +87,10 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
 
 
 def parsed_necessary(written: str | None, sources: int) -> tuple[int, int]:
-    """Returns the smallest and the largest number of necessary sources in a text such as 2 or 2-4.
+    """Returns the smallest and the largest number of necessary sources in a text such as "2" or "2-4".
 
-    ``written``: None for 2 to 4. ``sources``: the number of sources of each question. Raises InvalidInput
-    if the text is no such range, or there are fewer sources.
+    ``written``: the text; None for 2 to 4. ``sources``: the number of sources of each question. Raises
+    InvalidInput if the text is no such range, or if it asks for more necessary sources than ``sources``.
     """
     if written is None:
         return min(2, sources), min(_MOST_NECESSARY, sources)
@@ -125,7 +125,7 @@ def _table(rows: Sequence[BenchmarkRow]) -> Iterator[str]:
 
 
 def _help() -> str:
-    """Returns the help page. It describes the measures in the same words as the tables."""
+    """Returns the text of the help page. It describes the measures in the same words as the tables do."""
     groups = [
         f"{group}: " + ". ".join(f"{name}, {among} that {means}" for name, (among, means) in found)
         for group in GROUPS

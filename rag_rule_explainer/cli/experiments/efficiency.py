@@ -1,4 +1,5 @@
-"""This module runs ``rag-rules experiment efficiency``: what miners cost for each number of sources."""
+"""This module runs ``rag-rules experiment efficiency``, which measures the cost of the miners for
+different numbers of sources."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -121,7 +122,7 @@ class EfficiencyRequest:
         )
 
     def drawn(self, sources: int) -> Sequence[Example]:
-        """Returns the examples, each with at least ``sources`` sources.
+        """Returns the questions, each with at least ``sources`` sources.
 
         Without ``--data`` they are synthetic. Raises InvalidInput if the file has no such questions.
         """
@@ -136,8 +137,8 @@ class EfficiencyRequest:
     def asking(self) -> SubsetAsking:
         """Returns the object that asks the model about subsets, and the judge about answers.
 
-        Without ``--data``, model and judge are synthetic and free. Raises InvalidInput for wrong options,
-        and MissingExtra if a package is not installed.
+        Without ``--data``, the model and the judge are synthetic and cost nothing. Raises InvalidInput
+        for wrong options, and MissingExtra if a package is not installed.
         """
         if self.data is None:
             settings = Settings(retries=self.running.retries, timeout=self.running.timeout)
@@ -195,9 +196,9 @@ def parsed_sizes(written: str) -> tuple[int, ...]:
 
 
 def parsed_miners(written: str | None) -> tuple[WalkedMiner, ...]:
-    """Returns the miners in a comma-separated list of names; None for all.
+    """Returns the miners in a comma-separated list of names. If ``written`` is None, returns all miners.
 
-    Raises InvalidInput for a name that no miner has.
+    Raises InvalidInput for an unknown name.
     """
     if written is None:
         return tuple(WalkedMiner)

@@ -1,4 +1,5 @@
-"""This module prepares an experiment's folder, and writes, draws and prints its results at the end."""
+"""This module prepares the folder of an experiment. At the end it writes, draws and prints the
+results."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,16 +17,16 @@ from ...settings import Settings
 from ..terminal import print_lines, say
 
 _TABLES = "efficiency.csv", "robustness.csv", "benchmark.csv", "redteam.csv"
-"""The main tables of all experiments that also write failures.csv."""
+"""The main tables of the experiments that also write failures.csv. A folder may have only one of them."""
 _SHOWN = 5
 
 
 def prepare(out: Path, table: str, *, figures: bool = False) -> None:
-    """Makes and checks the folder of the results before anything is paid for.
+    """Makes and checks the folder for the results, before anything is paid for.
 
-    ``table``: the name of the experiment's main table. Raises MissingExtra if figures are wanted and
-    cannot be drawn. Raises InvalidInput if the folder is not writable, or has the table of another
-    experiment: both would write files with the same names.
+    ``table``: the name of the experiment's main table. ``figures``: True if figures are to be drawn.
+    Raises MissingExtra if they cannot be drawn. Raises InvalidInput if the folder is not writable, or if
+    it has the table of another experiment. Both experiments would write files with the same names.
     """
     if figures:
         new_figure("", "")
@@ -52,8 +53,8 @@ class ExperimentEnding:
 
     ``out``: the folder for the files. ``of``: the number of jobs, for the message after an interrupt.
     ``figures``: the file names of all figures that the experiment may draw. ``draw``: draws the figures;
-    None if none are wanted. ``judged``: whether there was a judge; None if the experiment never writes
-    judgements.
+    None if no figures are wanted. ``judged``: True if there was a judge; None if the experiment never
+    writes judgements.
     """
 
     out: Path
@@ -64,7 +65,7 @@ class ExperimentEnding:
     judged: bool | None = None
 
     def conclude(self, outcome: ExperimentOutcome, lines: Iterable[str], failed: str) -> typer.Exit:
-        """Writes, draws and prints the results, and returns the exception to raise for the exit code.
+        """Writes, draws and prints the results. Returns the exception that the caller raises to exit.
 
         ``lines``: the lines to print. ``failed``: the words to print after the number of failures. Raises
         InvalidInput if a file cannot be written or removed.
@@ -72,7 +73,7 @@ class ExperimentEnding:
         if outcome.interrupted:
             return interrupted(outcome.done, self.of, self.settings)
         files = ", ".join(outcome.write(self.out, judged=bool(self.judged)))
-        # Files that an earlier run left and this run does not write are removed, because users would take
+        # Files of an earlier run that this run does not write are removed. Users would otherwise take
         # them for results of this run.
         _discard(self.out, [*self.figures, *([JUDGEMENTS] if self.judged is False else [])])
         drawn = [path.name for path in self.draw()] if self.draw else []
@@ -86,9 +87,9 @@ class ExperimentEnding:
 
 
 def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
-    """Prints how to continue after Ctrl-C, and returns the exception to raise for the exit code.
+    """Prints how to continue after Ctrl-C. Returns the exception that the caller raises to exit.
 
-    ``done``, ``of``: how many jobs were done, and how many there are.
+    ``done``, ``of``: the number of jobs that were done, and the number of all jobs.
     """
     store = settings.store
     kept = "" if store is None else f"; what was paid for is in {store.as_dict()['url']}"
@@ -99,17 +100,17 @@ def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
 def costs(outcome: ExperimentOutcome, what: str, *, judged: bool = True) -> str:
     """Returns a line with the number of calls that an experiment made.
 
-    ``what``: what was measured, for the beginning of the line. ``judged``: also name the judge's
-    requests.
+    ``what``: what was measured, for the beginning of the line. ``judged``: True if the line also has the
+    number of requests to the judge.
     """
     line = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
     return line + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
 
 
 def parsed_range(written: str, complaint: str) -> tuple[int, int]:
-    """Returns the first and the last number in a text such as 2-4; for 2, both are 2.
+    """Returns the first and the last number in a text such as "2-4". For "2", both numbers are 2.
 
-    ``complaint``: the message of the InvalidInput that is raised for any other text.
+    ``complaint``: the message of the InvalidInput that any other text raises.
     """
     low, dash, high = written.strip().partition("-")
     try:
@@ -119,7 +120,8 @@ def parsed_range(written: str, complaint: str) -> tuple[int, int]:
 
 
 def cells(name: str, width: int, columns: Iterable[str], each: int) -> str:
-    """Returns a line of a table: a name padded to ``width`` characters, and cells padded to ``each``."""
+    """Returns a line of a table: a name padded to ``width`` characters, and cells padded to ``each``
+    characters."""
     return f"  {name:{width}}" + "".join(f"{cell:>{each}}" for cell in columns)
 
 

@@ -1,6 +1,6 @@
 """This module runs ``rag-rules experiment judge``.
 
-It draws judgements for a person to label, and then measures the judge by the labels.
+It draws judgements at random, which a person labels. It then measures the judge by these labels.
 """
 
 from collections.abc import Sequence
@@ -96,8 +96,8 @@ def _check(labels: Path, out: Path) -> int:
     checked = check(drawn, labelled)
     write_csv(out / "judge.csv", Figure, figures(checked))
     missing = len(drawn) - len(labelled)
-    # Printing exits if the reader of the output has closed the pipe; the exit code must be right even
-    # then.
+    # Printing ends the program if the reader of the output has closed the pipe. That is suppressed, so
+    # that the exit code is right even then.
     with suppress(SystemExit):
         if missing:
             print_lines(

@@ -1,4 +1,5 @@
-"""This module runs ``rag-rules experiment quality``: how often a model's answers are right."""
+"""This module runs ``rag-rules experiment quality``, which measures how often a model's answers are
+right."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

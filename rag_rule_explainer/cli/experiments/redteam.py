@@ -1,6 +1,6 @@
 """This module runs ``rag-rules experiment redteam``.
 
-It measures how many model calls it takes to find a malicious payload that is split over two sources.
+It measures how many model calls are needed to find a malicious payload that is split over two sources.
 """
 
 from collections.abc import Iterator, Sequence

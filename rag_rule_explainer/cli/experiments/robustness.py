@@ -1,6 +1,7 @@
 """This module runs ``rag-rules experiment robustness``.
 
-It compares the rules that are found with the rules that labels imply, for numbers of samples and models.
+It compares the rules that are found with the rules that labels imply. The comparison is made for several
+numbers of samples and several models.
 """
 
 from collections.abc import Iterator

@@ -58,7 +58,8 @@ Models = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """These options say which questions are drawn, and how their distractors are ordered."""
+    """These options choose the questions that are drawn, and the order of their distractors (sources
+    that are not needed for the answer)."""
 
     data: Data = None
     examples: Annotated[int, typer.Option("--examples", min=1, help="Draw so many at random.")] = 50
@@ -74,13 +75,13 @@ class Drawing:
 
     @property
     def distractors(self) -> int | None:
-        """Returns the seed for a random order of the distractors; None for the order in the file."""
+        """Returns the seed for a random order of the distractors; None to keep the order in the file."""
         return self.seed if self.shuffle_distractors else None
 
     def drawn(self, fewest: int, most: int, sources: int) -> tuple[Example, ...]:
         """Returns random questions with ``fewest`` to ``most`` necessary sources.
 
-        Each has at least ``sources`` sources. Raises InvalidInput if the file cannot be used.
+        Each question has at least ``sources`` sources. Raises InvalidInput if the file cannot be used.
         """
         criteria = Criteria(fewest_necessary=fewest, most_necessary=most, fewest_sources=sources)
         return drawn(examples_in(self.file), self.examples, self.seed, criteria).examples
@@ -119,8 +120,8 @@ class Endpoints:
             given = {"--base-url": self.base_url, "--reasoning-effort": self.reasoning_effort}
             for option, value in given.items():
                 if value is not None:
-                    # Without ``--model`` the offline reader answers. The user, who named an endpoint,
-                    # would think that the endpoint answered.
+                    # Without ``--model``, the offline reader answers. A user who names an endpoint would
+                    # wrongly believe that the endpoint answered, so this is an error.
                     raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
             return (free or offline_reader(),)
         settings = self.temperature, self.max_output_tokens, self.reasoning_effort
@@ -130,7 +131,7 @@ class Endpoints:
 
 @dataclass(frozen=True, slots=True)
 class JudgingOptions:
-    """These options name the judge, which decides the answers that near-exact match does not settle."""
+    """These options name the judge. It decides the answers that near-exact match cannot decide."""
 
     judge_model: Annotated[
         str | None,
@@ -184,7 +185,7 @@ class Running:
     timeout: Annotated[float | None, typer.Option(help="Seconds one call may take.")] = DEFAULT_TIMEOUT
 
     def settings(self, models: Sequence[Examined], namespace: str) -> Settings:
-        """Returns the settings; answers are stored in ``--store``, or in a file in ``--out``.
+        """Returns the settings. Answers are stored in ``--store``, or else in a file in ``--out``.
 
         ``namespace``: the namespace of the answers in the store. Raises InvalidInput for wrong values.
         """

@@ -1,4 +1,5 @@
-"""This module pairs the content blocks of a tool's result with its structured content."""
+"""This module handles the two forms in which a tool returns its result: content blocks, and structured
+content with the same facts. It finds the item of the structured content that belongs to each block."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,16 +17,18 @@ CANNOT_BE_CUT = (
 
 
 class Block(NamedTuple):
-    """A ``Block`` holds a content block. ``structured``: its part of the structured content, or None."""
+    """A ``Block`` holds a content block of a tool's result. ``structured``: the item of the result's
+    structured content that belongs to this block; None if the result has no structured content."""
 
     block: Any
     structured: Any = None
 
 
 def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
-    """Returns each block with its part of the structured content.
+    """Returns each content block with the item of the structured content that belongs to it.
 
-    Raises InvalidInput if the structured content has no part for each block.
+    ``structured``: the structured content. A list in it with one item for each block is divided among the
+    blocks. A single block gets all of it. Raises InvalidInput if several blocks have no such list.
     """
     key = _list_of(len(blocks), structured)
     if key is not None:
@@ -36,9 +39,11 @@ def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
 
 
 def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) -> tuple[list[Any], Any]:
-    """Returns the blocks of ``row`` and their structured content, in the form of ``structured``.
+    """Returns the blocks of ``row`` and the structured content that belongs to them.
 
-    ``blocks``, ``structured``: those of the original response. Fields beside the list of parts stay.
+    ``row``: the retained blocks. ``blocks``, ``structured``: the blocks and the structured content of the
+    original response. The new structured content has the same fields as the original one. Only the list
+    that has one item for each block is shortened.
     """
     own = [each.block for each in row]
     key = _list_of(len(blocks), structured)
@@ -46,13 +51,14 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
         return own, {**structured, key: [each.structured for each in row]}
     if row or not _is_one_text(structured) or not blocks:
         return own, row[0].structured if row else None
-    # The structured content of such a tool needs a text, so an empty result is an empty text.
+    # ``row`` is empty. The structured content of such a tool must hold a text, so the empty result has an
+    # empty text in both forms.
     return [with_fields(blocks[0], text="")], dict.fromkeys(structured, "")
 
 
 def read_block(block: Any) -> Given | None:
-    """Returns the text of a content block, which is an object or a dict. A link to a resource has the
-    words that describe the resource."""
+    """Returns the text of a content block, which is an object or a dict. The text of a link to a
+    resource is the resource's description, title or name."""
     if isinstance(block, str):
         return Given(block, None, {})
     inside = field_of(block, "resource")

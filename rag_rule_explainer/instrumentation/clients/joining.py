@@ -1,4 +1,5 @@
-"""This module splits a text that joins several documents, each with the same words around it."""
+"""This module splits a text in which several documents are joined. The words around the documents must
+be the same for all of them, except for each document's own id and metadata."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,17 +10,19 @@ from ...given import Given
 
 
 class Joined(NamedTuple):
-    """A ``Joined`` holds the pieces of a text. The pieces joined by ``separator`` give the text again."""
+    """A ``Joined`` holds the pieces of a text, one for each document. Joining the pieces with
+    ``separator`` gives the original text."""
 
     pieces: tuple[str, ...]
     separator: str
 
 
 def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
-    """Returns one piece of the text for each document; None if the text cannot be split in this way.
+    """Returns one piece of the text for each document; None if the text cannot be split.
 
-    The same words may stand around each document, with its own id and metadata in them. A text that
-    numbers or counts the documents, or has an introduction, cannot be split.
+    ``content``: the text. ``inside``: the documents that are joined in it, in their order. The words
+    around each document must be the same, except for its id and metadata. A text that numbers or counts
+    the documents, or has an introduction, cannot be split.
     """
     if len(inside) == 1:
         return Joined((content,), "") if inside[0].text.strip() in content else None
@@ -45,7 +48,8 @@ def taken_apart(content: str, inside: Sequence[Given]) -> Joined | None:
 
 
 def _spans(content: str, texts: Sequence[str]) -> list[tuple[int, int]] | None:
-    """Returns the span of each text, in their order; None if a text is missing."""
+    """Returns the start and end of each text in ``content``; None if a text is missing. The texts must
+    follow each other in the given order."""
     spans: list[tuple[int, int]] = []
     end = 0
     for text in texts:
@@ -69,8 +73,8 @@ class _Template:
             self._parts = [part for each in self._parts for part in _parted(each, key, whole)]
 
     def of(self, document: Given) -> str:
-        """Returns these words for another document. A placeholder is left empty if the document has no
-        such field."""
+        """Returns the words as they stand around another document. A placeholder is left empty if the
+        document has no such field."""
         said = _said_by(document)
         return "".join(said.get(part, "") if is_key else part for part, is_key in self._parts)
 

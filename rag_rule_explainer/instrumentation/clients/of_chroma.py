@@ -21,19 +21,21 @@ _FIELDS = {
     "distances": "distance",
     "scores": "score",
 }
-"""The names of the parallel lists of a response, and the key of each in an item."""
+"""The names of the parallel lists of a response. For each list, the key that its values have in an
+item."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chroma:
     """This client splits what ``query``, ``get`` and ``peek`` of a collection return.
 
-    An item is a dict with ``id``, ``document``, ``metadata``, ``distance`` and so on, if included.
+    An item is a dict with ``id``, ``document``, ``metadata``, ``distance`` and the other fields that the
+    response includes.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row for each query; a single row for ``get`` and ``peek``. Raises InvalidInput if
-        the lists differ in length."""
+        """Returns one row of items for each query; a single row for ``get`` and ``peek``. Raises
+        InvalidInput if the lists of the response differ in length."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)
@@ -48,7 +50,8 @@ class Chroma:
         ]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a dict with the items' values in all lists; a list that is None stays None."""
+        """Returns a dict with the same lists as ``like``, filled from the items of ``rows``. A list
+        that is None in ``like`` stays None."""
         nested = _is_nested(like["ids"])
         columns: dict[str, Any] = {}
         for name, key in _FIELDS.items():
@@ -63,7 +66,7 @@ class Chroma:
         return with_fields(like, **columns)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the document with its id and metadata."""
+        """Returns the document's text with its id and metadata."""
         return Given(item.get("document"), item.get("id"), mapping_in(item.get("metadata")))
 
 

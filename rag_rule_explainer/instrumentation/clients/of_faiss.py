@@ -1,4 +1,5 @@
-"""This module splits responses of FAISS, which are arrays of distances and positions, without texts."""
+"""This module splits responses of FAISS. They are arrays of distances and of positions in the index,
+without texts."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -15,11 +16,12 @@ from .users_functions import users_result
 
 Texts: TypeAlias = Sequence[Any] | Mapping[Any, Any] | Callable[[int], Any]
 _NOTHING = -1
-"""The position with which FAISS fills rows that found fewer neighbours than requested."""
+"""The position with which FAISS fills a row if the query found fewer neighbours than requested."""
 
 
 class Neighbour(NamedTuple):
-    """A ``Neighbour`` holds a position in the index that was found; ``vector``: None if not returned."""
+    """A ``Neighbour`` is one search result. ``place``: its position in the index. ``vector``: None if
+    the response has no vectors."""
 
     place: int
     distance: float
@@ -31,14 +33,15 @@ class Faiss:
     """This client splits what ``search`` and ``search_and_reconstruct`` of an index return.
 
     An item is a position in the index. ``texts``: a list, a dict or a function from a position to its
-    text or document. Shorter rows are filled with positions of -1, as FAISS does. If the index has fewer
-    vectors than requested, every replay's rows have as many fillers as the original response.
+    text or document. Rows with fewer items than the longest row are filled with positions of -1, as FAISS
+    does. If the index has fewer vectors than requested, the rows of every replay have as many fillers as
+    the original response.
     """
 
     texts: Texts
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the positions that each query found."""
+        """Returns one row for each query, with the neighbours that the query found."""
         if not _is_result(response):
             return None
         distances, places, *vectors = response
@@ -55,7 +58,8 @@ class Faiss:
         return found
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns arrays of the same types, as wide as the longest row."""
+        """Returns arrays of the same types as in ``like``, which hold the items of ``rows``. Shorter
+        rows are filled with positions of -1."""
         numpy = sys.modules["numpy"]
         distances, places, *vectors = like
         found = int((places != _NOTHING).sum(axis=1).max(initial=0))
@@ -73,9 +77,10 @@ class Faiss:
         return listed_like(own, like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text at a position, with its document's id, or the position if it has none.
+        """Returns the text at a position of the index. Its id is that of the document; the position, if
+        the document has none.
 
-        Raises InvalidInput if there is no text.
+        Raises InvalidInput if ``texts`` has no text for the position.
         """
         held = self._held(item.place)
         if held is None:
@@ -103,7 +108,7 @@ class Faiss:
 
 
 def is_faiss(response: Any) -> bool:
-    """Returns True iff a result has the shape of FAISS's."""
+    """Returns True iff the response has the shape of a FAISS search result."""
     return _is_result(response)
 
 
@@ -120,8 +125,8 @@ def _is_result(response: Any) -> bool:
 
 
 def _worst(distances: Any) -> Any:
-    """Returns the distance with which FAISS fills rows: the greatest distance, or the least similarity
-    if the best results have the highest values."""
+    """Returns the distance with which FAISS fills rows. That is the greatest possible number; the
+    least one, if the values fall from the best result to the worst, as similarities do."""
     numpy = sys.modules["numpy"]
     most = numpy.finfo(distances.dtype).max
     falling = any(bool((row[:-1] > row[1:]).any()) for row in distances)

@@ -1,5 +1,5 @@
-"""This module splits the results of MCP tools: content blocks, and structured content with the same
-facts."""
+"""This module splits the results of MCP tools. A result has content blocks, and may have structured
+content with the same facts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +19,14 @@ _FAILED = ("isError", "is_error")
 class Content:
     """This client splits what ``call_tool`` of a session returns.
 
-    An item is a content block (a text, a resource or a link to one) with its structured content. If the
-    text of a block is a JSON object, the source has the object's id and text. The message of a failed
-    tool is no source.
+    An item is a content block (a text, a resource or a link to a resource), with the structured content
+    that belongs to it. If the text of a block is a JSON object, the source gets the id and the text that
+    the object holds. The error message of a failed tool is no source.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the blocks. Raises InvalidInput if the structured content has no part for each."""
+        """Returns the content blocks in one row. Raises InvalidInput if the structured content cannot
+        be divided among them."""
         content: object = field_of(response, "content")
         if not is_listed(content) or not any(_has(response, name) for name in (*_STRUCTURED, *_FAILED)):
             return None
@@ -35,7 +36,8 @@ class Content:
         return [[]] if _failed(response) else [paired(blocks, _structured(response))]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a result with these blocks and their structured content."""
+        """Returns a copy of ``like`` with only these blocks and the structured content that belongs to
+        them."""
         if _failed(like):
             return like
         blocks, structured = structured_of(rows[0], like.content, _structured(like))
@@ -43,7 +45,8 @@ class Content:
         return with_fields(like, content=blocks, **({name: structured} if name else {}))
 
     def fault(self, response: Any) -> str:
-        """Returns an error text with the message of a failed tool; empty if the tool succeeded."""
+        """Returns an error text that quotes the message of a failed tool; an empty text if the tool
+        succeeded."""
         if not _failed(response):
             return ""
         blocks = cast("Sequence[Any]", field_of(response, "content"))
@@ -54,7 +57,7 @@ class Content:
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a block; a picture or a sound has none."""
+        """Returns the text of a content block. A picture or a sound has no text."""
         return read_block(item.block)
 
 

@@ -1,4 +1,5 @@
-"""This module splits responses of Qdrant: points in objects, groups, lists, pages and batches."""
+"""This module splits responses of Qdrant: points in a response object, in groups, in lists, in pages
+of ``scroll`` and in batches."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ class Qdrant:
     """This client splits what ``query_points`` (also in batches and groups), ``search``, ``retrieve`` and
     ``scroll`` return.
 
-    An item is a point; its text is in its payload. Groups without points are dropped, as by the server.
+    An item is a point; its text is in its payload. A group that has no points left is dropped, because
+    the server returns no empty groups.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns a row for each request of a batch, or each group."""
+        """Returns the points: one row for each request of a batch or for each group, else a single
+        row."""
         if not is_listed(response):
             return _rows_in(response)
         given = cast("Sequence[Any]", response)
@@ -44,7 +47,7 @@ class Qdrant:
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text in the payload, with the rest of it as metadata."""
+        """Returns the text in the point's payload, with the other fields of the payload as metadata."""
         return read_fields(mapping_in(field_of(item, "payload")))._replace(id=field_of(item, "id"))
 
 

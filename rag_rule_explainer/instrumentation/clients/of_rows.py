@@ -1,4 +1,5 @@
-"""This module splits lists of database rows, as pgvector returns them through any driver."""
+"""This module splits lists of database rows. A search with pgvector returns such lists, through any
+driver."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,9 +16,9 @@ from .reading import fields_in, is_listed, listed_like, read_fields
 class TableRows:
     """This client splits what ``fetchall()``, or ``.all()`` of SQLAlchemy, returns. An item is a row.
 
-    ``text``, ``id``: the names of the columns that hold them, or positions in a plain tuple. Without
-    ``text``, the text is in a column with a usual name, or in the only column that holds a text. Name the
-    columns by a call: ``pgvector(text="content", id="id")``.
+    ``text``, ``id``: the columns that hold the text and the id of a row, given by name, or by position
+    for plain tuples. If ``text`` is None, the text is read from a column with a usual name, else from the
+    only column that holds a text. Example: ``pgvector(text="content", id="id")``.
     """
 
     text: str | int | None = None
@@ -32,11 +33,12 @@ class TableRows:
 
     @called_as("pgvector")
     def __call__(self, *, text: str | int | None = None, id: str | int | None = None) -> "TableRows":  # noqa: A002 -- a column's usual name
-        """Returns a client that reads these columns."""
+        """Returns a client that reads the text and the id from these columns."""
         return replace(self, text=text, id=id)
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the rows of a list. Raises InvalidInput for a column that none of them has."""
+        """Returns the database rows as one row of items. Raises InvalidInput if ``text`` or ``id``
+        names a column that no database row has."""
         if not is_listed(response):
             return None
         known = [fields_in(each) for each in response]
@@ -52,11 +54,11 @@ class TableRows:
         return [list(response)]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns the rows as a list, or as a tuple if ``like`` is a tuple."""
+        """Returns the database rows as a list, or as a tuple if ``like`` is a tuple."""
         return listed_like(rows[0], like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a row, with its other plain columns as metadata."""
+        """Returns the text of a database row, with its other simple columns as metadata."""
         fields = fields_in(item)
         if fields is None:
             return None
@@ -65,7 +67,8 @@ class TableRows:
 
     @staticmethod
     def _key(column: Any, fields: Mapping[Any, Any]) -> Any:
-        """Returns the name of a column that was given by its position, if the columns have names."""
+        """Returns the name of a column that was given by its position. A column that needs no
+        translation is returned as it is."""
         if isinstance(column, int) and column not in fields and -len(fields) <= column < len(fields):
             return list(fields)[column]
         return column

@@ -14,8 +14,8 @@ class SearchEngine:
     """This client splits what ``search`` and ``msearch`` return.
 
     An item is a hit; its text is in its ``_source`` or ``fields``. An exact ``total`` is reduced by the
-    number of omitted hits, as if the index did not have them. ``max_score`` is that of the retained hits.
-    Aggregations are about the whole index, and stay.
+    number of omitted hits, as if the index did not have them. ``max_score`` is the highest score of the
+    retained hits. Aggregations are about the whole index, so they are not changed.
     """
 
     def rows(self, response: Any) -> Rows | None:
@@ -32,7 +32,7 @@ class SearchEngine:
         return [list(each["hits"]["hits"]) if _has_hits(each) else [] for each in each_body]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a response of the same type with these hits."""
+        """Returns a response of the same type as ``like`` with only these hits."""
         body = _body(like) or {}
         if _has_hits(body):
             own = _with_hits(body, rows[0])
@@ -42,10 +42,11 @@ class SearchEngine:
         return own if like is body else type(like)(body=own, meta=like.meta)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text in the source of a hit, with the rest of it as metadata."""
+        """Returns the text of a hit, with the hit's other fields as metadata."""
         source = mapping_in(item.get("_source"))
         if not source:
-            # Elasticsearch returns each of ``fields`` as a list.
+            # Elasticsearch returns each value in ``fields`` as a list, so a list of one value is replaced
+            # by the value.
             fields = mapping_in(item.get("fields"))
             source = {name: each[0] if _is_one(each) else each for name, each in fields.items()}
         return read_fields(source)._replace(id=item.get("_id"))

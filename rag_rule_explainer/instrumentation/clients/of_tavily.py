@@ -1,4 +1,5 @@
-"""This module splits responses of Tavily: results, and an answer that Tavily wrote from them."""
+"""This module splits responses of Tavily. They hold results, and may hold an answer that Tavily wrote
+from the results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,13 @@ _ANSWER = "answer"
 class Tavily:
     """This client splits what ``search``, ``extract`` and ``crawl`` return. An item is a result, a dict.
 
-    An answer that Tavily wrote itself (``include_answer``) combines all results, so it is a source of its
-    own with the id ``answer``. Images belong to no result, and stay.
+    An answer that Tavily wrote itself (``include_answer``) combines all results. It is therefore a source
+    of its own, with the id ``answer``. Images belong to no single result, so all of them stay.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the results, and Tavily's answer if there is one, in one row."""
+        """Returns one row with the results. Tavily's own answer follows as the last item if there is
+        one."""
         if not isinstance(response, dict):
             return None
         fields = cast("dict[str, Any]", response)
@@ -34,14 +36,16 @@ class Tavily:
         return [[*cast("Sequence[object]", results), *answer]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a dict with these results; its ``answer`` is None if Tavily's answer is omitted."""
+        """Returns a copy of ``like`` with only these results. Its ``answer`` is None if Tavily's
+        answer is omitted."""
         results = [each for each in rows[0] if _is_result(each)]
         answers = [each[_ANSWER] for each in rows[0] if not _is_result(each)]
         own = {_ANSWER: answers[0] if answers else None} if like.get(_ANSWER) or answers else {}
         return with_fields(like, results=results, **own)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the full text of the page if it is included, else the part that was found."""
+        """Returns the full text of the page if the response has it, else the passage that the search
+        found."""
         if not _is_result(item):
             return Given(item[_ANSWER], _ANSWER, {})
         key = next((key for key in _TEXTS if isinstance(item.get(key), str) and item[key]), None)

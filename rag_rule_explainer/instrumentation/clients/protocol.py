@@ -1,4 +1,4 @@
-"""This module defines the interface that splits and rebuilds the responses of a client."""
+"""This module defines the interface of a client, which splits responses into items and rebuilds them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,36 +10,38 @@ from .reading import read_any
 from .users_functions import users_result
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
-"""The items of a response: one row for each query of the request, mostly a single row."""
+"""The items of a response. There is one row for each query of the request, and usually there is one
+query."""
 
 
 class Client(Protocol):
     """A ``Client`` splits responses into items, and builds a response from a subset of the items.
 
-    An item carries all its data, so that it fits into another response of the same client. Arguments are
-    never changed.
+    An item holds all data about one result, so that it can be put into another response of the same
+    client. The methods never change their arguments.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the items of a response; None if it is no response of this client."""
+        """Returns the items of a response; None if the response is not of this client."""
         ...
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with these items only. ``rows`` has as many rows as ``like``."""
+        """Returns a copy of ``like`` that has only these items. ``rows`` has as many rows as ``like``."""
         ...
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of an item; None, or a text that is no ``str``, if it has no
-        text."""
+        """Returns the text, id and metadata of an item. An item without a text gives None, or a
+        ``Given`` whose text is not a ``str``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ItemsOf:
-    """An ``ItemsOf`` is a client of your own, made of two functions.
+    """An ``ItemsOf`` is a client that you make from two functions of your own.
 
     ``take_apart`` returns the items of a response as a list. ``put_together`` takes a response and some
-    items, in order, and returns a response with these items only; it must not change its arguments.
+    of its items, in order. It returns a response with only these items, and must not change its
+    arguments.
     """
 
     take_apart: Callable[[Any], Sequence[Any]]
@@ -56,12 +58,12 @@ class ItemsOf:
         return [list(users_result("take_apart", self.take_apart, response, what="a list of items"))]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns the result of ``put_together``."""
+        """Returns the response that ``put_together`` makes of ``like`` and these items."""
         items = [item for row in rows for item in row]
         return users_result(
             "put_together", self.put_together, like, items, what="a response with these items"
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata in a str, a dict or an object with a text."""
+        """Returns the text, id and metadata of an item that is a str, a dict or an object with a text."""
         return read_any(item)

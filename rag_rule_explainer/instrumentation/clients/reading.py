@@ -1,4 +1,4 @@
-"""This module finds texts, ids and metadata in dicts, rows and objects of clients."""
+"""This module finds the texts, ids and metadata in the dicts, rows and objects that clients return."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,12 +9,14 @@ from typing import Any, cast
 from ...given import ID_KEYS, NAMING_METADATA, Given
 
 TEXT_KEYS = ("page_content", "text", "content", "snippet", "body", "document", "chunk", "passage")
-"""The usual keys of a text, the most specific first."""
+"""The usual keys of a text. The most specific keys come first, and the first key that is found is
+used."""
 _VECTOR = re.compile(r"\[[-+\d.eE,\s]*\]")
 
 
 def field_of(holder: Any, name: str) -> Any:
-    """Returns the value of a dict's key or an object's attribute; None if there is none."""
+    """Returns the value of a dict's key or of an object's attribute; None if there is no such key or
+    attribute."""
     if isinstance(holder, Mapping):
         return cast("Mapping[str, Any]", holder).get(name)
     return getattr(holder, name, None)
@@ -31,10 +33,10 @@ def is_listed(value: object) -> bool:
 
 
 def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = None) -> Given:
-    """Returns the text and the id among fields, and the other plain fields as metadata.
+    """Returns the text and the id among fields, and the other simple fields as metadata.
 
-    ``text``, ``identity``: the keys of the text and the id. Without ``text``, a usual key is taken, else
-    the key of the only text.
+    ``text``, ``identity``: the keys of the text and of the id; None for the usual keys. Without a usual
+    key of a text, the only field that holds a text is used.
     """
     key = text if text is not None else text_key(fields)
     named = fields.get(identity) if identity is not None else _first(fields.get, ID_KEYS)
@@ -45,7 +47,8 @@ def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = 
 
 
 def text_key(fields: Mapping[Any, Any]) -> Any:
-    """Returns the key of the text among fields; None if several fields may be the text, or none."""
+    """Returns the key of the text among fields; None if no field, or more than one field, may be the
+    text."""
     usual = next((key for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
     if usual is not None:
         return usual
@@ -55,7 +58,8 @@ def text_key(fields: Mapping[Any, Any]) -> Any:
 
 
 def read_any(item: Any) -> Given | None:
-    """Returns the text, id and metadata of a str, a dict, a row or an object with a text."""
+    """Returns the text, id and metadata of an item: a str, a dict, a database row, or an object with a
+    text."""
     if isinstance(item, str):
         return Given(item, None, {})
     fields = fields_in(item)
@@ -67,7 +71,8 @@ def read_any(item: Any) -> Given | None:
 
 
 def fields_in(row: Any) -> Mapping[Any, Any] | None:
-    """Returns a dict, or the columns of a row by name, else by position; None for other objects."""
+    """Returns a dict or a database row as a mapping; None for other objects. The keys are the names of
+    the columns; their positions, if the row has no names."""
     inside = getattr(row, "_mapping", row)
     if isinstance(inside, Mapping):
         return cast("Mapping[Any, Any]", inside)
@@ -81,7 +86,7 @@ def fields_in(row: Any) -> Mapping[Any, Any] | None:
 
 
 def with_fields(holder: Any, **fields: Any) -> Any:
-    """Returns a copy of a dict or an object with other values in some fields."""
+    """Returns a copy of a dict or an object, in which the given fields have new values."""
     if isinstance(holder, Mapping):
         own = copy(cast("dict[str, Any]", holder))
         own.update(fields)
@@ -102,7 +107,7 @@ def listed_like(values: Iterable[Any], like: Sequence[Any]) -> Any:
 
 
 def is_array(value: object) -> bool:
-    """Returns True iff the value is an array of NumPy or of a library with the same interface."""
+    """Returns True iff the value is an array of NumPy, or of a library with NumPy's interface."""
     return all(hasattr(value, name) for name in ("dtype", "shape", "ndim", "tolist"))
 
 
@@ -116,7 +121,8 @@ def _text_of(item: object, name: str) -> str | None:
 
 
 def _is_text(value: object) -> bool:
-    # Drivers without an adapter for vectors return a vector as text.
+    # A database driver that does not know the vector type returns a vector as a text such as
+    # ``[0.1,0.2]``, which is not the text of a source.
     return isinstance(value, str) and not _VECTOR.fullmatch(value.strip())
 
 

@@ -16,7 +16,7 @@ _KNOWN: tuple[Client, ...] = (chroma, elasticsearch, tavily, mcp_content, qdrant
 
 
 def recognised(response: Any) -> Client | None:
-    """Returns the client of such a response; None if its shape is unknown."""
+    """Returns the client that can split the response; None if the shape of the response is unknown."""
     if response is None or isinstance(response, str):
         return None
     return next((client for client in _KNOWN if client.rows(response) is not None), None)

@@ -11,9 +11,10 @@ from ...probing.transient import is_transient
 def users_result(name: str, function: Callable[..., Any], *given: Any, what: str = "") -> Any:
     """Returns what a user's function returns.
 
-    ``name``: what gate calls the function. ``what``: what it has to return; empty where None is allowed.
-    Raises InvalidInput, which names the function, if it raises or returns nothing. An error that may pass
-    is raised unchanged, so that the run is retried.
+    ``name``: the parameter through which ``gate`` got the function. ``given``: the function's arguments.
+    ``what``: what the function has to return; empty if it may return None. Raises InvalidInput, which
+    names the function, if it raises or returns None without permission. A transient error is raised
+    unchanged, so that the run is retried.
     """
     try:
         result = function(*given)

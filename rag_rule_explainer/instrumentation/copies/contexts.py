@@ -1,8 +1,8 @@
 """This module gives context variables in every replay the values that they had before the baseline.
 
-The baseline may set variables in the context that replays start from. Each is set back around a replay.
-A variable without a value or a default before the baseline cannot be set back: replays find the value
-that the baseline set.
+Replays start from the context that the baseline left, in which the baseline may have set variables. Each
+of these variables gets its earlier value during a replay. A variable that had neither a value nor a
+default before the baseline cannot be reset: replays find the value that the baseline set.
 """
 
 from collections.abc import Generator
@@ -21,10 +21,11 @@ class Contexts:
 
     kept: tuple[ContextVar[Any], ...] = ()
     _before: Values = field(default_factory=Values)
+    _left: Values = field(default_factory=Values)
 
     @contextmanager
     def of_the_baseline(self) -> Generator[None, None, None]:
-        """Records which variables the baseline, which runs in the block, sets."""
+        """Records which variables the baseline sets. The baseline runs in the block."""
         start = dict(copy_context().items())
         try:
             yield
@@ -42,6 +43,14 @@ class Contexts:
             for variable, token in tokens:
                 variable.reset(token)
 
+    def put_back(self) -> None:
+        """Resets the variables permanently to the values from before the baseline. A variable is left
+        unchanged if it no longer has the value that the baseline set."""
+        now = copy_context()
+        for variable, value in self._before.items():
+            if variable in now and now[variable] is self._left[variable]:
+                variable.set(value)
+
     def _take(self, start: Values, end: Values) -> None:
         kept: list[ContextVar[Any]] = []
         for variable, value in end.items():
@@ -49,6 +58,7 @@ class Contexts:
                 continue
             try:
                 self._before[variable] = start[variable] if variable in start else _default(variable)
+                self._left[variable] = value
             except LookupError:
                 kept.append(variable)
         self.kept = tuple(kept)

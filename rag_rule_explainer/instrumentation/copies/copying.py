@@ -1,4 +1,5 @@
-"""This module copies objects of any class, and describes them in texts that can be compared."""
+"""This module copies objects of any class. It also describes them in texts by which they can be
+compared."""
 
 import json
 import re
@@ -12,7 +13,8 @@ from typing import Any, cast
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 _DEPTH = 3
-"""The number of levels to which the attributes of objects without an own text are read."""
+"""For objects whose ``repr`` shows only an address: the number of levels to which attributes are
+described."""
 
 
 def copied(given: Any) -> Any:
@@ -22,7 +24,7 @@ def copied(given: Any) -> Any:
         return deepcopy(given)
     except Exception:  # noqa: S110 -- whatever a __deepcopy__ of the user's raises
         pass
-    with suppress(Exception):  # A ``__copy__`` of the user's may raise any error.
+    with suppress(Exception):  # A user's ``__copy__`` may raise any error. The object is then shared.
         return copy(given)
     return given
 
@@ -30,9 +32,9 @@ def copied(given: Any) -> Any:
 def described(value: Any, *, deep: bool = True) -> str:
     """Returns a text that is equal for equal values, and different for different ones.
 
-    Functions are equal if their code, defaults, enclosed variables, plain globals and bound objects are.
-    Objects whose text is an address are described by their attributes, or by their class alone if
-    ``deep`` is False.
+    Functions count as equal if these are equal: their code, defaults, enclosed variables, the simple
+    globals that they use, and the objects to which they are bound. An object whose ``repr`` is only an
+    address is described by its attributes; by its class alone if ``deep`` is False.
     """
     return _description(value, _DEPTH if deep else 0)
 
@@ -43,7 +45,8 @@ def _description(value: Any, depth: int) -> str:
 
     try:
         return json.dumps(value, sort_keys=True, default=shown)
-    # Keys of several types, a reference to itself, or too many levels.
+    # JSON cannot hold keys of several types, a value that contains itself, or too many levels. Such a
+    # value is described by its ``repr``.
     except (TypeError, ValueError, RecursionError):
         with suppress(RecursionError):
             return _ADDRESS.sub("", repr(value))
@@ -55,7 +58,7 @@ def _shown(value: object, depth: int) -> Any:
     if of_function is not None:
         return of_function
     if hasattr(value, "tobytes") and hasattr(value, "dtype"):
-        # The repr of a long array leaves out its middle.
+        # The ``repr`` of a long array omits its middle, so a digest of all values is used.
         array = cast("Any", value)
         return ["array", str(array.dtype), repr(array.shape), _digest(array.tobytes())]
     if isinstance(value, (set, frozenset)):
@@ -68,7 +71,7 @@ def _shown(value: object, depth: int) -> Any:
 
 
 def _of_function(value: object, depth: int) -> Any:
-    """Returns a description of a function as JSON values; None for anything else."""
+    """Returns a description of a function in JSON values; None if the value is no function."""
     if isinstance(value, partial):
         whole = cast("partial[Any]", value)
         return ["partial", _inside([whole.func, whole.args, whole.keywords], depth)]
@@ -88,12 +91,13 @@ def _of_function(value: object, depth: int) -> Any:
 
 
 def _inside(value: Any, depth: int) -> str:
-    # Collections in a closure are described even where the attributes of objects are not.
+    # A function's enclosed variables are described at depth 0 too, where attributes of objects are not.
     return _description(value, depth - 1) if depth > -_DEPTH else ""
 
 
 def _of_code(code: CodeType) -> str:
-    """Returns a digest of the code that does not depend on its file or line."""
+    """Returns a digest of the code. It does not depend on the file or the lines in which the code is
+    written."""
     constants = [_of_code(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
     said = repr((code.co_code, constants, code.co_names, code.co_varnames, code.co_freevars))
     return _digest(said.encode("utf-8", "surrogatepass"))

@@ -1,7 +1,7 @@
 """This module finds out whether the instances of a class keep all their state in their attributes.
 
-Code reaches out if it uses globals, files or libraries that may keep state. Code that is unknown counts
-as reaching out.
+Code "reaches out" if it uses globals, files or libraries that may keep state. Code that cannot be checked
+counts as reaching out.
 """
 
 import builtins
@@ -53,7 +53,7 @@ _ENCLOSED = {
     "uuid",
     "warnings",
 }
-"""Libraries whose functions keep no state of their callers."""
+"""Libraries whose functions store nothing about the code that calls them."""
 
 _GENERATED = "<string>"
 """The file name of code that a library such as ``dataclasses`` generates."""
@@ -69,7 +69,8 @@ _verdicts: WeakKeyDictionary[Any, dict[tuple[str, ...], bool]] = WeakKeyDictiona
 
 
 def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -> bool:
-    """Returns True iff no code of the class, or of the function, reaches out.
+    """Returns True iff the code of the class or function reaches out nowhere: all state is in the
+    instances.
 
     ``trusted``: packages and modules that are known to keep no state.
     """
@@ -80,14 +81,15 @@ def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -
 
 
 class _Looking:
-    """This class checks a class and everything that its code names, each once."""
+    """This class checks a class or function, and everything that its code names. Each object is
+    checked once."""
 
     def __init__(self, trusted: tuple[str, ...]) -> None:
         self._trusted = trusted
         self._seen: set[int] = set()
 
     def at_value(self, value: object) -> bool:
-        """Returns True iff no state can be kept through this value."""
+        """Returns True iff code that uses this value cannot keep state through it."""
         if isinstance(value, _CONSTANTS) or id(value) in self._seen:
             return True
         if isinstance(value, tuple):
@@ -112,7 +114,7 @@ class _Looking:
             return True
         entries = {name: entry for name, entry in vars(owner).items() if name != "model_config"}
         if any(isinstance(entry, _MUTABLE) and name[:2] != "__" for name, entry in entries.items()):
-            return False  # All instances of the class share this attribute.
+            return False  # All instances of the class share this attribute, so state may be kept in it.
         functions = (function for entry in entries.values() for function in _functions(entry))
         return all(map(self._at_function, functions))
 
@@ -141,7 +143,8 @@ class _Looking:
 
 
 def is_within(module: str, packages: tuple[str, ...]) -> bool:
-    """Returns True iff the module is one of these packages or modules, or inside one."""
+    """Returns True iff the module is one of these packages or modules, or a module in one of the
+    packages."""
     return any(module == each or module.startswith(f"{each}.") for each in packages)
 
 
@@ -168,5 +171,5 @@ def _steps(code: CodeType) -> Iterator[dis.Instruction]:
 def _content(cell: Any) -> object:
     try:
         return cell.cell_contents
-    except ValueError:  # the cell is empty
+    except ValueError:  # the cell is empty, so it holds no state
         return None

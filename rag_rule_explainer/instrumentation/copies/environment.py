@@ -1,7 +1,7 @@
 """This module gives environment variables in every replay the values that they had before the baseline.
 
-A replay starts with the values from before the baseline. After it, the values that the baseline left are
-restored. The whole process shares the environment, so such replays run one at a time.
+After a replay, the variables get back the values that they had when the replay began. The whole process
+shares the environment, so replays that restore variables run one at a time.
 """
 
 import os
@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, eq=False)
 class Environment:
-    """This class keeps the variables that runs set, with their values from before.
+    """This class holds the environment variables that runs set, with the values from before they were
+    set.
 
-    ``raced``: a variable that was set while other runs may have been active; empty for none.
+    ``raced``: a variable that was set while other runs may have been active; empty if there is none.
     """
 
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -26,20 +27,26 @@ class Environment:
         return next(iter(self._before), "")
 
     def note(self, name: str, *, alone: bool) -> None:
-        """Notes that a run is about to set this variable. ``alone``: no other replay is active."""
+        """Notes that a run is about to set this variable. ``alone``: True if no other replay is
+        active."""
         self._before.setdefault(name, os.environ.get(name))
         if not alone:
             self.raced = self.raced or name
 
     @contextmanager
     def as_before(self) -> Generator[None, None, None]:
-        """Restores the values from before the baseline inside the block, for a replay that runs alone."""
+        """Restores the values from before the baseline for the duration of the block, in which a
+        replay runs. No other replay may run at that time."""
         left = {name: os.environ.get(name) for name in self._before}
         _set(self._before)
         try:
             yield
         finally:
             _set({**self._before, **left})
+
+    def put_back(self) -> None:
+        """Restores the values from before the baseline permanently."""
+        _set(self._before)
 
 
 def _set(values: dict[str, str | None]) -> None:

@@ -1,7 +1,8 @@
-"""This module replaces methods on classes during explanations, and restores them afterwards.
+"""This module replaces methods on classes during explanations, and restores the original methods
+afterwards.
 
 Each method is replaced on a root class and on every loaded subclass that defines it. Outside of a run, a
-replacement calls the original, so other users of the class are not affected.
+replacement only calls the original method, so other users of the class are not affected.
 """
 
 import re
@@ -14,17 +15,18 @@ from functools import wraps
 from typing import Any, TypeAlias
 
 Wrapping: TypeAlias = Callable[[str, Any], Any]
-"""A function from a method's name and the method to its replacement."""
+"""A function that takes a method's name and the method, and returns the replacement of the method."""
 Root: TypeAlias = tuple[str, str]
-"""The module of a root class, and its name there."""
+"""The name of the module that defines a root class, and the name of the class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interception:
-    """An ``Interception`` names methods of a root class to be replaced once the class is imported.
+    """An ``Interception`` names methods of a root class that are replaced once the class is imported.
 
-    ``names``: matches the methods' names. ``inherited``: methods that are also replaced on classes that
-    only inherit them. ``added``: methods that are replaced on the root class alone, own or inherited.
+    ``names``: the pattern that the methods' names match. ``wrapping``: makes the replacements.
+    ``inherited``: methods that are also replaced on subclasses that only inherit them. ``added``: methods
+    that are replaced on the root class alone, whether it defines or inherits them.
     """
 
     module: str
@@ -40,7 +42,7 @@ class Interception:
         return self.module, self.owner
 
     def root(self) -> type | None:
-        """Returns the root class, or None before its module is loaded."""
+        """Returns the root class; None if its module is not loaded yet."""
         return _root_at(self.place)
 
 
@@ -66,7 +68,8 @@ def _with_subclasses(root: type) -> dict[type, None]:
 
 
 def _has_new_at(place: Root, known: dict[type, None]) -> bool:
-    """Returns whether a root class or a subclass of it was loaded that is not among the known ones."""
+    """Returns True iff the root class or one of its subclasses is loaded and not among the known
+    classes."""
     if place[0] not in sys.modules:
         return False
     root = _root_at(place)
@@ -80,7 +83,8 @@ def _has_new_at(place: Root, known: dict[type, None]) -> bool:
 
 
 def _inherited(owner: type, name: str, found: Any) -> Any:
-    """Returns a method that calls the next class's method in the instance's resolution order."""
+    """Returns a method for a class that only inherits it. The method calls the one that the instance
+    would inherit from the next class in its resolution order."""
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -90,19 +94,22 @@ def _inherited(owner: type, name: str, found: Any) -> Any:
 
 
 class Patches:
-    """This class replaces the methods of its interceptions as long as it has a user. Thread-safe."""
+    """This class replaces the methods that its interceptions name, as long as it has at least one
+    user. It is thread-safe."""
 
     def __init__(self, interceptions: Iterable[Interception]) -> None:
         self._interceptions = tuple(interceptions)
         self._at_root: dict[Root, list[Interception]] = {}
         for each in self._interceptions:
             self._at_root.setdefault(each.place, []).append(each)
-        # Names that match no pattern are remembered, because most classes have the same many names.
+        # The method names that match no pattern. They are remembered because most classes have many names
+        # in common, which then need not be matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
         self._lock = threading.RLock()
         self._users = 0
         self._known: dict[Root, dict[type, None]] = {place: {} for place in self._at_root}
-        # (class, method name) -> (original method, None if the class had none; replacement)
+        # The key is a class and a method's name. The value is the original method (None if the class
+        # itself did not define it) and the replacement.
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
 
     @property
@@ -112,7 +119,7 @@ class Patches:
 
     @contextmanager
     def intercepting(self) -> Generator[None, None, None]:
-        """Replaces the methods inside the block. Blocks may nest and overlap."""
+        """Replaces the methods for the duration of the block. Blocks may nest and overlap."""
         self.start()
         try:
             yield
@@ -120,25 +127,30 @@ class Patches:
             self.stop()
 
     def start(self) -> None:
-        """Replaces the methods. Each call needs a call of ``stop`` later, from any thread."""
+        """Replaces the methods. Each call of ``start`` needs one call of ``stop`` later, which any
+        thread may make."""
         with self._lock:
             self._users += 1
         self.wrap_loaded_classes()
 
     def stop(self) -> None:
-        """Ends one ``start``. The last call restores every class."""
+        """Ends the effect of one ``start``. The last ``stop`` restores the original methods of every
+        class."""
         with self._lock:
             self._users -= 1
             if not self._users:
                 self._unwrap()
 
     def wrap_loaded_classes(self) -> None:
-        """Replaces the methods of classes that were loaded since the last call, while it has a user."""
+        """Replaces the methods of classes that were loaded since the last call. Does nothing outside
+        of ``start`` and ``stop``."""
         with self._lock:
-            # A replay may still run after its explanation was aborted.
+            # A replay may still run after its explanation was aborted. Nothing must be replaced for it
+            # then.
             if not self._users:
                 return
-            # This check runs before each replay, and usually finds no new class.
+            # This method runs before each replay, and usually there is no new class. So the quick check
+            # comes first.
             places = [place for place, known in self._known.items() if _has_new_at(place, known)]
             new = {place: self._new_at(place) for place in places}
             for interception in self._interceptions if new else ():
@@ -146,7 +158,8 @@ class Patches:
                     self._wrap(owner, names, interception)
 
     def _new_at(self, place: Root) -> list[tuple[type, list[str]]]:
-        """Returns the classes that were loaded since the last call, with their matching names."""
+        """Returns the classes that were loaded since the last call. Each comes with those of its
+        methods' names that match a pattern."""
         interceptions, known, root = self._at_root[place], self._known[place], _root_at(place)
         loaded = {} if root is None else _with_subclasses(root)
         left_alone = self._left_alone[place]
@@ -189,7 +202,8 @@ class Patches:
         setattr(root, name, replacement)
 
     def _hook(self, root: type) -> None:
-        """Makes subclasses that are defined later, as by an import inside a run, patched at once."""
+        """Makes the root class patch new subclasses at once when they are defined, for example by an
+        import during a run."""
         original = vars(root).get(_HOOK)
 
         def init_subclass(cls: type, **kwargs: Any) -> None:
@@ -205,7 +219,8 @@ class Patches:
 
     def _unwrap(self) -> None:
         for (owner, name), (method, replacement) in self._wrapped.items():
-            # Another library may have wrapped the replacement. It stays, as it only calls through now.
+            # Another library may have wrapped the replacement. The replacement then stays: it now only
+            # calls the original method.
             if vars(owner).get(name) is not replacement:
                 continue
             if method is None:

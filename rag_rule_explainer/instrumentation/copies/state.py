@@ -1,7 +1,8 @@
-"""This module isolates the memory of an application: every run reads what the baseline read.
+"""This module isolates the memory of an application, so that every replay reads what the baseline read.
 
-The content of each memory object is kept as it was when the baseline first used it. A replay starts with
-a copy of it, and its writes are dropped with the copy. The integrations replace the objects' methods.
+The content of each memory object is copied when the baseline first uses the object. A replay works on its
+own copy of this content, and its writes are dropped with the copy. The integrations replace the methods
+of the memory objects for this.
 """
 
 import threading
@@ -15,9 +16,10 @@ from .copying import copied
 
 
 class Same:
-    """A ``Same`` is a dict key that equals only keys of the same object, compared by identity.
+    """A ``Same`` is a dict key for an object. Two keys are equal only if they are keys of the same
+    object, compared by identity.
 
-    It keeps the object alive, so that no other object gets its address.
+    The key keeps the object alive, so that no other object gets its address.
     """
 
     __slots__ = ("thing",)
@@ -34,11 +36,12 @@ class Same:
 
 @dataclass(slots=True, eq=False)
 class State:
-    """A ``State`` is the state that one run sees.
+    """A ``State`` holds the contents of memory objects that one run sees.
 
-    ``live``: the run writes to the real objects, as an ordinary run does. ``before``: by key, the content
-    of an object when the baseline first used it. ``aside``: like ``before``, for objects that influence
-    answers only through retrieval, such as an index. ``first``: the baseline's state; None for itself.
+    ``live``: True if the run writes to the real objects, as outside of explanations. ``before``: by key,
+    the content of an object when the baseline first used it. ``aside``: like ``before``, for objects that
+    influence answers only through retrieval, such as an index. ``first``: the state of the baseline; None
+    if this state is the baseline's.
     """
 
     live: bool = False
@@ -57,30 +60,35 @@ class State:
     _lock: Any = field(default_factory=threading.RLock)
 
     def of_a_replay(self) -> "State":
-        """Returns the state of a replay, which works on copies of the content this run first read."""
+        """Returns the state of a replay. The replay works on copies of the content that the baseline
+        first read."""
         return State(before=self.before, aside=self.aside, first=self)
 
     def read(self, key: Hashable, reading: Callable[[], Any]) -> Any:
-        """Returns a copy of the content before the baseline; ``reading`` returns it the first time."""
+        """Returns a copy of the content from before the baseline. ``reading`` reads it from the real
+        object, and is called for the first read only."""
         with self._lock:
             if key not in self.before:
                 self.before[key] = copied(reading())
             return copied(self.before[key])
 
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
-        """Returns a copy of the content before the baseline, for a ``reading`` that is async."""
+        """Returns the same as ``read``, for a ``reading`` that is asynchronous."""
         if key not in self.before:
-            # The first of several concurrent readings counts for all.
+            # Several readings may run concurrently. The result of the first that ends is kept for all of
+            # them.
             self.before.setdefault(key, copied(await reading()))
         return copied(self.before[key])
 
     def kept(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """Returns the object in ``aside`` that ``making`` made for the first run. All runs share it."""
+        """Returns the object that is stored in ``aside`` under the key. ``making`` makes it at the
+        first call. All runs share it."""
         with self._lock:
             return self.aside[key] if key in self.aside else self.aside.setdefault(key, making())
 
     def own(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """Returns this run's own copy, which ``making`` makes the first time."""
+        """Returns this run's own copy of the object with this key. ``making`` makes the copy at the
+        first call."""
         with self._lock:
             if key not in self._copies:
                 made = self._copies[key] = making()
@@ -92,7 +100,7 @@ class State:
         self._own[id(copy)] = copy, original
 
     def owned(self, key: Hashable) -> Any:
-        """Returns this run's own copy, or None if it has made none."""
+        """Returns this run's own copy under the key; None if it has made no copy."""
         return self._copies.get(key)
 
     def has(self, key: Hashable) -> bool:
@@ -100,25 +108,27 @@ class State:
         return key in self._copies
 
     def owns(self, thing: object) -> bool:
-        """Returns True iff the thing is one of this run's own copies."""
+        """Returns True iff the object is one of this run's own copies."""
         return id(thing) in self._own
 
     def original(self, thing: object) -> Any:
-        """Returns the original of a copy that the baseline made; None for anything else."""
+        """Returns the original of which the baseline made this copy; None if the baseline made no such
+        copy."""
         return None if self.first is None else self.first.copied_from(thing)
 
     def copied_from(self, copy: object) -> Any:
-        """Returns the original of one of this run's own copies; None for anything else."""
+        """Returns the original of one of this run's own copies; None for any other object."""
         return self._own.get(id(copy), (None, None))[1]
 
     @contextmanager
     def birth_of(
         self, thing: object, told: Hashable = None, unsaid: tuple[object, ...] = ()
     ) -> Generator[None, None, None]:
-        """Notes that the thing is constructed inside the block, by this run, so that it needs no copy.
+        """Notes that this run constructs an object in the block. Such an object needs no copy.
 
-        ``told``: a key by which other runs recognise the counterpart of a thing that stands for something
-        outside of the process. ``unsaid``: further arguments that only one run can compare.
+        ``thing``: the object. ``told``: a key by which other runs recognise their counterpart of the
+        object, for objects that stand for something outside of the process. ``unsaid``: further arguments
+        of the constructor, which can be compared only within one run.
         """
         with self._lock:
             if unsaid:
@@ -140,11 +150,12 @@ class State:
         return known.index(key)
 
     def is_being_made(self, thing: object) -> bool:
-        """Returns True while this run constructs the thing."""
+        """Returns True while this run constructs the object."""
         return bool(self._being_made) and id(thing) in self._being_made
 
     def note_birth(self, thing: object, told: Hashable = None) -> None:
-        """Notes that this run made the thing. Things with the same key are numbered in their order."""
+        """Notes that this run made the object. Objects with an equal key ``told`` are numbered in
+        their order."""
         with self._lock:
             if Same(thing) not in self._born:
                 self._born[Same(thing)] = None if told is None else self._next_of(told)
@@ -154,22 +165,22 @@ class State:
         return next((told, place) for place in count() if (told, place) not in known)
 
     def bore(self, thing: object) -> bool:
-        """Returns True iff this run made the thing."""
+        """Returns True iff this run made the object."""
         return Same(thing) in self._born
 
     def note_write(self, thing: object) -> None:
-        """Notes that this run writes to a thing that other runs share."""
+        """Notes that this run writes to an object that other runs share."""
         self._written.add(Same(thing))
 
     def holds_own(self, thing: object) -> bool:
-        """Returns True iff this run made the thing or wrote to it."""
+        """Returns True iff this run made the object or wrote to it."""
         return Same(thing) in self._born or Same(thing) in self._written
 
     def tell(self, thing: object, told: Hashable) -> None:
-        """Notes the key by which other runs recognise their counterpart of the thing."""
+        """Notes the key by which other runs recognise their counterpart of the object."""
         self._told[Same(thing)] = told
 
     def told_of(self, thing: object) -> Hashable:
-        """Returns the key by which other runs recognise their counterpart of the thing; None for a shared
-        thing."""
+        """Returns the key by which other runs recognise their counterpart of the object; None if the
+        object is shared by all runs."""
         return self._told.get(Same(thing), self._born.get(Same(thing)))

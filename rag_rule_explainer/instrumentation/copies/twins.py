@@ -1,7 +1,7 @@
-"""This module makes twins: copies that share no mutable state with their originals.
+"""This module makes *twins*: copies of objects that share no mutable state with their originals.
 
-A twin is made only of an object that keeps all its state in its attributes. It is refused where some
-state may be elsewhere (in a file, a database, a global).
+A twin is made only of an object that keeps all its state in its attributes. If some state may be
+elsewhere (in a file, a database, a global), no twin is made and NoTwin is raised.
 """
 
 import asyncio
@@ -34,22 +34,25 @@ _LOCKS: dict[type, Callable[[], Any]] = {
 
 
 class NoTwin(Exception):
-    """This error says that a thing may have state elsewhere, or state that cannot be copied."""
+    """This error says that no twin can be made of an object, because some of its state may be outside
+    of its attributes or cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
 class Twins:
-    """Makes twins: isolated copies of stateful objects that a replay can use without changing the
-    originals. ``trusted``: packages and modules whose classes are known to keep all their state in the
-    instance. ``shares``: returns the classes whose instances are not copied but shared with the
-    original, such as the model. ``copied``: packages whose objects can copy themselves."""
+    """This class makes twins: isolated copies that a replay can use without changing the originals.
+
+    ``trusted``: packages and modules whose classes are known to keep all their state in their instances.
+    ``shares``: returns the classes whose instances are not copied but shared with the original, such as
+    the model. ``copied``: packages whose objects can copy themselves.
+    """
 
     trusted: tuple[str, ...]
     shares: Callable[[], tuple[type, ...]]
     copied: tuple[str, ...] = ()
 
     def of(self, thing: Any) -> Any:
-        """Returns a twin of the thing. Raises NoTwin."""
+        """Returns a twin of the object. Raises NoTwin if no twin can be made."""
         kind = cast("type[Any]", type(thing))
         if not keeps_to_itself(kind, self.trusted):
             raise NoTwin(kind.__name__)
@@ -57,15 +60,16 @@ class Twins:
         return _Copying(self, self.shares(), own_code).thing(thing, locks=True)
 
     def described(self, thing: Any) -> str:
-        """Returns a text for the thing's content without shared objects; equal for equal contents."""
+        """Returns a text that describes the object's content without the shared objects. Equal
+        contents have equal texts."""
         shared = self.shares()
         return described({n: v for n, v in state_of(thing).items() if not isinstance(v, shared)})
 
 
 @dataclass(slots=True)
 class _Copying:
-    """This class makes one twin. ``own_code``: the thing's class is not trusted, so the functions that it
-    holds are checked too."""
+    """This class makes one twin. ``own_code``: True if the class of the object is not trusted.
+    Functions that the object holds are then checked too."""
 
     twins: Twins
     shared: tuple[type, ...]
@@ -162,7 +166,8 @@ _COPIERS: dict[type, Callable[[_Copying, Any], Any]] = {
 
 
 def _are_numbers(value: list[Any]) -> bool:
-    """Returns True for a list of floats, such as an embedding. It is fast, as such lists are long."""
+    """Returns True for a list of floats, such as an embedding. The check is fast, because such lists
+    are long."""
     if not value or type(value[0]) is not float:
         return False
     try:

@@ -5,11 +5,11 @@ import dis
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import is_dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import getattr_static
 from operator import attrgetter, itemgetter, methodcaller
 from types import CodeType, FunctionType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 from ..shared_state.contents import names_in
 from ..shared_state.counting import is_for_others
@@ -41,10 +41,32 @@ _OF_PYTHON = frozenset(
     }
 )
 """Special names, such as ``__class__``, that one run may set and that change what later runs do."""
-_DEFAULTS = frozenset({"__defaults__", "__kwdefaults__"})
+_HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
+"""The names under which functions and bound runnables hold what they hand to parameters."""
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
+_RUNNING = frozenset(
+    {
+        *(
+            "invoke",
+            "ainvoke",
+            "stream",
+            "astream",
+            "batch",
+            "abatch",
+            "transform",
+            "run",
+            "arun",
+            "call",
+        ),
+        *("query", "aquery", "chat", "achat", "stream_chat", "astream_chat", "complete", "acomplete"),
+        *("retrieve", "aretrieve", "predict", "apredict", "generate", "agenerate", "synthesize"),
+        *("get_relevant_documents", "format", "format_messages", "format_prompt", "with_config", "bind"),
+    }
+)
+"""The names of the methods by which frameworks run their objects. What these change on the objects is the
+framework's own doing."""
 
 
 class Bearing:
@@ -78,8 +100,9 @@ class Bearing:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
-            # Code reads a mutable default by its parameter's name, which is a local variable.
-            return not names or bool(names & _DEFAULTS) or any(map(self.is_read, names))
+            # Code reads such a value by its parameter's name, which is a local variable.
+            is_argument = bool(names & _HANDED_OVER) or isinstance(kept.node.object(), partial)
+            return not names or is_argument or any(map(self.is_read, names))
         return self.is_read(name) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
@@ -97,11 +120,26 @@ class Bearing:
         value. Changes that the framework makes itself do not count."""
         if isinstance(kept.node.thing, _COLLECTIONS):
             names = {*kept.node.names(), *filter(None, [name])}
-            if names & self.named:
+            if names & (self.named | _HANDED_OVER):
                 return True
         else:
             names = {name, *self._properties_of(kept.node.thing, name)}
-        return any(each.removeprefix("_") in self._stored for each in names)
+        if any(each.removeprefix("_") in self._stored for each in names):
+            return True
+        return any(self._is_called_for(kept.node, each) for each in names)
+
+    def _is_called_for(self, node: Node, name: str) -> bool:
+        """Returns True iff the user's code names a framework's object, and a method or a property of it
+        whose code names this attribute, as ``add_example`` does with ``examples``."""
+        node = node.of_object()
+        variables = (name for code in self._not_of_models for name in code.co_freevars)
+        if node.owner is Owner.MODEL or not {*node.names()} & self.named.union(variables):
+            return False
+        for each in self.named - _RUNNING:
+            code = _code_of(getattr_static(cast("type[Any]", type(node.thing)), each, None))
+            if code is not None and name in names_in(code):
+                return True
+        return False
 
     def _properties_of(self, thing: object, name: str) -> Iterator[str]:
         """Yields each property that the user's code sets and whose setter stores this attribute."""
@@ -144,6 +182,12 @@ class Bearing:
             )
             self._read[name] = self._read[name] or is_in(self._held_texts, name)
         return self._read[name]
+
+
+def _code_of(member: Any) -> CodeType | None:
+    """Returns the code of a method or of a property; None for any other attribute of a class."""
+    function = getattr(member, "__func__", None) or getattr(member, "fget", None) or member
+    return getattr(function, "__code__", None)
 
 
 def _asked_for(things: Iterable[object]) -> Iterator[str]:

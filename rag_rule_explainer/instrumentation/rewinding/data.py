@@ -3,9 +3,14 @@ index."""
 
 import asyncio
 import concurrent.futures
+import hashlib
 import pickle
-from types import MethodType
+import queue
+import subprocess
+from mmap import mmap
+from types import AsyncGeneratorType, GeneratorType, MethodType
 from typing import Any
+from weakref import ref
 
 from ..shared_state.reaching import FRAMEWORKS
 from .companies import is_of_own
@@ -17,10 +22,16 @@ _MOST = 200
 # Typed as Any, because pyright would report unknown types of their contents.
 _METHOD: Any = MethodType
 _FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
+_KEEPING: Any = (
+    *(queue.Queue, queue.SimpleQueue, asyncio.Queue, asyncio.AbstractEventLoop, subprocess.Popen, mmap),
+    *(GeneratorType, AsyncGeneratorType, type(hashlib.sha256()), type(hashlib.blake2b())),
+)
+"""Types whose objects cannot be written down, but keep what runs put into them."""
 
 
 def is_data(value: Any) -> bool:
-    """Returns True iff the value consists of plain data, or contains an object of the user's."""
+    """Returns True iff the value consists of plain data, or contains an object of the user's or one that
+    keeps what runs put into it, such as a queue."""
     seen = set[int]()
     waiting: list[Any] = [value]
     while waiting and len(seen) < _MOST:
@@ -28,8 +39,11 @@ def is_data(value: Any) -> bool:
         if is_plain(each) or id(each) in seen or isinstance(each, type):
             continue
         seen.add(id(each))
-        if is_of_own(each) or isinstance(each, _FUTURES):
+        if is_of_own(each) or isinstance(each, (*_FUTURES, *_KEEPING)):
             return True
+        if isinstance(each, ref):
+            waiting.append(each())
+            continue
         if isinstance(each, _METHOD):
             waiting.append(each.__self__)
         held = _held_by(each)

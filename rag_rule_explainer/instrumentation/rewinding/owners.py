@@ -70,13 +70,17 @@ class Node:
             if node is not None and node.owner is not Owner.LIBRARY and not node.is_passed_by:
                 return
 
-    def object(self) -> Any:
-        """Returns the object of this node if it is no collection; otherwise the nearest holder on the
-        path that is none."""
+    def of_object(self) -> "Node":
+        """Returns this node if its object is no collection; otherwise the nearest holder on the path that
+        is none."""
         node = self
         while node.is_passed_by and node.holder is not None:
             node = node.holder
-        return node.thing
+        return node
+
+    def object(self) -> Any:
+        """Returns the object of ``of_object``."""
+        return self.of_object().thing
 
 
 def is_a_register(node: Node) -> bool:

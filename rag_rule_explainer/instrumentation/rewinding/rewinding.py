@@ -18,6 +18,7 @@ from ..shared_state.reaching import is_ours, is_users
 from .apart import held_apart, things_in
 from .bearing import Bearing
 from .beyond import Beyond
+from .earlier_doubts import EarlierDoubts, note_doubt
 from .making import MadeAgain
 from .remembered import remember_left, remembered
 from .snapshot import KeptPart, Snapshot
@@ -53,6 +54,7 @@ class Rewinding:
         is_harmless: Callable[[str], bool],
         isolated: Callable[[], Iterable[Hashable]],
     ) -> None:
+        self._application, self._doubts = application, EarlierDoubts(application)
         self._snapshot = Snapshot(application)
         self._is_harmless = is_harmless
         self._isolated = isolated
@@ -77,14 +79,24 @@ class Rewinding:
         self._places = tuple(dict.fromkeys(each.place for each in found))
         return bool(found) or bool(self._new_modules()) or bool(self._grown_caches())
 
-    def remember(self, names: Collection[str] | None = None) -> None:
-        """Remembers, for later explanations, that the changed state influences runs.
+    def remember(self, place: str, names: Collection[str] | None) -> None:
+        """Remembers, for later explanations, that state which runs leave influences runs.
 
-        ``names``: only changes under one of these names are remembered; None for all.
+        ``place``: the name of the state; the application is remembered with it, if it is not empty.
+        ``names``: only changes under one of these names are remembered for other applications; None for
+        all changes.
         """
         for change in self._changes():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
                 remember_left(change.kept, change.names, change.place)
+        if place:
+            note_doubt(self._application, place)
+
+    def earlier_doubt(self, files: Collection[str]) -> str:
+        """Returns the place of the state that an earlier explanation found, of this application or in one
+        of the ``files`` that runs read; an empty text if there is none, or if its place is harmless."""
+        place = self._doubts.place(files)
+        return "" if not place or self._is_harmless(place) else place
 
     def left(self) -> Left | None:
         """Returns a change of state that cannot be restored, or state that an earlier explanation left;
@@ -190,9 +202,12 @@ class Rewinding:
 
     def _new_modules(self) -> list[str]:
         new = sys.modules.keys() - self._snapshot.modules
-        # A module without a spec was created by code.
+        # A module without a spec was created by code; Cython makes one for each of its versions.
         return [
-            name for name in new if is_users(name) or getattr(sys.modules[name], "__spec__", None) is None
+            name
+            for name in new
+            if is_users(name)
+            or (getattr(sys.modules[name], "__spec__", None) is None and not name.startswith("_cython_"))
         ]
 
 

@@ -7,7 +7,7 @@ or finds another content than that run did, depends on more than its own sources
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -67,6 +67,11 @@ class Files:
         default_factory=lambda: defaultdict[str, dict[Hashable, tuple[bytes, str]]](dict)
     )
     _made: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict[str, set[int]](set))
+
+    @property
+    def read(self) -> Collection[str]:
+        """Returns the files and folders that runs read."""
+        return self._found.keys()
 
     def opened(
         self, path: str, run: Reader, *, reads: bool, writes: bool, whole: bool, adds: bool = False

@@ -9,12 +9,11 @@ from types import CodeType
 from typing import Any, cast
 
 from .contents import names_in
+from .telling import called_name, only_tells
 
 _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
 )
-_TELLING = frozenset(["print", "debug", "info", "warning", "error", "exception", "critical", "log"])
-_A_LOG = re.compile(r"log|console|print|warn", re.I)
 _SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted", "dumps", "join", "map"])
 """Functions that read all attributes of an object if its class shows them in ``str()`` or ``repr()``."""
 _IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
@@ -145,14 +144,14 @@ class _Reading(ast.NodeVisitor):
         self.visit(node.value)
 
     def visit_Call(self, node: ast.Call) -> None:
-        if _called(node) == "len" and len(node.args) == 1:
+        if called_name(node) == "len" and len(node.args) == 1:
             inner = node.args[0]
             name = getattr(inner, "attr", "") or getattr(inner, "id", "")
             self.lines.setdefault(f"len({name})", []).append(node.lineno)
-        elif _called(node) in _SHOWING:
+        elif called_name(node) in _SHOWING:
             for each in node.args:
                 self._note_whole(each)
-        elif _called(node) in {"getattr", "hasattr"} and len(node.args) > 1:
+        elif called_name(node) in {"getattr", "hasattr"} and len(node.args) > 1:
             name = getattr(node.args[1], "value", None)
             if isinstance(name, str):
                 self.lines.setdefault(name, []).append(node.lineno)
@@ -238,8 +237,8 @@ class _Reading(ast.NodeVisitor):
         if not isinstance(call, ast.Call):
             self.generic_visit(node)
             return
-        name = _called(call)
-        if name in _TELLING and _A_LOG.search(_owner_of(call) or name):
+        name = called_name(call)
+        if only_tells(call):
             self.lines.setdefault(name, []).append(node.lineno)
             return
         if not (name in _WRITING and isinstance(call.func, ast.Attribute)) and name != "next":
@@ -251,8 +250,7 @@ class _Reading(ast.NodeVisitor):
 
 def _fails_or_tells(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        called = _called(statement.value)
-        return called in _TELLING and bool(_A_LOG.search(_owner_of(statement.value) or called))
+        return only_tells(statement.value)
     return isinstance(statement, ast.Raise)
 
 
@@ -268,19 +266,7 @@ def _set_alone(branch: ast.If) -> list[str]:
 
 def _goes_into_text(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
-        return _called(node) in _IN_TEXTS
+        return called_name(node) in _IN_TEXTS
     return not isinstance(
         node, (ast.Compare, ast.IfExp, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Subscript)
     )
-
-
-def _called(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
-def _owner_of(call: ast.Call) -> str:
-    """Returns the last name of the object whose method is called; empty for a function."""
-    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    return getattr(owner, "attr", "") or getattr(owner, "id", "")

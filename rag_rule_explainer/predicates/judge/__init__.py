@@ -1,5 +1,5 @@
-"""This package contains conditions that a judge, usually a model, decides: its requests and its
-replies."""
+"""This package contains the predicates that a judge, usually a model, decides. It also writes the
+requests to judges and reads their replies."""
 
 from .judged import JudgedBy, judged
 from .jury import Jury

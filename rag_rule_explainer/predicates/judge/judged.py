@@ -16,15 +16,16 @@ from .protocol import Matter
 from .request import EDITION, INSTRUCTIONS, LONGEST
 
 SAME = "is equivalent to the truth: it gives the same final answer as the truth expresses"
-"""The criterion for comparing an answer with a known answer."""
+"""The criterion that judges use to compare an answer with a known answer."""
 MOST_REFERENCE = 200_000
-"""The most characters of a reference, which is part of every request."""
+"""The maximum number of characters of a reference. A reference is part of every request."""
 _SUBJECT = re.compile(r"(?:the|this|an?) (?:candidate|answer)\s+|it\s+", re.IGNORECASE)
 
 
 def stored_name(jury: Jury, *parts: str) -> str | None:
-    """Returns the name under which a store keeps judgements; None if the judge has no name. The name
-    differs for another judge, another number of opinions, another criterion, and another prompt."""
+    """Returns the name under which a store keeps judgements; None if the judge has no name. Another
+    judge, number of opinions, criterion or prompt gives another name. ``parts``: the criterion, and
+    texts on which the judgements depend."""
     if jury.name is None:
         return None
     terms = [str(EDITION), INSTRUCTIONS, str(LONGEST), jury.name, str(jury.samples), *parts]
@@ -48,13 +49,12 @@ class JudgedBy:
         return judgement_of(JudgeQuestion(self.jury, matter, case.answer.text, self.remembered_as, key))
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the question and the answer, because the judge sees nothing else."""
+        """Returns the question and the answer. The judge sees nothing else that differs between cases."""
         return case.question, case.answer.text
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name of the criterion, the reference and the judge for a store; None without a
-        judge's name."""
+        """Returns the name under which a store keeps these judgements; None if the judge has no name."""
         if self.reference is None:
             return stored_name(self.jury, self.criterion)
         return stored_name(self.jury, self.criterion, self.reference)
@@ -64,7 +64,7 @@ class JudgedBy:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule that say that the condition does not hold."""
+        """Returns the words by which a rule says that the condition does not hold."""
         return f"{NOT_SO} the answer {self._clause}"
 
     @property
@@ -94,24 +94,25 @@ def judged(
     See the paper, *LLM-as-a-judge*. ``criterion``: the words after "the answer", such as "contradicts the
     guideline" or "recommends a treatment that is not in this list". ``reference``: the text of the
     guideline or the list. ``judge``: a LangChain chat model, a LlamaIndex LLM, or a function of a
-    ``JudgeRequest``, sync (run in a worker thread) or async, that returns ``{id: True, False or
-    "unsure"}`` for the candidates. A probe is UNKNOWN if the judge is unsure, fails, or keeps sending
-    malformed replies. The judge's reason is kept on the probe.
+    ``JudgeRequest``. The function may be sync (it then runs in a worker thread) or async. It returns
+    ``{id: True, False or "unsure"}`` for the candidates. A probe is UNKNOWN if the judge is unsure,
+    fails, or keeps sending malformed replies. The judge's reason is kept with the probe.
 
-    Identical answers to a question are judged once. ``judge_samples``: the number of opinions per answer,
-    of which the majority counts. Each answer is judged in its own request, so that no answer influences
-    another. ``judge_name``: a name for a function, with which its judgements can be stored; change the
-    name when you change the function.
+    Identical answers to a question are judged once. ``judge_samples``: the number of opinions on each
+    answer; the majority counts. Each answer is judged in its own request, so that no answer influences
+    the judgement of another. ``judge_name``: a name for a function, under which its judgements can be
+    stored. Change the name when you change the function.
 
     An answer can still persuade the judge about *itself*, and the baseline in ``same_answer(judge=...)``
     about all answers. The request marks texts as data (see ``predicates.judge.request``), but the model
     may follow orders in them. Measure this with ``check_judge`` on answers that try to persuade.
 
-    ``batch``: the most answers in one request. Only answers that wait at the same moment share a request.
-    The samples of a vote also share requests: first the fewest that can decide the vote, then the fewest
-    that are still needed. Stored answers are judged in batches beforehand. Batches save requests, but an
-    answer could then influence the judgement of the others. If a search uses a verdict from such a
-    request, the explanation has a warning, and no rule of the search is *proved*.
+    ``batch``: the maximum number of answers in one request. Only answers that wait for the judge at the
+    same moment share a request. The opinions of a vote also share requests: first the fewest that can
+    decide the vote, then the fewest that are still needed. Stored answers are judged in batches
+    beforehand. Batches save requests, but an answer could then influence the judgement of the others. If
+    a search uses a verdict from such a request, the explanation has a warning, and no rule of the search
+    is *proved*.
 
     Raises InvalidInput for an empty criterion or reference, a reference that is too long, and an object
     that cannot be a judge.
@@ -134,7 +135,8 @@ def judged(
 
 
 def _said(criterion: object) -> str:
-    """Returns the criterion without a leading "the answer"; empty if it is no text or blank."""
+    """Returns the criterion without "the answer" at its beginning; an empty text if it is no str or
+    blank."""
     if not isinstance(criterion, str):
         return ""
     said = criterion.strip().rstrip(".").rstrip()

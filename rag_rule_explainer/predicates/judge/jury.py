@@ -1,5 +1,5 @@
-"""This module requests judgements: from the batcher of the running explanation, or from the judge
-directly."""
+"""This module gets judgements. During an explanation, they come from its batcher, which puts several
+answers into one request; otherwise directly from the judge."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Hashable
@@ -15,26 +15,26 @@ from .majority import majority
 from .protocol import Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
 
 ALONE = 1
-"""The default number of answers in one request: with more, an answer could influence another's
-judgement."""
+"""The default number of answers in one request. With more, an answer could influence the judgement of
+another."""
 
 MOST_OPINIONS = 1_000
-"""The most opinions on one answer, and the most answers in one request."""
+"""The maximum number of opinions on one answer, and of answers in one request."""
 
 InThread: TypeAlias = Callable[[Callable[[JudgeRequest], Any], JudgeRequest], Awaitable[Any]]
 
 _ADAPTERS = "rag_rule_explainer.judges"
-"""The group of entry points by which integrations register judges; each name is an attribute of a
-framework's models."""
+"""The group of entry points by which integrations register judges. The name of an entry point is an
+attribute that the models of a framework have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Jury:
     """A ``Jury`` holds a judge and how it is used.
 
-    ``name``: identifies the judge across processes; None: judgements are not stored. ``samples``: the
-    opinions per answer, of which the majority counts. ``batch``: the most answers in one request; rules
-    that rest on a shared request are never called proved.
+    ``name``: identifies the judge in all processes; None if judgements are not stored. ``samples``: the
+    number of opinions on each answer; the majority counts. ``batch``: the maximum number of answers in
+    one request. Rules that depend on a request with several answers are never called proved.
     """
 
     judge: Judge = field(repr=False)
@@ -44,8 +44,8 @@ class Jury:
 
     @property
     def priced_as(self) -> str:
-        """Returns the model's name in a price table, for replies without a model name; empty if
-        unknown."""
+        """Returns the name of the model in a price table, for replies that name no model; an empty
+        text if it is unknown."""
         name: object = getattr(self.judge, "model_name", None)
         return name if isinstance(name, str) else self.name or ""
 
@@ -55,8 +55,9 @@ class Jury:
 
 
 class JudgeQuestion(NamedTuple):
-    """A ``JudgeQuestion`` is one answer to be judged. ``remembered_as``, ``memo_key``: the key of the
-    judgement in a store; unused if the jury has no name."""
+    """A ``JudgeQuestion`` is one answer to be judged. ``matter``: what the judge must decide.
+    ``remembered_as``, ``memo_key``: the key of the judgement in a store; not used if the jury has no
+    name."""
 
     jury: Jury
     matter: Matter
@@ -66,52 +67,55 @@ class JudgeQuestion(NamedTuple):
 
 
 class Batcher(Protocol):
-    """This protocol describes the batcher of one explanation, which judges each answer once, in shared
-    requests."""
+    """This protocol describes the batcher of one explanation. It judges each answer once, in requests
+    that may hold several answers."""
 
     @property
     def is_here(self) -> bool:
-        """Returns True iff the current event loop is the batcher's."""
+        """Returns True iff the code runs on the batcher's event loop."""
         ...
 
     async def judgement(self, asked: JudgeQuestion, /) -> Judgement:
-        """Returns the judgement. Raises JudgeFailed if the judge gives none."""
+        """Returns the judgement. Raises JudgeFailed if the judge gives no judgement."""
         ...
 
 
 current_batcher: ContextVar[Batcher | None] = ContextVar("rag_rule_bench", default=None)
-"""The batcher of the explanation that runs in this context; None outside of an explanation."""
+"""The batcher of the explanation that runs in this context; None outside of explanations."""
 
 
 @dataclass(slots=True)
 class Company:
-    """This class records whether a judgement rests on an opinion from a request with several answers.
-    A context variable carries it, so that it is known whatever the predicate does with the opinion."""
+    """This class records whether a judgement uses an opinion from a request with several answers.
+
+    A context variable holds the object, so that this is known whatever the predicate does with the
+    opinion.
+    """
 
     is_mixed: bool = False
 
 
 company: ContextVar[Company | None] = ContextVar("rag_rule_company", default=None)
-"""The ``Company`` of the judgement that is being made in this context."""
+"""The ``Company`` for the judgement that is being made in this context."""
 
 
 def among_others(name: str) -> str:
-    """Returns the stored name of a judgement from a request with several answers. It differs from the
-    name of a judgement on a single answer, so that neither is taken for the other."""
+    """Returns the name in a store for judgements from requests with several answers. They have another
+    name than judgements on single answers, so that the two are never confused."""
     return f"{name}, judged among others"
 
 
 async def judgement_of(asked: JudgeQuestion) -> Judgement:
-    """Returns the judgement of the batcher; without a batcher, that of the judge on this answer alone.
-    Raises JudgeFailed."""
+    """Returns the batcher's judgement. Without a batcher, asks the judge about this one answer. Raises
+    JudgeFailed."""
     batcher = current_batcher.get()
     if batcher is not None and batcher.is_here:
         return await batcher.judgement(asked)
     from anyio.to_thread import (
-        run_sync,  # imported here, because importing the package loads no event loop
+        run_sync,  # imported late, so that importing the package loads no event loop
     )
 
-    from .reply import judgements_in  # imported late, because pydantic is slow to import
+    from .reply import judgements_in  # imported late, because pydantic takes long to import
     from .request import request_for
 
     async def in_thread(judge: Callable[[JudgeRequest], Any], request: JudgeRequest) -> Any:
@@ -134,8 +138,8 @@ async def judgement_of(asked: JudgeQuestion) -> Judgement:
 async def answered(
     judge: Callable[[JudgeRequest], Any], request: JudgeRequest, in_thread: InThread
 ) -> JudgeReply:
-    """Returns the judge's reply. An async judge runs on this loop, a sync one in a thread. Raises the
-    judge's errors."""
+    """Returns the judge's reply. An async judge runs on the current event loop, a sync judge in a
+    thread. Raises the judge's errors."""
     call = getattr(judge, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
     if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(call):
         said = await judge(request)
@@ -144,14 +148,14 @@ async def answered(
         said = await said if inspect.isawaitable(said) else said
     if isinstance(said, bool):
         raise InvalidInput(
-            f"it returned {said}; return {{id: {said}}} for the id of each of its candidates"
+            f"the judge returned {said}; return {{id: {said}}} for the id of each of its candidates"
         )
     return said if isinstance(said, JudgeReply) else JudgeReply(said)
 
 
 def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
-    """Returns the jury of a judge: a chat model, an LLM, or a function of a JudgeRequest. Raises
-    InvalidInput for an object that cannot be a judge, and for invalid numbers."""
+    """Returns the jury for a judge, which is a chat model, an LLM, or a function of a JudgeRequest.
+    Raises InvalidInput for an object that cannot be a judge, and for invalid numbers."""
     if isinstance(judge, Jury):
         return judge
     for what, number in (("judge_samples", samples), ("batch", batch)):
@@ -182,17 +186,17 @@ def _adapted(judge: Any) -> Any:
         return None
     for adapter in _adapters():
         if hasattr(judge, adapter.name):
-            # The adapter is loaded by name, so that only users of its framework import it.
+            # The adapter is loaded by its name, so that only users of its framework import the framework.
             return adapter.load()(judge)
     return judge
 
 
 @cache
 def _adapters() -> tuple[Any, ...]:
-    """Returns the entry points by which integrations make judges of their frameworks' models. Cached,
-    because it reads the metadata of every installed distribution."""
+    """Returns the entry points by which integrations make judges of the models of their frameworks.
+    The result is cached, because finding them reads the metadata of every installed distribution."""
     from importlib.metadata import (
-        entry_points,  # imported late, because importing the package reads no folders
+        entry_points,  # imported late, so that importing the package reads no folders
     )
 
     return tuple(entry_points(group=_ADAPTERS))

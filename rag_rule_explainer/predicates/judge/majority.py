@@ -1,4 +1,4 @@
-"""This module counts the opinions on one answer."""
+"""This module counts the opinions of judges on one answer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,8 +7,8 @@ from ...verdicts import Judgement, Verdict
 
 
 def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
-    """Returns the majority judgement; None while the remaining opinions could change it. A draw is
-    UNKNOWN; opinions that are unsure count for neither side."""
+    """Returns the judgement of the majority; None while the remaining opinions could still change it.
+    A draw is UNKNOWN. Opinions that are unsure are not counted."""
     if samples == 1:
         return opinions[0] if opinions else None
     counts = Counter(opinion.verdict for opinion in opinions)
@@ -22,7 +22,7 @@ def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
 
 
 def soonest(opinions: Sequence[Judgement], samples: int) -> int:
-    """Returns the smallest number of further opinions after which the majority can be known."""
+    """Returns the smallest number of further opinions after which the majority may be certain."""
     counts = Counter(opinion.verdict for opinion in opinions)
     left = samples - len(opinions)
     lead = abs(counts[Verdict.HOLDS] - counts[Verdict.BREAKS])

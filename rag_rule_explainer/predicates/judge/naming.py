@@ -1,4 +1,5 @@
-"""This module names a model as a judge by everything that determines its opinions, without secrets."""
+"""This module makes a name for a model as a judge. The name tells everything that determines the
+model's opinions, without secrets."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,7 +20,8 @@ _ENDPOINTS = (
     "endpoint",
     "region_name",
 )
-"""The attributes in which models of both frameworks keep their endpoint; the first that is set counts."""
+"""The attributes in which the models of both frameworks keep their endpoint. The first one that is set
+is used."""
 _SETTINGS = {
     "deployment_name": "deployment",
     "engine": "deployment",
@@ -34,8 +36,11 @@ _MORE_SETTINGS = ("model_kwargs", "additional_kwargs")
 
 def judge_name_of(model: object, model_name: str | None, *more: str) -> str | None:
     """Returns a name such as "gpt-4o at api.openai.com, temperature 0, seed 7"; None without
-    ``model_name``. Only the host and port of the endpoint are named, because a path, query or user may
-    be secret. Settings that are not set are not named. ``more``: further parts of the name."""
+    ``model_name``.
+
+    Of the endpoint, only the host and the port are named, because a path, a query or a user may be
+    secret. Settings that are not set are left out. ``more``: further texts for the name.
+    """
     if not model_name:
         return None
     endpoint = next((host for path in _ENDPOINTS if (host := _host(_at(model, path)))), None)
@@ -48,7 +53,7 @@ def _settings(model: object) -> Iterator[str]:
     mappings = [cast("Mapping[str, object]", each) for each in others if isinstance(each, Mapping)]
     for name, word in _SETTINGS.items():
         values = (getattr(model, name, None), *(each.get(name) for each in mappings))
-        # Values in these mappings take precedence over the fields in the request.
+        # In a request, the values in these mappings take precedence over the fields of the model.
         value = next((each for each in reversed(values) if each is not None), None)
         if isinstance(value, (int, float)):
             yield f"{word} {value:g}" if isinstance(value, float) else f"{word} {value}"
@@ -64,7 +69,7 @@ def _at(model: object, path: str) -> Any:
 
 def _host(url: object) -> str | None:
     text = "" if url is None else str(url)
-    with suppress(ValueError):  # the port is not a number
+    with suppress(ValueError):  # ``parts.port`` raises a ValueError if the port is no number.
         parts = urlsplit(text if "//" in text else f"//{text}")
         return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
     return None

@@ -1,4 +1,4 @@
-"""This module defines the interface of judges: a judge reads a request and returns an opinion per
+"""This module defines the interface of judges. A judge reads a request and returns an opinion on each
 candidate."""
 
 from collections.abc import Awaitable, Mapping
@@ -10,9 +10,12 @@ from ...printable import without_secrets
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """A ``Matter`` holds what the judge must decide about each candidate. ``criterion``: the statement
-    about the candidate that a "yes" confirms. ``truth``: the answer to which candidates are compared;
-    ``reference``: a text to which the criterion refers. Both may be None."""
+    """A ``Matter`` holds what the judge must decide about each candidate.
+
+    ``criterion``: the statement about the candidate that a "yes" confirms. ``truth``: the answer with
+    which candidates are compared; None if there is none. ``reference``: a text to which the criterion
+    refers; None if there is none.
+    """
 
     criterion: str
     question: str
@@ -21,8 +24,8 @@ class Matter:
 
 
 class Candidate(NamedTuple):
-    """A ``Candidate`` holds an answer as shown to the judge, under an id that is used in this request
-    only. ``left_out``: the number of characters cut from its middle."""
+    """A ``Candidate`` holds an answer as the judge is shown it. ``id``: an id that is used in this
+    request only. ``left_out``: the number of characters that were cut from the middle of the answer."""
 
     id: str
     answer: str
@@ -31,9 +34,11 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """A ``JudgeRequest`` holds one request to a judge. ``instructions``: the package's fixed text for
-    a system message. ``content``: the matter and the candidates as one JSON object, for the user
-    message."""
+    """A ``JudgeRequest`` holds one request to a judge.
+
+    ``instructions``: the package's fixed text for a system message. ``content``: the matter and the
+    candidates as one JSON object, for the user message.
+    """
 
     instructions: str
     content: str
@@ -47,8 +52,8 @@ class JudgeRequest:
 
 
 class JudgeReply(NamedTuple):
-    """A ``JudgeReply`` holds a judge's reply and the tokens used: by kind, and by kind for each model if
-    known."""
+    """A ``JudgeReply`` holds a judge's reply and the tokens that it used. ``usage``: the tokens by
+    kind. ``models``: the tokens by kind for each model, if known."""
 
     content: object
     usage: Mapping[str, int] | None = None
@@ -59,21 +64,29 @@ JudgeSays: TypeAlias = str | Mapping[str, Any] | JudgeReply
 
 
 class Judge(Protocol):
-    """This protocol describes a judge: sync or async, it returns opinions as JSON, a mapping, or a
-    JudgeReply. The module ``reply`` describes the JSON. A mapping leads from the candidates' ids to
-    True, False, "yes", "no", "unsure", a Verdict, a Judgement, or ``{"verdict": ..., "reason": ...}``."""
+    """This protocol describes a judge. It may be sync or async, and returns opinions as JSON, as a
+    mapping, or as a JudgeReply.
+
+    The module ``reply`` describes the JSON. A mapping has the candidates' ids as keys. Its values are
+    True, False, "yes", "no", "unsure", a Verdict, a Judgement, or ``{"verdict": ..., "reason": ...}``.
+    """
 
     def __call__(self, request: JudgeRequest, /) -> JudgeSays | Awaitable[JudgeSays]:
-        """Returns one opinion per candidate. If it raises, the probes of all candidates are UNKNOWN."""
+        """Returns one opinion on each candidate. If it raises an error, the probes of all candidates
+        are UNKNOWN."""
         ...
 
 
 class JudgeFailed(Exception):
-    """This error gives the reason why a candidate has no opinion. Its probe is UNKNOWN and is not
-    cached."""
+    """This error says why there is no opinion on a candidate. The candidate's probe is UNKNOWN and is not
+    cached.
 
-    def __init__(self, *arguments: object) -> None:
-        # The reason may quote a provider's message, which may contain a key.
+    ``reply``: the beginning of the judge's reply, for messages; empty if there is no reply.
+    """
+
+    def __init__(self, *arguments: object, reply: str = "") -> None:
+        self.reply = without_secrets(reply)
+        # The reason may quote a message of the provider, which may contain a key. So keys are masked.
         super().__init__(
             *(without_secrets(each) if isinstance(each, str) else each for each in arguments)
         )

@@ -1,12 +1,13 @@
-"""This module parses a judge's reply, which a hostile answer may have influenced.
+"""This module parses a judge's reply. A hostile answer may have influenced the reply.
 
     {"opinions": [{"id": "4f…", "reason": "…", "verdict": "yes"}]}      the form that the request demands
-    [{"id": "4f…", "verdict": "no"}]                                    the list alone
+    [{"id": "4f…", "verdict": "no"}]                                    the list without the object
     {"4f…": "unsure", "9a…": {"verdict": "no", "reason": "…"}}          a mapping by id
 
 A verdict is "yes", "no", "unsure", true or false. A candidate has no opinion if its id is missing, occurs
 twice, or has any other verdict. Unknown ids are ignored. A reply with text around the JSON is rejected as
-a whole; only a code fence around all of it is allowed.
+a whole; only a code fence around all of it is allowed, and before it a reasoning model's thoughts, in
+<think> and </think>.
 """
 
 import json
@@ -23,6 +24,7 @@ from ...verdicts import Judgement, Verdict
 LONGEST_REPLY = 1_000_000
 _LONGEST_REASON = 500
 _FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
+_THOUGHTS = re.compile(r"\A<think>.*</think>\s*", re.DOTALL)
 _VERDICTS = {"yes": Verdict.HOLDS, "no": Verdict.BREAKS, "unsure": Verdict.UNKNOWN}
 _DOUBLED = object()
 
@@ -46,7 +48,8 @@ class Opinions(BaseModel):
 
 
 def judgements_in(said: object, ids: Iterable[str]) -> dict[str, Judgement]:
-    """Returns the judgements of the ids with exactly one well-formed opinion. Never raises."""
+    """Returns the judgements of those ids for which there is exactly one well-formed opinion. Never
+    raises."""
     wanted = frozenset(ids)
     content = _parsed(said)
     if isinstance(content, Mapping):
@@ -114,7 +117,8 @@ def _parsed(said: object) -> object:
             return None
     if not isinstance(said, str):
         return said
-    text = said.strip() if len(said) <= LONGEST_REPLY else ""
+    text = said.lstrip("\ufeff").strip() if len(said) <= LONGEST_REPLY else ""
+    text = _THOUGHTS.sub("", text)
     fenced = _FENCE.fullmatch(text)
     try:
         return json.loads(
@@ -125,7 +129,8 @@ def _parsed(said: object) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Returns a dict in which a repeated key has a value that is no verdict."""
+    """Returns a dict of the pairs. A key that occurs twice gets a value that is no verdict, so that it
+    gives no opinion."""
     counts = Counter(key for key, _ in pairs)
     return {key: value if counts[key] == 1 else _DOUBLED for key, value in pairs}
 

@@ -1,7 +1,7 @@
-"""This module writes requests to a judge; it does no I/O and accepts any answer.
+"""This module writes requests to a judge. It does no I/O and accepts any answer.
 
 Answers are untrusted, because the author of a source may have shaped them. So each answer is a JSON
-string in its own item, under an unpredictable id; control characters are removed, and the middle of a
+string in its own item, under an unpredictable id. Control characters are removed, and the middle of a
 long answer is cut. A model may still follow orders that it reads. Therefore each answer is judged in its
 own request unless the caller sets ``batch``.
 """
@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from .protocol import Candidate, JudgeRequest, Matter
 
 LONGEST = 8_000
-"""The most characters of an answer that a judge is shown."""
+"""The maximum number of characters of an answer that a judge is shown."""
 EDITION = 3
-"""The version of the prompt and its use; stored judgements of another version are not reused. Versions 1
-and 2 did not record which answers were judged together."""
+"""The version of the prompt and of its use. Stored judgements of another version are not used.
+Versions 1 and 2 did not record which answers were judged together."""
 
 INSTRUCTIONS = """\
 You judge candidate answers to a question.
@@ -44,7 +44,7 @@ Reply with JSON alone, with one opinion for each id and no other, each with a re
 
 _TAKEN_OUT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _KEPT = frozenset("\n\t\u200c\u200d")
-"""Characters that stay: the zero-width joiners shape Persian, Indic and emoji text."""
+"""Characters that are kept. The zero-width joiners are needed for Persian, Indic and emoji text."""
 _LINES = {"\r\n": "\n", "\r": "\n", "\u0085": "\n", "\u2028": "\n", "\u2029": "\n"}
 
 _FOR_A_JUDGE = re.compile(
@@ -66,8 +66,8 @@ _FOR_A_JUDGE = re.compile(
 
 
 def cleaned(text: str) -> str:
-    """Returns the text without control, format, private and unassigned characters, with uniform line
-    ends."""
+    """Returns the text without control, format, private and unassigned characters. All line ends
+    become newlines."""
     if text.isascii() and text.isprintable():
         return text
     for written, line_end in _LINES.items():
@@ -76,8 +76,8 @@ def cleaned(text: str) -> str:
 
 
 def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
-    """Returns the part of an answer that a judge is shown, and the number of characters cut from its
-    middle. Answers with the same shown part share one judgement."""
+    """Returns the text of an answer that a judge is shown, and the number of characters that were cut
+    from its middle. Answers with the same shown text share one judgement."""
     text = cleaned(answer)
     if len(text) <= longest:
         return text, 0
@@ -86,9 +86,9 @@ def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
 
 
 def is_for_a_judge(answer: str) -> bool:
-    """Returns True if an answer seems to address its judge; it is then judged in a request of its own.
+    """Returns True if an answer seems to address its judge. It is then judged in a request of its own.
 
-    The check only reduces the risk, and nothing relies on it: it knows common English orders and markup.
+    The check only reduces the risk, and nothing relies on it. It knows common English orders and markup.
     It misses orders that are short, polite, in another language or in look-alike letters. In a test with
     50 orders by an independent author, it found 45.
     """
@@ -103,8 +103,8 @@ def _random_id() -> str:
 def request_for(
     matter: Matter, answers: Sequence[str], new_id: Callable[[], str] = _random_id
 ) -> JudgeRequest:
-    """Returns the request to judge these answers; each has an id that occurs in none of the texts.
-    ``content`` is always one valid JSON object, with one line per candidate."""
+    """Returns the request to judge these answers. Each answer gets an id that occurs in none of the
+    texts. ``content`` is always one valid JSON object, with one line for each candidate."""
     texts = [shown(answer) for answer in answers]
     truth, unseen = ("", 0) if matter.truth is None else shown(matter.truth)
     about = [

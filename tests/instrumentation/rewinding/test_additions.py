@@ -78,7 +78,7 @@ def test_what_a_run_adds_is_away_for_a_while(keep: Callable[[str], str]) -> None
 def test_what_stays_there_is_remembered_by_a_later_explanation() -> None:
     earlier = Rewinding(as_an_attribute, lambda _: False, tuple)
     as_an_attribute("a")
-    earlier.remember()
+    earlier.remember("", None)
     later = Rewinding(as_an_attribute, lambda _: False, tuple)
     left = later.left()
     assert left is not None

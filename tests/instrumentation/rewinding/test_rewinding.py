@@ -176,7 +176,7 @@ def test_what_was_found_to_stay_is_remembered_as_long_as_it_is_there() -> None:
     bot = Bot()
     first = rewinding(bot.told)
     bot.learn("a")
-    first.remember()
+    first.remember("", None)
     # Whichever function comes by the same object, which holds by then what the replays have left.
     second = rewinding(lambda: bot.told())
     left = second.left()

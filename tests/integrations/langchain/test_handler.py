@@ -108,6 +108,15 @@ def test_auto_explains_when_the_run_has_ended() -> None:
     assert (handler.errors, retriever.live) == ({}, ["one", "two"])
 
 
+def test_a_loop_that_ends_before_auto_has_explained_is_an_error() -> None:
+    _, _, chain = pieces()
+    handler = RuleExplanationHandler(RuleExplainer(chain, predicate=BAD), auto=True)
+    assert asyncio.run(chain.ainvoke("one", {"callbacks": [handler]})) == "bad news"
+    (error,) = handler.errors.values()
+    assert "await handler.finished()" in str(error)
+    assert handler.explanations == {}
+
+
 def test_what_auto_cannot_explain_does_not_harm_the_run(caplog: pytest.LogCaptureFixture) -> None:
     chain = step(lambda _: "no retrieval at all")
     handler = RuleExplanationHandler(RuleExplainer(chain), auto=True)

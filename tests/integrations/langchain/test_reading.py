@@ -5,7 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
 from langchain_core.output_parsers import JsonOutputParser
 from langchain_core.runnables import Runnable, RunnableGenerator
 from langchain_rag_rule_explainer import RuleExplainer
@@ -104,6 +110,10 @@ def test_a_list_is_judged_by_all_its_texts_or_by_the_last_reply_in_it(output: An
 def test_a_list_of_anything_else_is_no_answer() -> None:
     with pytest.raises(InvalidInput, match="pass answer_of="):
         answer_in([{"name": "calcium"}, {"answer": "zinc"}])
+    documents: list[Any] = [[{"text": "calcium"}], {"text": "calcium"}]
+    for each in documents:
+        with pytest.raises(InvalidInput, match="pass answer_of="):
+            answer_in((each, {"score": 1}))
 
 
 def test_functions_of_ones_own_read_question_and_answer() -> None:

@@ -170,6 +170,37 @@ def in_a_queue(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def in_a_queue_that_is_made_when_it_is_needed(search: Search, ask: Ask) -> Answer:
+    class Buffer:
+        full: Any = None
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if Buffer.full is None:
+            Buffer.full = queue.Queue()
+        if len(found) > 1:
+            Buffer.full.put("full")
+        return written(ask, "Warn" if Buffer.full.qsize() else "Calm", found)
+
+    return answer
+
+
+def in_a_queue_that_is_emptied(search: Search, ask: Ask) -> Answer:
+    """It is made when it is needed, and nothing stays in it."""
+
+    class Buffer:
+        words: Any = None
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if Buffer.words is None:
+            Buffer.words = queue.Queue()
+        Buffer.words.put(mode_of(found))
+        return written(ask, Buffer.words.get(), found)
+
+    return answer
+
+
 def in_what_a_cache_knows(search: Search, ask: Ask) -> Answer:
     @lru_cache
     def noted(word: str) -> str:
@@ -217,6 +248,36 @@ def on_a_module(search: Search, ask: Ask) -> Answer:
 
 def in_a_partial(search: Search, ask: Ask) -> Answer:
     return partial(_counting, {"thin": 0}, search, ask)
+
+
+def in_a_list_of_a_partial(search: Search, ask: Ask) -> Answer:
+    return partial(_noting, list[str](), search, ask)
+
+
+def _noting(modes: list[str], search: Search, ask: Ask, question: str) -> str:
+    found = search(question)
+    modes.append(mode_of(found))
+    return written(ask, modes[0], found)
+
+
+def by_what_it_prints(search: Search, ask: Ask) -> Answer:
+    """The call that is printed does more than to be printed."""
+
+    class Bot:
+        first = ""
+        mode = ""
+
+        def __call__(self, question: str) -> str:
+            found = search(question)
+            self.first = self.first or mode_of(found)
+            print(self.go_by(self.first))
+            return written(ask, self.mode, found)
+
+        def go_by(self, mode: str) -> str:
+            self.mode = mode
+            return mode
+
+    return Bot()
 
 
 def _counting(state: dict[str, int], search: Search, ask: Ask, question: str) -> str:

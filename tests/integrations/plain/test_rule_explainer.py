@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from langchain_core.runnables import RunnableLambda
 from plain_rag_rule_explainer import RuleExplainer, gate, offline_client, tool
 from plain_rag_rule_explainer.reading import answer_in, question_in
+from pydantic import BaseModel
 
 from rag_rule_explainer import (
     Answer,
@@ -194,6 +195,16 @@ class Outcome:
     sources: list[str]
 
 
+class Found(NamedTuple):
+    documents: list[str]
+    answer: str
+
+
+class Reply(BaseModel):
+    text: str
+    sources: list[str]
+
+
 @pytest.mark.parametrize(
     ("output", "answer"),
     [
@@ -203,6 +214,9 @@ class Outcome:
         (Outcome("x", ["a"]), "x"),
         ({"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "x"}]}, "x"),
         (Answer("x"), "x"),
+        (Found(["a document", "another"], "x"), "x"),
+        (Reply(text="x", sources=["a"]), "x"),
+        ({"content": ["a document", "another"], "result": "x"}, "x"),
     ],
 )
 def test_an_answer_is_read_out_of_what_applications_return(output: Any, answer: str) -> None:
@@ -212,6 +226,10 @@ def test_an_answer_is_read_out_of_what_applications_return(output: Any, answer: 
 def test_what_has_no_answer_and_no_question_is_told() -> None:
     with pytest.raises(InvalidInput, match="answer_of="):
         answer_in(object())
+    # The list may hold what was found.
+    for found in ((["a", "b"], "x"), {"content": ["a", "b"], "reply": "x"}):
+        with pytest.raises(InvalidInput, match="answer_of="):
+            answer_in(found)
     with pytest.raises(InvalidInput, match="question_of="):
         question_in(object())
     assert question_in({"input": [{"role": "user", "content": "why?"}]}) == "why?"
