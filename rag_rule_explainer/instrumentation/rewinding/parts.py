@@ -24,6 +24,7 @@ from .buffers import (
     write_numpy,
     write_stream,
 )
+from .randomness import is_a_generator_of_numpy, read_generator, write_generator
 from .values import ABSENT, DEQUE, DICT, LIST, SET
 
 _FUNCTIONS = (FunctionType, staticmethod, classmethod, property)
@@ -50,6 +51,8 @@ def parts_of(thing: object) -> Iterator[Part]:
     else:
         if is_of_numpy(thing):
             yield _OF_NUMPY
+        elif is_a_generator_of_numpy(thing):
+            yield _OF_A_GENERATOR
         elif is_buffer(thing):
             yield _BUFFER
     if isinstance(thing, FunctionType):
@@ -251,6 +254,7 @@ _BY_TYPE: tuple[tuple[Any, Part], ...] = (
 
 
 _OF_NUMPY = Part(lambda thing: thing.tobytes(), write_numpy)
+_OF_A_GENERATOR = Part(read_generator, write_generator)
 _BUFFER = Part(read_buffer, write_buffer)
 
 

@@ -37,6 +37,7 @@ from ..shared_state.reaching import FRAMEWORKS, is_opaque, is_ours, is_users
 from .companies import is_of_own, is_own
 from .owners import Node, Owner, is_a_register, is_model, is_of_library, owner_of, package_of
 from .parts import CLASS, parts_of
+from .randomness import hidden_generators
 from .values import ABSENT, LISTED, SET, TUPLES, is_plain
 
 _MOST = 6000
@@ -44,7 +45,6 @@ _MOST = 6000
 _MOST_INSIDE = 5000
 """The most entries of a collection that are visited."""
 _MOST_LIBRARIES = 30
-_SEEDING = frozenset({"seed", "setstate"})
 _IMPORTING = frozenset({"import_module", "__import__"})
 """The names of functions that import a module by a computed name."""
 _FROM_A_LIBRARY = 2
@@ -181,7 +181,7 @@ class Reachable:
         self._take_libraries(function.__globals__[name] for name in names & function.__globals__.keys())
         named = list(_named_by(names, function.__globals__))
         self._take_settings(named)
-        self._take_seeded(named, node)
+        self._add_all(hidden_generators(named, names), node)
         if _IMPORTING & names:
             self._look_at_modules(names, node)
         package = str(function.__globals__.get("__package__") or "")
@@ -209,17 +209,6 @@ class Reachable:
                 continue
             if not is_own(module.__name__) and len(self.libraries) < _MOST_LIBRARIES:
                 self.libraries.setdefault(module.__name__, module)
-
-    def _take_seeded(self, named: Iterable[Any], node: Node) -> None:
-        """Visits the hidden random generator of each named function that is a method of it, such as
-        ``random.seed``.
-
-        A generator changes with each number that is drawn. Code that only draws numbers is therefore
-        ignored.
-        """
-        for each in named:
-            if isinstance(each, MethodType) and each.__name__ in _SEEDING:
-                self._add(each.__self__, each.__name__, node)
 
     def _take_settings(self, named: Iterable[Any]) -> None:
         """Collects the globals that named functions of frameworks set, such as ``set_debug``."""

@@ -14,6 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import httpx
+import numpy as np
 
 from tests.integrations.leaving.parts import HELD_OPEN, Answer, Ask, Search, written
 
@@ -96,6 +97,30 @@ def what_is_drawn(search: Search, ask: Ask) -> Answer:
     return answer
 
 
+def drawn_after_one_seed(search: Search, ask: Ask) -> Answer:
+    """The first draw after the seed is the first run's."""
+    HELD_OPEN.callback(random.setstate, random.getstate())
+    random.seed(1)
+    first = random.Random(1).random()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        return _told(ask, found, alarmed=random.random() == first or _is_alarming(found))
+
+    return answer
+
+
+def drawn_by_numpy(search: Search, ask: Ask) -> Answer:
+    """The first draw of a generator with a seed is the first run's."""
+    drawing, first = np.random.default_rng(3), np.random.default_rng(3).random()
+
+    def answer(question: str) -> str:
+        found = search(question)
+        return _told(ask, found, alarmed=drawing.random() == first or _is_alarming(found))
+
+    return answer
+
+
 def in_a_parsed_file(search: Search, ask: Ask) -> Answer:
     settings = ElementTree.Element("settings")
     ElementTree.SubElement(settings, "tone").text = "calm"
@@ -169,6 +194,8 @@ SET_BESIDE: tuple[Callable[[Search, Ask], Answer], ...] = (
     a_cookie,
     the_first_weekday,
     what_is_drawn,
+    drawn_after_one_seed,
+    drawn_by_numpy,
     in_a_parsed_file,
     in_a_module_by_its_name,
     shared_by_processes,
