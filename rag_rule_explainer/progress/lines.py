@@ -24,9 +24,10 @@ class Lines:
     def tell(self, row: Row) -> None:
         """Writes a line if the number of probes has reached the next step, and after Ctrl-C."""
         call, probes = row.report.call, row.report.probes
-        if row.report.interrupted and call not in self._interrupted:
-            self._interrupted.add(call)
-            self._write(row)
+        if row.report.interrupted:
+            if call not in self._interrupted:
+                self._interrupted.add(call)
+                self._write(row)
             return
         due = self._next.get(call, 1)
         if probes < due:

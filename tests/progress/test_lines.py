@@ -48,3 +48,15 @@ def test_a_program_without_stderr_is_left_alone() -> None:
     shown.tell(Row(told(1)))
     shown.finish(Row(told(2, done=True)))
     shown.close()
+
+
+def test_an_interrupt_is_said_once_and_at_once() -> None:
+    file = io.StringIO()
+    bar = ProgressBar("lines", file=file)
+    bar(told(1, upper_bound=5000, needed=5000))
+    for probes in (150, 200, 400):
+        bar(told(probes, upper_bound=5000, needed=5000, interrupted=True))
+    bar(told(401, upper_bound=5000, needed=5000, interrupted=True, done=True))
+    lines = file.getvalue().splitlines()
+    assert probes_in(lines) == [1, 150, 401]
+    assert ["interrupted" in line for line in lines] == [False, True, False]
