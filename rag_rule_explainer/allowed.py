@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from functools import wraps
+from numbers import Integral, Real
 from typing import Any, TypeVar, cast
 
 from .errors import InvalidInput
@@ -32,20 +33,37 @@ def checked_flag(name: str, given: Any) -> bool:
     return given
 
 
+def plain_number(given: Any) -> Any:
+    """Converts a number of NumPy or of another library to the int or float of the same value, and returns
+    it. Returns anything else, bool included, unchanged."""
+    if isinstance(given, bool):
+        return given
+    if isinstance(given, Integral):
+        return int(given)
+    return float(given) if isinstance(given, Real) else given
+
+
 def checked_whole(name: str, given: Any, least: int, most: int | None = None) -> int:
-    """Returns the value if it is a whole number from ``least`` to ``most`` (None: no upper bound).
-    Raises InvalidInput otherwise."""
-    if type(given) is not int or given < least or (most is not None and given > most):
+    """Returns the value as an int if it is a whole number from ``least`` to ``most`` (None: no upper
+    bound). Raises InvalidInput otherwise."""
+    number = plain_number(given)
+    if type(number) is not int or number < least or (most is not None and number > most):
         bounds = f"at least {least}" if most is None else f"from {least} to {most:,}"
         raise InvalidInput(f"{name} is {brief(given)}; give a whole number, {bounds}")
-    return given
+    return number
 
 
-def checked_function(name: str, given: Any, what: str) -> Any:
-    """Returns the value if it can be called. Raises InvalidInput otherwise. ``what``: what the message
-    asks for."""
+def checked_function(name: str, given: Any, what: str, arguments: int | None = None) -> Any:
+    """Returns the value if it can be called. Raises InvalidInput otherwise. ``what``: words for the
+    wanted value, for the message. ``arguments``: the number of positional arguments that the function
+    must accept; None for any."""
     if not callable(given):
         raise InvalidInput(f"{name} is {brief(given)}; give {what}")
+    if arguments is not None and not takes(given, arguments):
+        raise InvalidInput(
+            f"{name} is {named_function(given)}, which cannot be called with {arguments} positional "
+            f"argument{'s' * (arguments > 1)}; give {what}"
+        )
     return given
 
 
@@ -58,8 +76,8 @@ def checked_list(name: str, given: Any, what: str) -> tuple[Any, ...]:
 
 
 def checked_text(name: str, given: Any, what: str = "a str") -> str:
-    """Returns the value if it is a str that is not blank. Raises InvalidInput otherwise. ``what``:
-    what the message asks for."""
+    """Returns the value if it is a str that is not blank. Raises InvalidInput otherwise. ``what``: words
+    for the wanted value, for the message."""
     if not isinstance(given, str):
         raise InvalidInput(f"{name} is {brief(given)}; give {what}")
     if not given.strip():
@@ -89,7 +107,7 @@ def takes(function: Callable[..., Any], arguments: int) -> bool:
 
 def unknown_name(given: str, what: str, known: Iterable[str]) -> str:
     """Returns a sentence that says that ``given`` is no known name. It suggests the nearest known name
-    and lists all known names. ``what``: what the name should be the name of."""
+    and lists all known names. ``what``: the kind of thing that is named, such as "setting"."""
     names = sorted(set(known))
     return f"{given!r} is not a {what}; {did_you_mean(given, names)}known are {', '.join(names)}"
 
@@ -107,7 +125,7 @@ _OF_LIMITS = "max_"
 _OF_JUDGES = "judge"
 CALLED_ELSEWHERE = {
     **dict.fromkeys(("budget", "max_calls", "max_cost", "max_replays", "max_seconds"), "limits"),
-    **dict.fromkeys(("replays", "tokens", "cost", "seconds"), "limits"),  # the fields of Limits
+    **dict.fromkeys(("replays", "tokens", "cost", "seconds"), "limits"),  # these are the fields of Limits
     **dict.fromkeys(("n_samples", "num_samples", "samples", "votes"), "noise"),
     **dict.fromkeys(("cache", "database", "db"), "store"),
     **dict.fromkeys(("condition", "criterion", "metric", "scorer"), "predicate"),
@@ -115,11 +133,20 @@ CALLED_ELSEWHERE = {
         ("max_concurrency", "max_workers", "n_jobs", "num_workers", "threads"), "concurrency"
     ),
     **dict.fromkeys(("parallel", "parallelism", "threads", "workers"), "concurrency"),
+    **dict.fromkeys(("trace", "traces", "tracing"), "trace_replays"),
     **dict.fromkeys(("progress_bar", "show_progress", "verbose"), "progress"),
     **dict.fromkeys(("attempts", "max_retries"), "retries"),
     **dict.fromkeys(("random_seed", "random_state"), "seed"),
 }
 """Names that other libraries use for settings, each with the name of the same setting in this package."""
+
+_OF_CALLS = {
+    **dict.fromkeys(("chunks", "contexts", "docs", "documents", "nodes", "source", "sources"), "sources"),
+    **dict.fromkeys(("retriever", "vectorstore", "vector_store"), "retrievers"),
+    **{name: name for name in ("baseline", "pinned", "question")},
+}
+"""Names that are not misspelt settings, each with the argument of a call for which users write it by
+mistake."""
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
@@ -128,11 +155,15 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     names = list(known)
     if CALLED_ELSEWHERE.get(given) in names:
         return f"did you mean {CALLED_ELSEWHERE[given]!r}? "
+    if given != _OF_CALLS.get(given) and _OF_CALLS.get(given) in names:
+        return f"did you mean {_OF_CALLS[given]!r}? "
     if given.startswith(_OF_LIMITS) and "limits" in names:
         # The command line has options such as --max-replays. In Python, they are fields of ``limits``.
         return "did you mean 'limits'? "
     if given.startswith(_OF_JUDGES) and "predicate" in names:
         return "did you mean predicate=judged('says ...', judge)? "
+    if given in CALLED_ELSEWHERE or given in _OF_CALLS:
+        return ""  # ``given`` is exactly a known name of something else, so it is not misspelt
     near = get_close_matches(given, names, n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}? " if near else ""
 
@@ -178,8 +209,9 @@ def taken(
 ) -> Options:
     """Returns an instance of ``options`` made from the keywords of a call.
 
-    ``others``: the other arguments of the call that have names. Raises InvalidInput for a keyword that is
-    no field of ``options``. If it is a setting of ``explainer``, the message says this.
+    ``others``: the names of the call's other arguments, which error messages list too. Raises
+    InvalidInput for a keyword that is no field of ``options``. If it is a setting of ``explainer``, the
+    message says that it must be given there.
     """
     known = [each.name for each in dataclasses.fields(cast("Any", options))]
     for name in given:
@@ -241,7 +273,9 @@ def _why_not(
         if owner is not None and unknown in keywords_of(owner):
             return _of_explainer(unknown, f"{owner.__name__}(application")
         return unknown_name(unknown, f"keyword of {name}", known)
-    by_place = [each for each in parameters[is_method:] if each.kind is not each.KEYWORD_ONLY]
+    by_place = [
+        each for each in parameters[is_method:] if each.kind not in (each.KEYWORD_ONLY, each.VAR_KEYWORD)
+    ]
     by_name = [each for each in parameters if each.kind is each.KEYWORD_ONLY]
     told = [each.name if each.default is each.empty else f"{each.name}=..." for each in by_place]
     form = f"{name}({', '.join([*told, *(f'{each.name}=...' for each in by_name)])})"

@@ -12,14 +12,15 @@ texts.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, repeat
 from math import ceil, floor
 from unicodedata import normalize
 
 SIMILARITY = 0.9
-"""The default similarity above which two texts count as duplicates. One word of about 60 may differ."""
+"""The default similarity from which two texts count as duplicates. In a text of about 60 words, one word
+may then differ."""
 
 _SHINGLE = 3
 _WORD = re.compile(r"[^\W\u2e80-\U0010ffff]+|[^\W\u0000-\u2e7f]")
@@ -71,16 +72,40 @@ def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ..
     return tuple(sorted(ties, key=lambda tie: place[tie.sources[0]]))
 
 
-def by_source(ties: Iterable[Tie]) -> dict[str, Tie]:
-    """Returns for each tied source, by its id, the tie that it belongs to."""
-    return {identity: tie for tie in ties for identity in tie.sources}
+class Tied:
+    """A ``Tied`` finds the units of sources. A unit is a tie, or a source that is in no tie. Each unit is
+    named by the id of its first source.
 
+    ``first_of``: for each tied source, its unit. ``by_first``: the ids of each tie, by its unit.
+    """
 
-def splits(tied: Mapping[str, Tie], ids: Iterable[str]) -> bool:
-    """Returns True iff ``ids`` contains some, but not all, sources of a tie. ``tied``: the ties by
-    source id."""
-    counts = Counter(tied[identity].sources for identity in set(ids) if identity in tied)
-    return any(count < len(sources) for sources, count in counts.items())
+    def __init__(self, ties: Iterable[Tie]) -> None:
+        self.first_of, self.by_first = dict[str, str](), dict[str, tuple[str, ...]]()
+        # There may be one tie of thousands of sources, or thousands of ties. So the work for each source
+        # is done by functions that are written in C.
+        for tie in ties:
+            self.first_of.update(dict.fromkeys(tie.sources, tie.sources[0]))
+            self.by_first[tie.sources[0]] = tie.sources
+        self._sizes = {first: len(tied) for first, tied in self.by_first.items()}
+
+    def units_of(self, ids: Sequence[str]) -> frozenset[str]:
+        """Returns the units that contain at least one of these sources."""
+        if not self.first_of:
+            return frozenset(ids)
+        if ids and self.by_first.get(ids[0]) == ids:
+            # One tie may have thousands of ids. To compare them with the tie is much faster than to look
+            # up each.
+            return frozenset(ids[:1])
+        return frozenset(map(self.first_of.get, ids, ids))
+
+    def size_of(self, units: Collection[str]) -> int:
+        """Returns the number of sources in these units."""
+        return sum(map(self._sizes.get, units, repeat(1))) if self._sizes else len(units)
+
+    def splits(self, ids: Iterable[str]) -> bool:
+        """Returns True iff ``ids`` contains some, but not all, sources of a tie."""
+        different = tuple(dict.fromkeys(ids))
+        return self.size_of(self.units_of(different)) != len(different)
 
 
 def _shingles(text: str) -> frozenset[tuple[str, ...]]:
@@ -125,8 +150,8 @@ def _alike(one: Set[int], other: Set[int]) -> float:
 def _lowest(sets: Sequence[frozenset[int]]) -> float:
     """Returns the similarity of the two least similar sets."""
     bit = {shingle: place for place, shingle in enumerate(frozenset[int]().union(*sets))}
-    # The sets become integers for speed, because a thousand variants of one text make half a million
-    # pairs.
+    # The sets are turned into integers, which are compared faster: a thousand variants of one text make
+    # half a million pairs.
     masks = [sum(1 << bit[shingle] for shingle in shingles) for shingles in sets]
     pairs = combinations(masks, 2)
     return min(((a & b).bit_count() / (a | b).bit_count() for a, b in pairs), default=1.0)

@@ -8,6 +8,7 @@
     ├── ConditionFalse                  the answer to be explained does not meet the condition
     ├── AnswerNotRepeatable             the predicate disagrees with itself on the same sources
     ├── NoSourcesCaptured               the application's retrieval could not be seen
+    ├── Undecided                       neither yes nor no: verdicts that decide it are missing
     ├── StoreFailed                     the store of paid answers cannot be used
     │   └── ApplicationChanged          its answers come from an application that sent other requests
     └── UntrueReplay                    a replay did not show the model the intended sources
@@ -18,21 +19,37 @@
         ├── UnseenSourcesNeeded         sources that the model was not shown influence the answer
         └── UnknownQuery                a replay ran a query that the baseline did not
 
-Each message names the wrong value and a way out. An error that an application raises inside a replay is
+Each message names the wrong value and a way out. If a class has a ``PAGE``, the message ends with the
+command that prints its page. An error that an application raises inside a replay is
 not listed here: it becomes an UNKNOWN verdict with a reason. Texts that look like keys are masked.
 """
+
+from typing import ClassVar
+
+from typing_extensions import override
 
 from .printable import shortened, without_secrets
 
 
 class RagRuleError(Exception):
     """This class is the root of the error tree: ``except RagRuleError`` catches every error that this
-    package raises on purpose."""
+    package raises on purpose.
+
+    ``PAGE``: the name of the page that explains the error and that its message names; empty if the
+    message says enough. ``rag-rules help`` has a page for every class.
+    """
+
+    PAGE: ClassVar[str] = ""
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(
             *(without_secrets(each) if isinstance(each, str) else each for each in arguments)
         )
+
+    @override
+    def __str__(self) -> str:
+        said = super().__str__()
+        return f"{said.removesuffix('.')}. More: rag-rules help {self.PAGE}" if self.PAGE else said
 
 
 class InvalidInput(RagRuleError, ValueError):
@@ -42,6 +59,8 @@ class InvalidInput(RagRuleError, ValueError):
 
 class TooManySources(InvalidInput):
     """This error says that an exact search over this number of sources would not finish."""
+
+    PAGE = "TooManySources"
 
 
 class MissingExtra(RagRuleError, ImportError):
@@ -66,6 +85,8 @@ class ConditionFalse(RagRuleError):
     ``finding``: a sentence that says this about the answer.
     """
 
+    PAGE = "ConditionFalse"
+
     def __init__(self, finding: str) -> None:
         self.finding = finding
         super().__init__(
@@ -82,7 +103,11 @@ class AnswerNotRepeatable(RagRuleError):
 
     ``answers``: the texts of the baseline's answer and of the repeated answer. ``about_wording``: True
     iff the condition compares whole answers, so that different wording alone changes the verdict.
+    ``equal``: with votes, how many samples are worded like the most frequent one, and the number of all
+    samples; None without votes.
     """
+
+    PAGE = "AnswerNotRepeatable"
 
     def __init__(
         self,
@@ -91,11 +116,21 @@ class AnswerNotRepeatable(RagRuleError):
         remarks: tuple[str, ...] = (),
         *,
         about_wording: bool = False,
+        equal: tuple[int, int] | None = None,
     ) -> None:
         self.condition = condition
         self.answers = answers
         self.about_wording = about_wording
+        self.equal = equal
         first, second = (shortened(answer, 200) for answer in answers)
+        if equal is not None:
+            super().__init__(
+                f"the application words its answer anew: of {equal[1]} answers to all sources, "
+                f"{equal[0]} have the most frequent wording, so no vote on {condition!r} could be "
+                f"trusted. One answer: {first!r}. Another: {second!r}. {_MATTERS}, or lower the model's "
+                "temperature"
+            )
+            return
         super().__init__(
             f"the same sources were replayed twice and the condition {condition!r} came out "
             f"differently, so no rule about it could be trusted. First answer: {first!r}. "
@@ -105,15 +140,23 @@ class AnswerNotRepeatable(RagRuleError):
         )
 
 
-_WORDING = (
+_MATTERS = (
     "Judge what matters instead of the wording (contains, matches, consistent_with, or a function of "
-    "your own), put several answers to the vote with noise=Noise(samples=9) (--samples 9)"
+    "your own)"
 )
+_WORDING = f"{_MATTERS}, put several answers to the vote with noise=Noise(samples=9) (--samples 9)"
 _VOTES = "Put several answers to the vote with noise=Noise(samples=9) (--samples 9)"
 
 
 class NoSourcesCaptured(RagRuleError):
     """This error says that the baseline ran, but that no retrieval of sources could be observed."""
+
+    PAGE = "NoSourcesCaptured"
+
+
+class Undecided(RagRuleError):
+    """This error says that an explanation does not decide a question, such as whether a rule is valid.
+    The message names the question, the reason, and what would decide it."""
 
 
 class StoreFailed(RagRuleError):
@@ -125,18 +168,26 @@ class ApplicationChanged(StoreFailed):
     """This error says that the stored answers come from an application that sent different requests to
     its models."""
 
+    PAGE = "ApplicationChanged"
+
 
 class UntrueReplay(RagRuleError):
     """This error says that a replay did not show the model the intended sources. Rules from such
     replays would be wrong."""
 
+    PAGE = "UntrueReplay"
+
 
 class ReplayMissedGate(UntrueReplay):
     """This error says that a replay never requested the sources that it was given."""
 
+    PAGE = "ReplayMissedGate"
+
 
 class SourceLeak(UntrueReplay):
     """This error says that the text of an omitted source reached the model in a replay."""
+
+    PAGE = "SourceLeak"
 
 
 class StateShared(UntrueReplay):
@@ -145,6 +196,8 @@ class StateShared(UntrueReplay):
     ``seen``: the observation that proves it. ``ways_out``: sentences on what to do, which end the
     message.
     """
+
+    PAGE = "StateShared"
 
     WAYS_OUT = (
         "Give each run a session id or a memory of its own, or pass a function that makes the "
@@ -171,6 +224,8 @@ class SourcesReordered(UntrueReplay):
     ``wanted``: the ids in the order of the replay. ``shown``: the ids in the order that the model got.
     """
 
+    PAGE = "SourcesReordered"
+
     def __init__(self, wanted: tuple[str, ...], shown: tuple[str, ...], where: str) -> None:
         self.wanted, self.shown, self.where = wanted, shown, where
         asked, came = (shortened(", ".join(each), 200) for each in (wanted, shown))
@@ -190,7 +245,11 @@ class UnseenSourcesNeeded(UntrueReplay):
     them, it behaves differently from the baseline, or makes another answer from the same replies of
     the model."""
 
+    PAGE = "UnseenSourcesNeeded"
+
 
 class UnknownQuery(UntrueReplay):
     """This error says that a replay ran a query that the baseline did not run. It is raised only with
     the setting ``on_new_query="error"``."""
+
+    PAGE = "UnknownQuery"

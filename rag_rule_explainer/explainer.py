@@ -1,31 +1,39 @@
 """This module contains ``Explainer``, which connects sources, miners, replays and predicates."""
 
 from collections.abc import AsyncGenerator, Generator, Iterable
+from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from typing_extensions import Unpack
 
-from .allowed import checked_flag, checked_function, named_function, taken, takes
-from .errors import InvalidInput
+from .allowed import checked_flag, taken
 from .estimate.options import EstimateFields, EstimateOptions, showing_estimate_fields
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .probing.replaying import Baseline, Replay
 from .progress import as_progress
 from .progress.report import Progress
 from .rules import RuleKind, as_kind
-from .session.call_options import CallFields, CallOptions, showing_call_fields
-from .session.plan import OneRule
+from .session.call_options import (
+    CallFields,
+    CallOptions,
+    as_baseline,
+    check_question,
+    checked_replay,
+    chosen_replay,
+    showing_call_fields,
+)
 from .session.planning import choose, choose_to_verify
 from .settings import Settings, SettingsFields, showing_settings
 from .sources import SourceLike, SourceSet
-from .verdicts import Answer, logged_answer, plain_text
+from .verdicts import Answer, plain_text
 
 if TYPE_CHECKING:
     from .estimate.estimate import Estimate
     from .explanation.explanation import Explanation
     from .explanation.verification import Verification
     from .probing.limiter import Limiter
+    from .session.series import Conditions, SessionSeries
     from .session.session import Session
     from .session.updates import Update
 
@@ -63,7 +71,7 @@ class Explainer:
         trace_replays: bool = True,
         **fields: Unpack[SettingsFields],
     ) -> None:
-        self.replay = None if replay is None else _checked_replay(replay)
+        self.replay = None if replay is None else checked_replay(replay)
         self.settings = Settings.of(settings, fields, type(self).__init__)
         retention = as_predicate(same_answer() if predicate is None else predicate)
         opposite = negated(retention)
@@ -72,11 +80,10 @@ class Explainer:
         self.progress = as_progress(progress)
         self._trace_replays = checked_flag("trace_replays", trace_replays)
         # The modules that run replays are imported late, so that the package is imported fast.
-        from .probing.limiter import Limiter
+        from .probing.narrow_limiter import limiter_for
 
-        if not isinstance(limiter, (Limiter, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"limiter is {limiter!r}; give a Limiter(size), or concurrency= alone")
-        self.limiter = limiter or Limiter(self.settings.concurrency)
+        bound = self.settings.concurrency
+        self.limiter = limiter_for(limiter, bound, is_bound="concurrency" in fields)
 
     @showing_call_fields
     def explain(
@@ -171,16 +178,16 @@ class Explainer:
         baseline: Baseline | Answer | str | None = None,
         **fields: Unpack[CallFields],
     ) -> "Verification":
-        """Returns whether one rule holds: "whenever the sources with these ids are retained" (or
-        omitted).
+        """Returns whether one rule holds: "whenever these sources are retained (or omitted), ...".
 
         ``antecedent``: the ids of the sources in the rule. The id of a tied source stands for all sources
         tied to it. ``kind``: "retention" or "omission". The subset with only these sources retained (or
-        omitted) is tried first, and the trial ends at the first subset that breaks the rule. With up to 8
-        other sources, or as many as ``limits.replays`` allows, all 2^(n-|S|) subsets are tried, and a
-        rule that holds is *proved*. With more, random subsets are tried, and the finding states the
-        guarantee. ``miner="exact"`` always tries all subsets; ``Sampled(...)`` sets the guarantee. The
-        setting ``rules`` is ignored. Rules with fewer of these sources are not searched for.
+        omitted) is tried first. The trial ends at the first subset that breaks the rule. With k other
+        sources, the rule applies to 2^k subsets. If k is at most 8, or if ``limits.replays`` allows it,
+        all 2^k are tried, and a rule that holds is *proved*. With more, random subsets are tried. The
+        evidence then says on which share of subsets the rule may still fail, and with which confidence.
+        ``Sampled(...)`` sets both; ``miner="exact"`` always tries all subsets. The setting ``rules`` is
+        ignored. Whether a smaller rule holds too is not examined.
 
         Everything else is as for ``explain``. Raises InvalidInput also for an id that no source has.
         """
@@ -188,7 +195,7 @@ class Explainer:
 
         rule = antecedent, kind
         session = self._session(question, sources, baseline, fields, rule)
-        return _verified(session, run_blocking(session.explanation, session.interrupt))
+        return session.verification_from(run_blocking(session.explanation, session.interrupt))
 
     @showing_call_fields
     async def averify(
@@ -203,7 +210,7 @@ class Explainer:
         """Returns the same as ``verify``, but runs on the caller's event loop."""
         rule = antecedent, kind
         session = self._session(question, sources, baseline, fields, rule)
-        return _verified(session, await session.explanation())
+        return session.verification_from(await session.explanation())
 
     @showing_estimate_fields
     def estimate(
@@ -221,12 +228,34 @@ class Explainer:
         from .estimate.outlay import Material
 
         options = taken(EstimateOptions, fields, Explainer, ("question", "sources"))
-        _check_question(question)
+        check_question(question)
         source_set = SourceSet.of(sources, options.pinned, self.settings.tied_from)
         predicates = [self.predicates[kind] for kind in self.settings.kinds]
         stored = self.settings.store is not None
         material = Material.of(question, source_set, predicates, options, stored=stored)
         return estimated(material, self.settings, choose(self.settings, source_set))
+
+    def series(
+        self,
+        question: str,
+        sources: Iterable[SourceLike],
+        baseline: Baseline | Answer | str | None,
+        conditions: "Conditions",
+        fields: CallFields,
+    ) -> "SessionSeries":
+        """Returns the call that explains one answer by several conditions; see ``explain_each``."""
+        from .session.series import SessionSeries
+
+        given = tuple(sources)
+
+        def make(
+            condition: PredicateLike | None, baseline: Baseline | None, of: SessionSeries
+        ) -> "Session":
+            asking, kept = copy(self), as_predicate(same_answer() if condition is None else condition)
+            asking.predicates = {RuleKind.RETENTION: kept, RuleKind.OMISSION: negated(kept)}
+            return asking._session(question, given, baseline, fields, series=of)
+
+        return SessionSeries(make, conditions, as_baseline(baseline))
 
     def _session(
         self,
@@ -235,18 +264,17 @@ class Explainer:
         baseline: Baseline | Answer | str | None,
         fields: CallFields,
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
+        series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns the session of one call. ``rule``: a rule to verify; None to search for rules."""
+        """Returns the session of one call. ``rule``: a rule to verify. ``series``: its whole call."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 
         self.limiter.check_free()
         options = taken(CallOptions, fields, Explainer, ("question", "sources", "baseline"))
-        replay = self._replay(options.replay)
-        # A recorded run has an input of its own, so its question may be empty.
-        _check_question(question, may_be_empty=isinstance(baseline, Baseline))
-        if not isinstance(baseline, (Baseline, type(None))):
-            baseline = Baseline(logged_answer(baseline), logged=True)
+        replay = chosen_replay(options.replay, self.replay)
+        # A recorded run is replayed on its own input, so ``question`` may then be empty.
+        check_question(question, may_be_empty=isinstance(baseline, Baseline))
         settings = self.settings
         source_set = SourceSet.of(sources, options.pinned, settings.tied_from)
         if rule is None:
@@ -258,7 +286,7 @@ class Explainer:
         return Session(
             question=plain_text(question),
             sources=source_set,
-            baseline=baseline,
+            baseline=as_baseline(baseline),
             replay=replay,
             limiter=self.limiter,
             predicates={kind: self.predicates[kind] for kind in settings.kinds},
@@ -266,35 +294,5 @@ class Explainer:
             plan=plan,
             progress=tuple(each for each in listeners if each is not None),
             trace=TracedExplanation(replays=self._trace_replays, follows_threads=True),
+            series=series,
         )
-
-    def _replay(self, given: Replay | None) -> Replay:
-        chosen = self.replay if given is None else _checked_replay(given)
-        if chosen is None:
-            raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
-        return chosen
-
-
-def _check_question(question: object, *, may_be_empty: bool = False) -> None:
-    if not isinstance(question, str):
-        raise InvalidInput(f"the question is {type(question).__name__}; give a str")
-    if not (may_be_empty or question.strip()):
-        raise InvalidInput("the question is empty; give the one that the answer is to")
-
-
-def _checked_replay(replay: Replay) -> Replay:
-    what = "a function of (question, sources) that returns the answer"
-    checked_function("replay", replay, what)
-    if not takes(replay, 2):
-        raise InvalidInput(
-            f"replay is {named_function(replay)}, which cannot be called with two; give {what}"
-        )
-    return replay
-
-
-def _verified(session: "Session", explanation: "Explanation") -> "Verification":
-    from .explanation.verification import Verification
-
-    (kind,), method = session.settings.kinds, session.plan.method
-    antecedent = method.antecedent if isinstance(method, OneRule) else 0
-    return Verification(kind, session.sources.ids_of(antecedent), explanation)

@@ -4,15 +4,33 @@ No framework is imported. A LangChain document is recognised by ``page_content``
 ``get_content``, and a node with a score by its attribute ``node``.
 """
 
+import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain, count, islice
+from numbers import Real
 from typing import Any, NamedTuple, Protocol, cast
 
-from .allowed import did_you_mean
+from .allowed import brief, did_you_mean
 from .errors import InvalidInput
+from .jsonable import as_json
 
-_TEXT_KEYS = ("text", "page_content", "content")
+KEYS_OF_TEXTS = ("text", "page_content", "content")
+"""Keys of dicts that hold the text of a source. The first one that is found is used."""
+_MOST_ENTRIES, _DEEPEST = 10_000, 8
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_OF_SCORES = frozenset(
+    {
+        *("score", "_score", "@search.score", "@search.reranker_score", "relevance_score"),
+        *("rerank_score", "reranker_score", "retrieval_score", "search_score", "similarity_score"),
+        *("query_similarity_score", "vector_score", "bm25_score", "similarity", "cosine_similarity"),
+        *("distance", "_distance"),
+    }
+)
+"""Names of metadata under which retrievers store how well a document fits a query. Such values may differ
+slightly in each run, so they are not part of a source's fingerprint."""
 ID_KEYS = ("id", "id_", "node_id", "doc_id")
 """Keys of dicts and names of attributes that hold an id. The first one that is found is used."""
 NAMING_METADATA = ("source", "title", "file_name", "file_path", "url")
@@ -44,7 +62,7 @@ def given_parts(given: object) -> Given | None:
         return Given(given, None, {})
     if isinstance(given, Mapping):
         return _of_mapping(cast("Mapping[str, Any]", given))
-    inside: object = getattr(given, "node", given)
+    inside: object = getattr(without_score(given), "node", without_score(given))
     text = _text_of(inside)
     if text is None:
         return None
@@ -53,19 +71,34 @@ def given_parts(given: object) -> Given | None:
     return Given(text, _first(lambda key: getattr(inside, key, None), ID_KEYS), metadata)
 
 
+def without_score(given: object) -> object:
+    """Returns the document of a (document, score) pair, as searches with scores return them; any other
+    object unchanged."""
+    pair: tuple[Any, ...] = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else ()
+    if len(pair) != 2 or not isinstance(pair[1], Real):
+        return cast("object", given)
+    first: object = pair[0]
+    return cast("object", given) if isinstance(first, (str, Mapping)) else first
+
+
 def names(given: Sequence[Given]) -> list[Any]:
     """Returns a unique name for each source: its id; else a name from its metadata, if no other source
-    has this name; else "D" and its position."""
+    has this name; else "D" and its position, and a further number if this is the id of another source."""
     metadata_names = [_named_by(each.metadata) if each.id is None else None for each in given]
     used = Counter([*metadata_names, *(each.id for each in given if isinstance(each.id, str))])
     return [
-        each.id if each.id is not None else name if name and used[name] == 1 else f"D{place}"
+        each.id if each.id is not None else name if name and used[name] == 1 else _free(f"D{place}", used)
         for place, (each, name) in enumerate(zip(given, metadata_names, strict=True), start=1)
     ]
 
 
+def _free(name: str, used: Mapping[Any, int]) -> str:
+    numbered = (f"{name}.{number}" for number in count(2))
+    return next(each for each in chain([name], numbered) if each not in used)
+
+
 def _of_mapping(given: Mapping[str, Any]) -> Given | None:
-    key = next((key for key in _TEXT_KEYS if key in given), None)
+    key = next((key for key in KEYS_OF_TEXTS if key in given), None)
     if key is None:
         return None
     held = given.get("metadata")
@@ -105,6 +138,37 @@ def no_source(names: Sequence[str], ids: Sequence[str]) -> str:
     return f"{named}, which is no source; {did_you_mean(names[0], ids)}the sources are {shown}"
 
 
+def check_list_of_sources(given: object) -> None:
+    """Raises InvalidInput unless ``given`` is an ordered collection of sources, such as a list."""
+    kind = type(given).__name__
+    if isinstance(given, (str, bytes)):
+        raise InvalidInput("sources is one string; pass a list with a Source for each document")
+    if any(hasattr(given, name) for name in ("page_content", "get_content", "fingerprint")):
+        raise InvalidInput(f"sources is one {kind}; pass a list of documents")
+    if not isinstance(given, Iterable):
+        raise InvalidInput(f"sources is {brief(given)}; pass a list with a Source for each document")
+    if isinstance(given, (Mapping, set, frozenset)):
+        # Iterating over a mapping would give only its keys. A set has no order by which its sources could
+        # be named.
+        raise InvalidInput(
+            f"sources is a {kind}; pass a list with a source for each document, such as "
+            '[{"id": "D1", "text": "..."}]'
+        )
+
+
+def no_text(given: object, place: int) -> InvalidInput:
+    """Returns the error for a source from which no text can be read. ``place``: its position, from 1."""
+    if isinstance(given, Mapping):
+        return InvalidInput(
+            f"source {place} is a dict without a text; give one under {', '.join(KEYS_OF_TEXTS)}, in a "
+            'dict such as {"id": "D1", "text": "..."}'
+        )
+    return InvalidInput(
+        f"source {place} is a {type(given).__name__}; pass Source(id, text), a plain string, a "
+        'dict such as {"id": "D1", "text": "..."}, or a document of LangChain or LlamaIndex'
+    )
+
+
 def named_ids(given: Iterable[str]) -> tuple[str, ...]:
     """Returns the ids that a rule names, as a tuple. Raises InvalidInput unless ``given`` is a
     collection of str."""
@@ -112,16 +176,16 @@ def named_ids(given: Iterable[str]) -> tuple[str, ...]:
         listed = tuple(given)
         if all(isinstance(each, str) for each in listed):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             return listed
-    raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {given!r}")
+    raise InvalidInput(f"a rule names its sources by a set of ids, such as {{'D2'}}; got {brief(given)}")
 
 
 def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
     """Returns the ids of the pinned sources. Raises InvalidInput for an id that is not in ``ids``, and
     if all sources are pinned."""
     if isinstance(given, str):
-        raise InvalidInput(f"pinned is the string {given!r}; pass a list of ids")
+        raise InvalidInput(f"pinned is the string {brief(given)}; pass a list of ids")
     if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-        raise InvalidInput(f"pinned is {given!r}; pass a list of ids")
+        raise InvalidInput(f"pinned is {brief(given)}; pass a list of ids")
     listed = tuple(given)
     for each in listed:
         if not isinstance(each, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -133,3 +197,39 @@ def pinned_ids(given: Iterable[str], ids: tuple[str, ...]) -> frozenset[str]:
     if len(pinned) == len(ids):
         raise InvalidInput("every source is pinned, so there is nothing to explain by; pin fewer")
     return pinned
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Returns the value in the types of JSON. Any other object, as a key or an entry, becomes its
+    ``repr`` without memory addresses, which differ in each process."""
+    if isinstance(value, (Mapping, list, tuple)) and depth == _DEEPEST:  # a container may contain itself
+        return type(cast("object", value)).__name__
+    if isinstance(value, Mapping):
+        held = islice(cast("Mapping[Any, Any]", value).items(), _MOST_ENTRIES)
+        return {str(_plain(key, depth + 1)): _plain(entry, depth + 1) for key, entry in held}
+    if isinstance(value, (list, tuple)):
+        entries = islice(cast("Iterable[Any]", value), _MOST_ENTRIES)
+        return [_plain(entry, depth + 1) for entry in entries]
+    if value is None or type(value) in {str, bool, int, float}:
+        return value
+    try:
+        return f"{type(value).__name__} {_ADDRESS.sub('', repr(value))}"
+    except Exception:  # an object of a user's own class may fail to describe itself
+        return type(value).__name__
+
+
+def _is_score(name: object, value: object) -> bool:
+    return isinstance(value, float) and name in _OF_SCORES
+
+
+def fingerprint_of(identity: str, text: str, metadata: Mapping[str, Any]) -> str:
+    """Returns a hash of the id, the text and the metadata of a source, without scores."""
+    # The length comes first, so that ("ab", "c") and ("a", "bc") have different digests.
+    content = f"{len(identity)}:{identity}{text}"
+    # The metadata are included, because an application may show the title to its model or use any other
+    # entry. Scores are left out, because a retriever may return slightly different scores each time;
+    # stored answers would then never be found again.
+    shown = {name: value for name, value in metadata.items() if not _is_score(name, value)}
+    if shown:
+        content = f"{content}\0{json.dumps(as_json(_plain(shown)), sort_keys=True)}"
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]

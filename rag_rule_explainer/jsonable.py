@@ -1,19 +1,17 @@
 """This module converts arbitrary values to values that JSON can represent."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 from math import isfinite
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import JsonValue
-
-from .verdicts import Answer, Judgement
+if TYPE_CHECKING:  # pydantic is slow to import, and every source needs this module
+    from pydantic import JsonValue
 
 _DEEPEST, _MOST_ITEMS, _LARGEST = 32, 10_000, 2**63
 
 
-def as_json(value: Any) -> JsonValue:
+def as_json(value: Any) -> "JsonValue":
     """Returns the value in the types of JSON. An object of another type becomes the name of its type;
     none of its code is run.
 
@@ -23,12 +21,12 @@ def as_json(value: Any) -> JsonValue:
     return _said(value, _DEEPEST, iter(range(_MOST_ITEMS)))
 
 
-def json_object(mapping: Mapping[Any, Any]) -> dict[str, JsonValue]:
+def json_object(mapping: Mapping[Any, Any]) -> "dict[str, JsonValue]":
     """Returns the mapping in the types of JSON, converted as by ``as_json``."""
     return cast("dict[str, JsonValue]", as_json(mapping))
 
 
-def _said(value: Any, depth: int, budget: Iterator[int]) -> JsonValue:
+def _said(value: Any, depth: int, budget: Iterator[int]) -> "JsonValue":
     name = f"<{type(value).__name__}>"
     if isinstance(value, (Mapping, list, tuple, set, frozenset)) and depth:
         if next(budget, None) is not None:
@@ -42,7 +40,7 @@ def _said(value: Any, depth: int, budget: Iterator[int]) -> JsonValue:
     return name
 
 
-def _all_said(value: Any, depth: int, budget: Iterator[int]) -> JsonValue:
+def _all_said(value: Any, depth: int, budget: Iterator[int]) -> "JsonValue":
     if isinstance(value, Mapping):
         items = islice(cast("Mapping[Any, Any]", value).items(), _MOST_ITEMS)
         return {_key(key): _said(item, depth, budget) for key, item in items}
@@ -60,25 +58,3 @@ def encodable(text: str) -> str:
     """Returns the text with "?" instead of each lone surrogate, because no encoding can write lone
     surrogates."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def recorded(answer: Answer) -> Answer:
-    """Returns the answer with every field in the types of JSON, as explanations store it."""
-    if answer.value is None and answer.usage is None and not (answer.note or answer.finish_reason):
-        return answer if answer.text.isascii() else replace(answer, text=encodable(answer.text))
-    return replace(
-        answer,
-        text=encodable(answer.text),
-        value=as_json(answer.value),
-        usage=None if answer.usage is None else cast("dict[str, int]", json_object(answer.usage)),
-        models=None if answer.models is None else cast("Any", json_object(answer.models)),
-        finish_reason=None if answer.finish_reason is None else encodable(str(answer.finish_reason)),
-        note=encodable(answer.note),
-    )
-
-
-def recorded_judgement(judgement: Judgement) -> Judgement:
-    """Returns the judgement with a reason that can be written as JSON."""
-    if judgement.reason.isascii():
-        return judgement
-    return replace(judgement, reason=encodable(judgement.reason))

@@ -22,7 +22,7 @@ Antecedent = NewType("Antecedent", int)
 """The mask of the units that a rule names; ``RuleKind`` converts between antecedents and subsets."""
 Family = int
 Order: TypeAlias = tuple[int, ...]
-"""The positions of some units, for replays in which the order of the sources matters."""
+"""The positions of units, in the order in which a replay shows them."""
 
 AnyMask = TypeVar("AnyMask", bound=int)
 
@@ -161,7 +161,8 @@ def without_unit(bit_index: int, size: int) -> Family:
 
 
 def _uncovered(group: Family, size: int) -> Family:
-    # A member is not maximal iff it plus one unit is contained in some member. Such members are removed.
+    # A member is not maximal iff the member with one more unit is contained in some member. Such members
+    # are removed.
     below, covered = down_closure(group, size), 0
     for unit in range(size):
         covered |= (below >> (1 << unit)) & without_unit(unit, size)

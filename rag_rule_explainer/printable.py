@@ -62,7 +62,7 @@ def without_secrets(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 14)
 def plain_id(identity: str) -> str:
     """Returns an id for use in a sentence. An id that could be read as words of the sentence is
     quoted. Ids of letters, digits and the usual characters of file names and URLs are not quoted."""
@@ -78,7 +78,12 @@ def printable(text: str) -> str:
     the reading direction."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_shown, text))
+    return text.translate(_SHOWN)
+
+
+def printable_within(text: str, limit: int) -> str:
+    """Returns at most ``limit`` characters of the text, made ``printable``, without reading the rest."""
+    return shortened(printable(text[: limit + 1]), limit)
 
 
 def inert(text: str) -> str:
@@ -95,12 +100,38 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def cut_in_the_middle(text: str, limit: int) -> str:
+    """Returns at most ``limit`` characters of the text: its beginning and its end, with an ellipsis
+    between them. Ids that begin alike, such as web addresses, then still differ."""
+    if len(text) <= limit:
+        return text
+    end = (limit - 1) // 2
+    return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
+
+
 def amount(number: float, decimals: int = 0) -> str:
     """Returns a number with thousands separators, such as "1,024". Numbers of 10^15 and above are
     written as a power of two, such as "about 2^50"."""
     if number < _MOST_READ:
         return f"{number:,.{decimals}f}"
     return f"about 2^{int(number).bit_length() - 1}"
+
+
+class _ShownAs(dict[int, str]):
+    """This dict maps each character to the text that is printed for it. A missing entry is computed when
+    it is first looked up."""
+
+    def __missing__(self, code: int) -> str:
+        shown = _shown(chr(code))
+        if len(self) < _MOST_KNOWN:
+            self[code] = shown
+        return shown
+
+
+_MOST_KNOWN = 10_000
+"""The maximum number of entries that the dict stores. Unicode has about a million characters, so the dict
+must not store all of them."""
+_SHOWN = _ShownAs()
 
 
 def _shown(character: str) -> str:

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
 
+from .allowed import brief
 from .errors import InvalidInput
 from .lattice import Antecedent, Lattice, Mask, Subset
 
 ClaimStatus = Literal["proved", "confident", "tested", "voted", "relative", "unverified"]
-"""The evidence for a claim: all subsets to which the rule applies (proved), a share of all these
-subsets (confident), random subsets with a stated guarantee (tested), majority votes (voted), only
-subsets of the sources that a search kept (relative), or incomplete evidence (unverified)."""
+"""The evidence for a claim. The condition was seen to hold on all subsets to which the rule applies
+(proved), on a share of all these subsets (confident), on random ones of them, with a stated guarantee
+(tested), by majority votes (voted), or only on subsets of the sources that a search kept (relative).
+Otherwise the evidence is incomplete (unverified)."""
 
 
 class RuleKind(str, Enum):
@@ -24,8 +26,8 @@ class RuleKind(str, Enum):
     RETENTION = "retention"
     OMISSION = "omission"
 
-    # ``Enum.__hash__`` runs slow Python code. Kinds are looked up several times for each probe, so the
-    # hash of ``str`` is used.
+    # ``Enum.__hash__`` is slow, because it runs Python code. Kinds are used as keys several times for
+    # each probe, so they have the faster hash of ``str``.
     __hash__ = str.__hash__
 
     def flip(self, lattice: Lattice) -> Mask:
@@ -39,7 +41,8 @@ class RuleKind(str, Enum):
         return Subset(antecedent ^ self.flip(lattice))
 
     def antecedent(self, lattice: Lattice, subset: Subset) -> Antecedent:
-        """Returns the antecedent whose own subset is ``subset``."""
+        """Returns the antecedent of the rule whose own subset (see ``flip``) is ``subset``: the units
+        that the subset retains, or for omission rules omits."""
         return Antecedent(subset ^ self.flip(lattice))
 
 
@@ -48,7 +51,7 @@ def as_kind(given: RuleKind | str) -> RuleKind:
     try:
         return RuleKind(given)
     except ValueError as error:
-        raise InvalidInput(f"kind is {given!r}; give 'retention' or 'omission'") from error
+        raise InvalidInput(f"kind is {brief(given)}; give 'retention' or 'omission'") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +68,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A ``Claim`` holds what a miner can state about an antecedent at the moment.
+    """A ``Claim`` is the statement that a miner can make about an antecedent at the moment.
 
     ``draws``: the number of random subsets that were tried, drawn with replacement; 0 if none were drawn.
     ``sampling``: how the subsets were drawn and what this guarantees, in words; empty for exact miners.
     ``kept``: for a *relative* claim, the units that the claim is about, including its antecedent. Other
-    units were in no antecedent that was tried. If the claim is relative to undivided groups of units,
-    ``kept`` is 0. ``tried``: the smallest tried antecedents, if every tried antecedent also contained
-    other units. The claim is then true of these antecedents only.
+    units were in no antecedent that was tried. ``kept`` is 0 if the search treated whole groups of units
+    as one unit, and the claim says nothing about parts of these groups. ``tried``: if every tried
+    antecedent contained more units than the claimed one, the smallest of them. The claim is then true of
+    these antecedents only.
     """
 
     kind: RuleKind
@@ -85,8 +89,8 @@ class Claim:
 
     @property
     def hangs_on(self) -> tuple[Antecedent, ...]:
-        """Returns the antecedents whose own subsets must meet the condition; otherwise the claim is
-        not made."""
+        """Returns the antecedents on whose own subsets (see ``RuleKind.flip``) the condition must hold.
+        If it breaks on one of them, the claim must not be made."""
         return self.tried or (self.antecedent,)
 
     @property

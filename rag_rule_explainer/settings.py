@@ -8,11 +8,13 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from typing_extensions import TypedDict, Unpack
 
 from .allowed import (
+    brief,
     called_as,
     checked_flag,
     checked_whole,
     did_you_mean,
     keywords_of,
+    plain_number,
     showing,
     unknown_name,
 )
@@ -132,25 +134,30 @@ class Settings:
         )
         object.__setattr__(self, "granularity", self._keys())
         object.__setattr__(self, "partition", Partition.of(self.partition))
-        checked_whole("concurrency", self.concurrency, 1, MOST_AT_A_TIME)
-        checked_whole("seed", self.seed, 0)
+        object.__setattr__(
+            self, "concurrency", checked_whole("concurrency", self.concurrency, 1, MOST_AT_A_TIME)
+        )
+        object.__setattr__(self, "seed", checked_whole("seed", self.seed, 0))
         object.__setattr__(self, "limits", Limits.of(self.limits))
         object.__setattr__(self, "noise", Noise.of(self.noise))
         object.__setattr__(self, "store", Store.of(self.store))
         _one_of("false_condition", self.false_condition, ("warn", "error"))
         if not isinstance(self.answer_without_sources, (str, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"answer_without_sources is {self.answer_without_sources!r}; give a str, or None"
+                f"answer_without_sources is {brief(self.answer_without_sources)}; give a str, or None"
             )
         for name in ("minimal", "lockstep", "check_repeatable", "reuse_answers"):
             checked_flag(name, getattr(self, name))
         object.__setattr__(self, "accept_finish_reasons", checked_reasons(self.accept_finish_reasons))
+        object.__setattr__(self, "timeout", plain_number(self.timeout))
         _positive("timeout", self.timeout)
         object.__setattr__(self, "prices", checked_prices(self.prices))
         object.__setattr__(self, "retries", Retries.of(self.retries))
         share = self.speculate
         if type(share) not in {int, float} or not 0 <= share < 1:
-            raise InvalidInput(f"speculate is {share!r}; give a share from 0 to below 1, such as 0.1")
+            raise InvalidInput(
+                f"speculate is {brief(share)}; give a share from 0 to below 1, such as 0.1"
+            )
         self._check_merging()
         self._check_sampling()
         self._check_partition()
@@ -163,7 +170,8 @@ class Settings:
         keys = cast("tuple[object, ...]", tuple(listed)) if type(listed) in {tuple, list} else ("",)
         if not all(isinstance(key, str) and key for key in keys):
             raise InvalidInput(
-                f"granularity is {given!r}; give keys of the sources' metadata, such as ('document',)"
+                f"granularity is {brief(given)}; give keys of the sources' metadata, such as "
+                "('document',)"
             )
         if keys and self.miner not in {"auto", "grouped"}:
             raise InvalidInput("granularity is for miner='grouped'; leave miner out, or say so")
@@ -178,8 +186,8 @@ class Settings:
         share = self.merge_duplicates
         if type(share) is not bool and not (type(share) is float and 0 < share <= 1):
             raise InvalidInput(
-                f"merge_duplicates is {share!r}; give True, False, or the share of word shingles that "
-                "texts must have in common, above 0.0 and up to 1.0, such as 0.8"
+                f"merge_duplicates is {brief(share)}; give True, False, or the share of word shingles "
+                "that texts must have in common, above 0.0 and up to 1.0, such as 0.8"
             )
 
     @property
@@ -215,7 +223,8 @@ class Settings:
 
     @property
     def batching(self) -> Partition | None:
-        """Returns how sources are divided into batches; None if all sources are mined together."""
+        """Returns the settings by which sources are divided into batches; None if all sources are mined
+        together."""
         return Partition.of(self.partition)
 
     @classmethod
@@ -252,8 +261,15 @@ class Settings:
         return tuple(RuleKind) if self.rules == "both" else (RuleKind(self.rules),)
 
     @property
+    def is_automatic(self) -> bool:
+        """Returns True iff the number of sources and the limit of replays decide whether rules are tested
+        on random subsets."""
+        return self.miner == "auto" or (isinstance(self.miner, Sampled) and self.miner.if_many)
+
+    @property
     def sampling(self) -> Sampled | None:
-        """Returns how rules are sampled; None if the miner does not sample."""
+        """Returns the settings by which rules are tested on random subsets; None if the miner does not
+        test in this way."""
         if isinstance(self.miner, Sampled):
             return self.miner
         return Sampled() if self.miner == "sampled" else None
@@ -270,13 +286,13 @@ showing_settings = showing(Settings, SettingsFields)
 
 def _positive(name: str, seconds: float | None) -> None:
     if seconds is not None and (type(seconds) not in {int, float} or not 0 < seconds < float("inf")):
-        raise InvalidInput(f"{name} is {seconds!r}; give seconds above 0, or None")
+        raise InvalidInput(f"{name} is {brief(seconds)}; give seconds above 0, or None")
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         near = did_you_mean(value, allowed) if isinstance(value, str) else ""  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-        raise InvalidInput(f"{name} is {value!r}; {near}give one of {', '.join(map(repr, allowed))}")
+        raise InvalidInput(f"{name} is {brief(value)}; {near}give one of {', '.join(map(repr, allowed))}")
 
 
 __all__ = ["Rules", "Settings", "SettingsFields", "Unpack"]

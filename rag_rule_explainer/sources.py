@@ -1,15 +1,25 @@
 """This module defines sources, sets of sources, and arrangements (ordered sequences of sources)."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 from .allowed import brief
 from .duplicates import Tie, near_duplicates
 from .errors import InvalidInput
-from .given import FrameworkDocument, Given, given_parts, named_ids, names, no_source, pinned_ids
+from .given import (
+    FrameworkDocument,
+    Given,
+    check_list_of_sources,
+    fingerprint_of,
+    given_parts,
+    named_ids,
+    names,
+    no_source,
+    no_text,
+    pinned_ids,
+)
 from .lattice import Lattice, Mask, Order, Subset
 
 MOST_SOURCES = 10_000
@@ -21,8 +31,9 @@ sources could exhaust the memory."""
 class Source:
     """A ``Source`` is one retrieved text under an id that is unique within its set.
 
-    Two sources are equal iff their ids and texts are equal; ``metadata`` is never compared. Comparing a
-    source with a str raises TypeError.
+    Two sources are equal iff their ids and texts are equal; ``metadata`` is not compared. Comparing a
+    source with a str raises TypeError. ``fingerprint``: a hash of the id, the text and the metadata
+    without scores. A store finds an answer only for sources with the same fingerprints.
     """
 
     id: str
@@ -44,18 +55,19 @@ class Source:
             )
         if any(0xD800 <= ord(character) <= 0xDFFF for character in self.id):
             raise InvalidInput(f"the id {self.id!r} has a lone surrogate; give an id that is text")
-        object.__setattr__(self, "fingerprint", _digest(self.id, self.text))
+        object.__setattr__(self, "fingerprint", fingerprint_of(self.id, self.text, self.metadata))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
-            # Otherwise ``"D1" in case.kept`` would always be False, without a message.
+            # Without this error, ``"D1" in case.kept`` would silently always be False.
             raise TypeError("a source is neither its id nor its text; compare source.id or source.text")
         if not isinstance(other, Source):
             return NotImplemented
         return self.id == other.id and self.text == other.text
 
     def __hash__(self) -> int:
-        # With the hash of the id, the search for an id in a set of sources compares both, which raises.
+        # A source has the hash of its id on purpose. ``"D1" in {source}`` then calls ``__eq__``, which
+        # raises TypeError. With another hash, the result would silently be False.
         return hash(self.id)
 
     @property
@@ -63,12 +75,6 @@ class Source:
         """Returns the text as it is shown to a reader: below its title, if ``metadata`` has one."""
         title = self.metadata.get("title")
         return f"{title}\n{self.text}" if isinstance(title, str) and title.strip() else self.text
-
-
-def _digest(identity: str, text: str) -> str:
-    # The length comes first, so that ("ab", "c") and ("a", "bc") have different digests.
-    content = f"{len(identity)}:{identity}{text}"
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 SourceLike: TypeAlias = Source | str | Mapping[str, Any] | FrameworkDocument
@@ -128,17 +134,7 @@ class SourceSet:
         if there are no sources or only pinned ones, for an empty id, an id used twice, or an unknown
         pinned id.
         """
-        if isinstance(sources, (str, bytes)):
-            raise InvalidInput("sources is one string; pass a list with a Source for each document")
-        if not isinstance(sources, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"sources is {sources!r}; pass a list with a Source for each document")
-        if isinstance(sources, (Mapping, set, frozenset)):
-            # A mapping would give only its keys, and a set has no order by which to name sources.
-            kind = type(cast("object", sources)).__name__
-            raise InvalidInput(
-                f"sources is a {kind}; pass a list with a source for each document, such as "
-                '[{"id": "D1", "text": "..."}]'
-            )
+        check_list_of_sources(sources)
         named = _named(tuple(sources))
         if not named:
             raise InvalidInput("there are no sources to explain the answer by; pass at least one")
@@ -151,11 +147,11 @@ class SourceSet:
     @property
     def units(self) -> tuple[tuple[Source, ...], ...]:
         """Returns the units in the order of the bits. A unit is one source, or several tied sources."""
-        together = dict[Mask, tuple[Source, ...]]()
+        together = dict[Mask, list[Source]]()
         for bit, source in self.by_bit:
             if source.id not in self.pinned:
-                together[bit] = (*together.get(bit, ()), source)
-        return tuple(together.values())
+                together.setdefault(bit, []).append(source)
+        return tuple(map(tuple, together.values()))
 
     @property
     def lattice(self) -> Lattice:
@@ -175,7 +171,8 @@ class SourceSet:
 
     @property
     def _pin(self) -> Mask:
-        """Returns the bit that stands for all pinned sources: the first bit above those of the units."""
+        """Returns the bit that stands for all pinned sources in ``by_bit``: the first bit above those of
+        the units. No mask of units contains it."""
         return 1 << self.lattice.size
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
@@ -253,10 +250,7 @@ def _named(given: Sequence[object]) -> tuple[Source, ...]:
     ]
     for place, (source, part) in enumerate(zip(given, parts, strict=True), start=1):
         if part is None:
-            raise InvalidInput(
-                f"source {place} is a {type(source).__name__}; pass Source(id, text), a plain string, a "
-                'dict such as {"id": "D1", "text": "..."}, or a document of LangChain or LlamaIndex'
-            )
+            raise no_text(source, place)
     found = [part for part in parts if part is not None]
     return tuple(
         source if isinstance(source, Source) else Source(name, part.text, part.metadata)

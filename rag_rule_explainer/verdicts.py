@@ -1,6 +1,8 @@
 """This module defines the answers of an application, and the verdicts of predicates about answers."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, cast
@@ -28,8 +30,8 @@ class Verdict(str, Enum):
             return self
         return Verdict.BREAKS if self is Verdict.HOLDS else Verdict.HOLDS
 
-    # ``Enum.__hash__`` runs slow Python code. Verdicts are looked up several times for each probe, so the
-    # hash of ``str`` is used.
+    # ``Enum.__hash__`` is slow, because it runs Python code. Verdicts are used as keys several times for
+    # each probe, so they have the faster hash of ``str``.
     __hash__ = str.__hash__
 
 
@@ -57,8 +59,11 @@ class Answer:
     with which the model says why it stopped; if the word means that the answer is incomplete, the answer
     is not judged. ``note``: a remark for readers of the probe. ``models``: by each model's name, token
     counts by kind; or None. ``delivered``: the ids of the sources that the retriever returned to the
-    application. ``seen``: the ids of the sources whose text was found in the request to the model. Both
-    are None if the run was not recorded.
+    application. ``seen``: the ids of the sources whose text was found in the request to the model;
+    in the baseline in the order of the request, repeated if requests show them in several orders, and
+    None if it is that of the sources. Both are None if the run was not recorded, or if it asked without
+    sources only what is asked with them too. ``unread``: the names of those entries of the application's
+    output that were not read, because only one entry is the answer.
     """
 
     text: str
@@ -69,16 +74,17 @@ class Answer:
     delivered: tuple[str, ...] | None = None
     seen: tuple[str, ...] | None = None
     models: Mapping[str, Mapping[str, int]] | None = None
+    unread: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             return self.text == other
         if not isinstance(other, Answer):
-            return NotImplemented
+            return _no_text(self, other)
         return self.text == other.text and self.value == other.value
 
-    # An answer equals its text, and must therefore be found in a set of texts. So its hash is that of the
-    # text.
+    # An answer is equal to its text, so an answer must be found in a set of texts. For this, it has the
+    # hash of its text.
     def __hash__(self) -> int:
         return hash(self.text)
 
@@ -112,12 +118,31 @@ class Answer:
                 )
         if type(given.text) is not str:
             given = replace(given, text=plain_text(given.text))
+        if given.note or given.delivered is not None or given.seen is not None:
+            given = _with_ids(given)
         if given.models is not None:
             models = {model: counts_in(usage) for model, usage in given.models.items()}
             return replace(given, usage=counts_in(given.usage) or None, models=models)
-        if given.usage and not all(type(count) is int for count in given.usage.values()):
+        if given.usage and counts_in(given.usage) != given.usage:
             return replace(given, usage=counts_in(given.usage) or None)
         return given
+
+
+def _with_ids(given: Answer) -> Answer:
+    """Returns the answer with tuples of ids. Raises InvalidInput for a note or an id that is no str."""
+    if not isinstance(given.note, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        raise InvalidInput(f"the note of an Answer is {brief(given.note)}; give a str")
+    listed: dict[str, Any] = {}
+    for name in ("delivered", "seen"):
+        ids: Any = getattr(given, name)
+        if ids is None:
+            continue
+        is_list = isinstance(ids, (list, tuple, set, frozenset))
+        held = tuple(cast("Iterable[object]", ids)) if is_list else (None,)
+        if not all(isinstance(each, str) for each in held):
+            raise InvalidInput(f"{name} of an Answer is {brief(ids)}; give a tuple of ids, or None")
+        listed[name] = held
+    return replace(given, **listed)
 
 
 def logged_answer(given: Answer | str) -> Answer:
@@ -152,15 +177,19 @@ def plain_text(text: str) -> str:
 
 
 def counts_in(usage: Mapping[str, Any] | None) -> dict[str, int]:
-    """Returns only the counts that are ints. Some clients add nested details or None, which are left
-    out."""
-    return {kind: count for kind, count in (usage or {}).items() if type(count) is int}
+    """Returns only the counts that are ints of at least 0. Some clients add nested details or None, which
+    are left out."""
+    known: object = usage  # a user's function may report anything
+    if not isinstance(known, Mapping):
+        return {}
+    counts = cast("Mapping[Any, Any]", known).items()
+    return {str(kind): count for kind, count in counts if type(count) is int and count >= 0}
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A ``Case`` holds what a predicate judges: an answer, the baseline's answer, and the retained
-    sources.
+    """A ``Case`` holds the data that a predicate judges: an answer, the baseline's answer, and the
+    retained sources.
 
     ``kept``: the sources that were shown, in order. ``sources``: all sources from which ``kept`` was
     selected; empty if unknown. A case compares with a str by the text of its answer: ``case == "20
@@ -174,10 +203,10 @@ class Case:
     sources: tuple[Source, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, str):
+        if isinstance(other, (str, Answer)):
             return self.answer == other
         if not isinstance(other, Case):
-            return NotImplemented
+            return _no_text(self, other)
         return _parts(self) == _parts(other)
 
     def __hash__(self) -> int:
@@ -188,6 +217,83 @@ class Case:
 
     def __str__(self) -> str:
         return self.answer.text
+
+    # A condition such as ``"days" in repr(case)`` is about the answer, and not about the baseline, whose
+    # text is the same in every replay.
+    def __repr__(self) -> str:
+        return f"Case({self.answer.text!r})"
+
+
+class Kept(tuple[Source, ...]):
+    """A ``Kept`` is the tuple of retained sources that a condition reads. Comparing it with a list, a set
+    or a str raises TypeError: a tuple equals none of them, so the result would always be the same."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (str, list, set, frozenset)):
+            kind = type(cast("object", other)).__name__
+            raise TypeError(
+                f"the retained sources are a tuple, which equals no {kind}; write "
+                "[source.id for source in case.kept] == [...]"
+            )
+        return super().__eq__(other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+
+_in_condition: ContextVar[bool] = ContextVar("rag_rule_explainer_in_condition", default=False)
+_COLLECTED = (dict, list, tuple, set, frozenset)
+_OF_RECORDS = ("__pydantic_fields__", "__dataclass_fields__")
+_TEXT = "write case.answer.text == '...', or case.answer.value == ... for a structured output"
+
+
+@contextmanager
+def called_as_condition() -> Generator[None]:
+    """Within this context, a comparison of an answer with None raises TypeError, because a condition that
+    makes such a comparison is a mistake.
+
+    Everywhere else, the comparison is False: other code may have an answer or None, and a check such as
+    ``if answer == None`` is right there.
+    """
+    token = _in_condition.set(True)
+    try:
+        yield
+    finally:
+        _in_condition.reset(token)
+
+
+def _no_text(answer: "Answer | Case", other: object) -> bool:
+    """Returns the result of comparing an answer with ``other``, which is no str and no answer.
+
+    The result is NotImplemented, after which Python treats the two as unequal, or the result of the
+    comparison by the class of ``other``. Raises TypeError for an object that no answer can equal, such as
+    a number, a dict or a dataclass object: a condition that compares an answer with it would always be
+    False.
+    """
+    if isinstance(other, (int, float, bytes, Source)):
+        raise TypeError(_compared_with(other))
+    kind = type(other)
+    if issubclass(kind, _COLLECTED) or any(hasattr(kind, name) for name in _OF_RECORDS):
+        # A class that the user wrote may define in ``__eq__`` that its objects equal some answers.
+        said: Any = cast("Any", type(other)).__eq__(other, answer)
+        if said is NotImplemented:
+            raise TypeError(f"{_compared_with(other)}; for JSON, json.loads(case.answer.text) == ...")
+        return said
+    if other is None and _in_condition.get():
+        raise TypeError(
+            "an answer is never None, so it is not compared with None; write case.answer.text == '', or "
+            "case.answer.value is None for a structured output"
+        )
+    return NotImplemented
+
+
+def _compared_with(other: object) -> str:
+    return f"an answer is compared with a str, not with {type(other).__name__}; {_TEXT}"
 
 
 def _parts(case: Case) -> tuple[object, ...]:

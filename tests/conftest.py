@@ -4,6 +4,7 @@ import asyncio
 import gc
 import ipaddress
 import os
+import signal
 import socket
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from rag_rule_explainer.probing.tracing import endpoints
+from tests.representing import spread_out
 
 # What CI finds is to be the change's doing, not the day's; new examples are looked for everywhere else.
 # The machines are shared: how long one example takes says nothing.
@@ -36,6 +38,10 @@ for _wish in ("GITHUB_ACTIONS", "FORCE_COLOR", "PY_COLORS"):
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# A shell without job control starts what is in its background deaf to Ctrl-C, and the tests press it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 
 
@@ -51,15 +57,25 @@ def _without(mark: str, config: pytest.Config) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Fast runs draw few examples; every other run draws all of them."""
+    """Fast runs draw few examples; every other run draws all of them.
+
+    In a fast run, all tests of a file are one worker's, so what a module's fixtures make is made once.
+    Files of slow tests take too long for that.
+    """
     settings.load_profile("few" if _without("slow", config) else "all")
+    if _without("slow", config) and config.getoption("dist", "no") == "load":
+        config.option.dist = "loadfile"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Where slow tests run, those with drawn examples run as well, whose fast run draws few."""
+    """Where slow tests run, those with drawn examples run as well, whose fast run draws few. The cases of
+    a crossing are spread over fast runs, slow ones and the night."""
+    spread_out(items)
     if not _without("slow", config):
         for item in items:
+            if item.get_closest_marker("nightly"):
+                continue
             by_hypothesis = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
             if by_hypothesis or item.get_closest_marker("drawn"):
                 item.add_marker(pytest.mark.slow)
@@ -130,8 +146,10 @@ def clients_are_collected_where_they_were_made(
     request: pytest.FixtureRequest,
 ) -> Generator[None, None, None]:
     """Collects the clients of a test server that no test closed: found later, their connections would
-    fail another module's test. An async client whose loop is gone cannot be closed."""
+    fail another module's test. An async client whose loop is gone cannot be closed. What is left then,
+    such as modules imported by tests, is looked at by no later collection."""
     yield
     names: dict[str, Any] = getattr(request, "module").__dict__  # noqa: B009 -- Pytest gives it no type
     if "OpenAIServer" in names:
         gc.collect()
+        gc.freeze()

@@ -1,10 +1,20 @@
 """How many examples a test draws that says so itself."""
 
+from typing import TypeVar
+
 import pytest
 from hypothesis import settings
 
 drawn = pytest.mark.drawn
 """Stands on what draws its examples without Hypothesis: it runs with the slow tests as well."""
+
+
+Case = TypeVar("Case")
+
+
+def few(cases: list[Case]) -> list[Case]:
+    """All of them where slow tests run, and one in five in a fast run."""
+    return cases[:: 100 // settings().max_examples]
 
 
 def examples(most: int) -> int:

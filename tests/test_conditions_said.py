@@ -4,10 +4,12 @@ import logging
 import pickle
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from typing_extensions import override
 
 from rag_rule_explainer import (
     Explainer,
@@ -21,7 +23,7 @@ from rag_rule_explainer import (
 from rag_rule_explainer.errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse
 from rag_rule_explainer.predicates import Predicate
 from rag_rule_explainer.report import as_text
-from rag_rule_explainer.verdicts import Answer, Case
+from rag_rule_explainer.verdicts import Answer, Case, Judgement, Verdict
 
 SOURCES = [Source("a", "Twenty days of leave."), Source("b", "Dogs are welcome."), Source("c", "Lunch.")]
 
@@ -49,6 +51,9 @@ AS_TEXT: list[Callable[[Any], bool]] = [
     lambda case: case.answer in {"20 days", "30 days"},
     lambda case: f"{case.answer}".endswith("days"),
     lambda case: case.answer == case.baseline,
+    lambda case: case == case.baseline,
+    lambda case: case.baseline == case,
+    lambda case: cast("bool", Judgement(case == "20 days")),
 ]
 
 
@@ -66,6 +71,10 @@ MEANING_NOTHING: list[Callable[[Any], bool]] = [
     lambda case: 20 in case,
     lambda case: len(case) > 2,
     lambda case: case[0] == "2",
+    lambda case: case == 20,
+    lambda case: case.answer != 20.0,
+    lambda case: case == case.kept[0],
+    lambda case: case.answer == b"20 days",
 ]
 
 
@@ -73,6 +82,53 @@ MEANING_NOTHING: list[Callable[[Any], bool]] = [
 def test_what_means_nothing_about_a_text_is_an_error(condition: Callable[[Any], bool]) -> None:
     with pytest.raises(Exception, match="TypeError"):
         Explainer(Days(), predicate=condition).explain("?", SOURCES)
+
+
+@pytest.mark.parametrize(
+    "judgement", [Judgement(cast("Any", "yes")), Judgement(Verdict.HOLDS, cast("Any", 3))]
+)
+def test_a_judgement_of_something_else_is_an_error(judgement: Judgement) -> None:
+    """It once made an explanation that was complete, had no rules and could not be read back."""
+    with pytest.raises(InvalidInput, match="must be a Verdict, True or False, and the second"):
+        Explainer(Days(), predicate=lambda _: judgement).explain("?", SOURCES)
+
+
+def test_a_verdict_that_is_unknown_without_a_reason_says_that_none_was_given() -> None:
+    explanation = Explainer(Days(), predicate=lambda _: Verdict.UNKNOWN).explain("?", SOURCES)
+    assert not explanation.complete
+    assert {each.reason for each in explanation.unresolved} == {
+        "the condition gave no verdict and no reason"
+    }
+
+
+class Wordless(Exception):
+    """An error that cannot say what it is."""
+
+    @override
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_an_error_that_cannot_say_what_it_is_has_its_type_named() -> None:
+    def fails(_: Case) -> bool:
+        raise Wordless
+
+    with pytest.raises(BaselineFailed, match="failed on the baseline's answer: Wordless"):
+        Explainer(Days(), predicate=fails).explain("?", SOURCES)
+
+
+@pytest.mark.parametrize("joined", ["&", "|"])
+def test_a_function_stands_before_a_condition_as_it_stands_after_it(joined: str) -> None:
+    def is_short(case: Case) -> bool:
+        return len(case.answer.text) < 9
+
+    long = contains("20")
+    both = (is_short & long, long & is_short) if joined == "&" else (is_short | long, long | is_short)
+    rules = [
+        [rule.sources for rule in Explainer(Days(), predicate=each).explain("?", SOURCES).rules]
+        for each in both
+    ]
+    assert rules[0] == rules[1]
 
 
 def test_answers_are_equal_where_their_texts_and_values_are() -> None:
@@ -229,3 +285,59 @@ def test_a_replay_of_another_shape_is_told_before_anything_is_asked() -> None:
         InvalidInput, match=r"cannot be called with two; give a function of \(question, sou"
     ):
         Explainer(two_parameters.__name__.join)  # type: ignore[arg-type]
+
+
+READ_BESIDE_THE_ANSWER: list[Callable[[Any], object]] = [
+    lambda case: case.kept,
+    lambda case: case.sources,
+    lambda case: case.answer.finish_reason,
+    lambda case: case.baseline.usage,
+    lambda case: case.answer.seen,
+    lambda case: case.answer.note,
+]
+
+
+@pytest.mark.parametrize("catches", [False, True])
+@pytest.mark.parametrize("read", READ_BESIDE_THE_ANSWER)
+def test_a_condition_that_is_remembered_gets_nothing_else(
+    read: Callable[[Any], object], catches: bool
+) -> None:
+    """Its judgement of an answer was once used for the same answer on other sources."""
+
+    def judge(case: Case) -> bool:
+        with suppress(InvalidInput if catches else ZeroDivisionError):
+            read(case)
+        return "20" in case
+
+    named = condition(judge, "it rests on two", remembered_as="k")
+    with pytest.raises(InvalidInput, match=r"reads case\.\S+, but with remembered_as it is judged once"):
+        Explainer(Days(), predicate=named).explain("?", SOURCES)
+
+
+def test_a_condition_that_is_remembered_judges_each_value() -> None:
+    def replay(_: str, sources: Sequence[Source]) -> Answer:
+        return Answer("so", {"days": 20 if "a" in [source.id for source in sources] else 0})
+
+    def many(case: Case) -> bool:
+        return case.answer.value["days"] > 9
+
+    found = [
+        Explainer(replay, predicate=each).explain("?", SOURCES).retention_rules
+        for each in (many, condition(many, "many", remembered_as="k"))
+    ]
+    assert [rule.sources for rule in found[0]] == [rule.sources for rule in found[1]] == [("a",)]
+
+
+def test_a_condition_that_changes_a_value_judges_the_same_value_again() -> None:
+    values: dict[bool, Any] = {True: ["x"], False: []}
+
+    def replay(_: str, sources: Sequence[Source]) -> Answer:
+        return Answer("so", values["a" in [source.id for source in sources]])
+
+    def grows(case: Case) -> bool:
+        case.answer.value.append("y")
+        return len(case.answer.value) == 2
+
+    explanation = Explainer(replay, predicate=grows).explain("?", SOURCES)
+    assert [rule.sources for rule in explanation.retention_rules] == [("a",)]
+    assert values == {True: ["x"], False: []}

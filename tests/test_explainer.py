@@ -32,6 +32,7 @@ from rag_rule_explainer import (
     contains,
     equals,
 )
+from rag_rule_explainer.explanation.explanation import SCHEMA_VERSION
 from rag_rule_explainer.testing import ScriptedReplay
 
 Ids = frozenset[str]
@@ -210,7 +211,8 @@ def test_pinned_ids_that_cannot_be_pinned(pinned: Any, complaint: str) -> None:
 def test_the_empty_rule_holds_always() -> None:
     explanation = Explainer(answering(otherwise="same")).explain("?", sources(3))
     assert str(explanation.retention_rules[0]) == (
-        "always, whatever is retrieved, the answer stays the same [proved on all 8 subsets]"
+        "always, whichever of these sources are retained, the answer stays the same "
+        "[proved on all 8 subsets]"
     )
     assert explanation.omission_rules == ()
     assert explanation.counterfactuals == ()
@@ -684,7 +686,7 @@ def test_spent_tokens_are_summed() -> None:
 def test_the_repr_of_an_explanation_is_short() -> None:
     explanation = Explainer(answering(otherwise="same"), miner="exact").explain("?" * 500, sources(8))
     assert len(repr(explanation)) < 200
-    assert json.loads(explanation.model_dump_json())["schema_version"] == 1
+    assert json.loads(explanation.model_dump_json())["schema_version"] == SCHEMA_VERSION
 
 
 @pytest.mark.parametrize(
@@ -779,3 +781,12 @@ def test_a_repeat_that_takes_too_long_is_a_note_where_other_replays_end() -> Non
     explanation = explainer.explain("?", [Source(name, name) for name in "abc"])
     assert explanation.retention_rules
     assert any("the repeat check failed: no answer within" in each for each in explanation.notes)
+
+
+def test_additions_start_from_the_pinned_sources() -> None:
+    """Without sources was never asked: a pinned one was always there."""
+    with_pair = Explainer(answering(PAIR), predicate=contains("calcium"))
+    said = with_pair.explain("?", sources(4), pinned=["D2"]).report()
+    assert "from the pinned sources alone, adding D4 flips the outcome" in said
+    always = with_pair.explain("?", sources(4), pinned=["D2", "D4"])
+    assert always.notes[0].startswith("there is no omission rule: with the pinned sources alone retained")

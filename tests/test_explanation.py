@@ -69,6 +69,17 @@ def test_hostile_texts_and_values_round_trip(
     assert roundtrip(explanation) == explanation
 
 
+@pytest.mark.parametrize("kind", ["retention", "omission"])
+def test_a_proof_without_verdicts_is_refused(kind: str) -> None:
+    saved = json.loads(explained().model_dump_json())
+    assert saved[f"{kind}_rules"][0]["claim"] == "proved"
+    for probe in saved["probes"]:
+        if kind in probe["verdicts"]:
+            probe["verdicts"][kind]["verdict"] = "unknown"
+    with pytest.raises(ValidationError, match="marked proved, but a probe of it has no verdict"):
+        Explanation.model_validate(saved)
+
+
 def test_a_proof_that_was_tampered_with_is_refused() -> None:
     saved = json.loads(explained().model_dump_json())
     saved["retention_rules"][0]["observed"] -= 1
@@ -149,6 +160,19 @@ FORGED: dict[str, Callable[[Any], object]] = {
     "relative to one twice": lambda saved: rule_of(saved).update(claim="relative", kept=["D1", "D1"]),
     "a rule twice": lambda saved: saved["retention_rules"].append(
         {**rule_of(saved), "claim": "unverified"}
+    ),
+    "fewer probes than none": lambda saved: saved["counts"].update(probes=-5),
+    "fewer probes than there are": lambda saved: saved["counts"].update(probes=1),
+    "fewer draws than none": lambda saved: rule_of(saved).update(claim="tested", draws=-5),
+    "too important": lambda saved: saved["importance"][0].update(banzhaf=7.5),
+    "not important at all": lambda saved: saved["importance"][0].update(shapley=-1),
+    "surer than sure": lambda saved: saved["importance"][0].update(error=-0.1),
+    "fewer votes than none": lambda saved: saved["probes"][0].update(
+        votes={"retention": {"holds": -1, "breaks": 2}}
+    ),
+    "a proof of more than was asked": lambda saved: (
+        saved["counts"].update(probes=1),
+        saved.update(probes=[], witnesses=[]),
     ),
     "a change of nobody": lambda saved: saved["counterfactuals"][0].update(sources=["D9"]),
     "a change with ties that there are not": lambda saved: saved["counterfactuals"][0].update(
@@ -285,12 +309,11 @@ class TestAsAnObject:
     @pytest.mark.parametrize(
         ("name", "said"),
         [
-            ("to_json", r"use explanation\.model_dump_json\(\)"),
             ("to_dict", r"use explanation\.model_dump\(mode='json'\)"),
-            ("to_csv", r"use rag_rule_explainer\.report\.FORMS\[name\]\.written\(explanation\)"),
-            ("as_text", r"use rag_rule_explainer\.report\.as_text\(explanation\)"),
+            ("to_csv", r"use explanation\.report\(form\), such as 'csv'"),
+            ("as_text", r"use explanation\.report\(\)"),
             ("answer", r"use explanation\.baseline\.text"),
-            ("text", r"use str\(explanation\)"),
+            ("text", r"use explanation\.report\(\)"),
             ("nothing_like_it", "nothing_like_it"),
         ],
     )

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.documents import Document
 from llama_index.core.schema import NodeWithScore, TextNode
 
-from rag_rule_explainer import Explainer, InvalidInput, Limits, Noise, Source, Store, contains
+from rag_rule_explainer import Explainer, InvalidInput, Limits, Noise, Settings, Source, Store, contains
 from rag_rule_explainer.sources import SourceSet
 
 MADE_UP = "7f9c24e8-3b12-4fef-91e0-5d1b6a0c2f11"
@@ -108,3 +108,57 @@ def test_a_dict_by_id_and_a_set_are_no_list_of_sources(given: Any) -> None:
         InvalidInput, match=r"sources is a (dict|set); pass a list with a source for each"
     ):
         Explainer(lambda question, sources: "", predicate=contains("x")).explain("?", given)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            [{"id": "a", "body": "x"}],
+            "source 1 is a dict without a text; give one under text,",
+        ),
+        (Source("a", "x"), "sources is one Source; pass a list of documents"),
+        ([3], "source 1 is a int; pass Source"),
+    ],
+)
+def test_what_is_no_list_of_sources(given: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        SourceSet.of(given)
+
+
+def test_numbers_of_other_libraries_are_numbers() -> None:
+    np = pytest.importorskip("numpy")
+    assert Limits(replays=np.int64(5), seconds=np.float32(2)) == Limits(replays=5, seconds=2.0)
+    settings = Settings(concurrency=np.int8(3), seed=np.int64(4), noise=np.int32(9), limits=np.int64(7))
+    assert (settings.concurrency, settings.seed, settings.noise.samples) == (3, 4, 9)
+    numbers = (settings.concurrency, settings.seed, settings.limits.replays)
+    assert all(type(each) is int for each in numbers)
+    for wrong in (np.float64(2.5), np.bool_(True), np.float64("nan")):
+        with pytest.raises(InvalidInput, match=r"limits.replays is .*; give at least 1, or None"):
+            Limits(replays=wrong)
+
+
+@pytest.mark.parametrize("name", ["answer_of", "question_of"])
+def test_a_function_with_other_parameters_is_refused_where_it_is_given(name: str) -> None:
+    explainer = pytest.importorskip("plain_rag_rule_explainer").RuleExplainer
+    with pytest.raises(InvalidInput, match=f"{name} is a lambda, which cannot be called with 1"):
+        explainer(str.upper, **{name: lambda: "x"})
+
+
+def test_a_function_that_fails_is_named() -> None:
+    explainer = pytest.importorskip("plain_rag_rule_explainer").RuleExplainer
+    with pytest.raises(InvalidInput, match="question_of failed on a str: ValueError: invalid literal"):
+        explainer(str.upper, question_of=int).explain("why?", documents=["x"])
+
+
+@pytest.mark.parametrize("given", [Document("x"), {"id": "x"}, TextNode(text="x")])
+def test_what_is_pinned_is_named_by_its_id(given: Any) -> None:
+    explainer = pytest.importorskip("plain_rag_rule_explainer").RuleExplainer
+    with pytest.raises(InvalidInput, match=f"pinned names a {type(given).__name__}; pass a list of ids"):
+        explainer(str.upper).explain("why?", documents=["x"], pinned=[given])
+
+
+def test_a_number_of_numpy_is_a_number_of_seconds_and_of_retries() -> None:
+    np = pytest.importorskip("numpy")
+    settings = Settings(timeout=np.float64(5), retries=np.int64(1))
+    assert settings == Settings(timeout=5.0, retries=1)

@@ -1,8 +1,10 @@
 """Near-duplicates as one unit: rules against brute force over units, and what is said of them."""
 
 import json
+import time
 from collections.abc import Callable, Iterable
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +25,9 @@ from rag_rule_explainer import (
     Store,
     contains,
     diff,
+    equals,
     judged,
+    load,
 )
 from rag_rule_explainer.lattice import Lattice, Subset
 from rag_rule_explainer.report import as_text
@@ -322,6 +326,7 @@ FORGED: dict[str, Callable[[Any], object]] = {
 }
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("forge", FORGED.values(), ids=FORGED)
 def test_ties_that_contradict_the_rest_are_refused(forge: Callable[[Any], object]) -> None:
     saved = json.loads(explained(either, nine()).model_dump_json())
@@ -335,3 +340,27 @@ def test_ties_that_contradict_the_rest_are_refused(forge: Callable[[Any], object
 def test_what_is_no_share_is_refused(wrong: Any) -> None:
     with pytest.raises(InvalidInput, match="merge_duplicates is"):
         Settings(merge_duplicates=wrong)
+
+
+@pytest.mark.slow
+def test_thousands_of_near_duplicates_are_explained_saved_and_read_as_fast_as_other_sources(
+    tmp_path: Path,
+) -> None:
+    alike = [Source(f"D{n}", "") for n in range(5000)]
+    replay = ScriptedReplay(lambda ids: "yes" if ids else "no")
+    explainer = Explainer(replay, predicate=equals("yes"), merge_duplicates=0.9, miner="exact")
+    explanation = explainer.explain("?", alike)
+    assert [rule.tied for rule in explanation.rules] == [(tuple(each.id for each in alike),)] * 2
+    explanation.save(tmp_path / "saved.json")
+    explanation.save(tmp_path / "saved.html")
+
+    def seconds(read: Callable[[], object]) -> float:
+        began = time.thread_time()
+        read()
+        return time.thread_time() - began
+
+    plain = min(seconds(lambda: json.loads((tmp_path / "saved.json").read_bytes())) for _ in range(3))
+    for saved in (tmp_path / "saved.json", tmp_path / "saved.html"):
+        assert load(saved) == explanation
+        # It took a hundred times as long: each source's tie was hashed, with all sources in it.
+        assert min(seconds(lambda: load(saved)) for _ in range(2)) < 30 * plain  # noqa: B023 -- called here

@@ -10,6 +10,7 @@ import inspect
 import itertools
 import pickle
 import pydoc
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
@@ -28,6 +29,7 @@ from pydantic import TypeAdapter
 
 import rag_rule_explainer
 from rag_rule_explainer import (
+    Case,
     Explainer,
     Explanation,
     Limits,
@@ -44,6 +46,7 @@ from rag_rule_explainer.errors import (
     AnswerNotRepeatable,
     BaselineFailed,
     InvalidInput,
+    MissingExtra,
     NoSourcesCaptured,
     RagRuleError,
     TooManySources,
@@ -104,7 +107,13 @@ def test_a_misspelt_setting(explainer: Callable[..., Any], application: Any) -> 
 @pytest.mark.parametrize(("explainer", "application"), WAYS_IN)
 def test_help_names_every_setting(explainer: Callable[..., Any], application: Any) -> None:
     known = {"predicate", "noise", "limits", "prices", "merge_duplicates", "granularity", "speculate"}
-    assert known <= set(inspect.signature(explainer).parameters)
+    shown = inspect.signature(explainer).parameters
+    assert known <= set(shown)
+    with pytest.raises(InvalidInput) as no:
+        explainer(application, predikate=contains("20"))
+    accepted = str(no.value).partition("known are ")[2].split(", ")
+    assert [each.name for each in shown.values() if each.kind is each.KEYWORD_ONLY] != []
+    assert {each.name for each in shown.values() if each.kind is each.KEYWORD_ONLY} <= {*accepted}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +193,7 @@ def test_a_judge_that_says_only_true() -> None:
 
 def test_names_that_are_looked_for_on_an_explanation() -> None:
     explanation = Explainer(replay).explain(QUESTION, SOURCES)
-    with pytest.raises(AttributeError, match=r"no 'as_text'; use rag_rule_explainer\.report\.as_text"):
+    with pytest.raises(AttributeError, match=r"no 'as_text'; use explanation\.report\(\)"):
         _ = explanation.as_text  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
 
 
@@ -418,13 +427,46 @@ def test_a_model_that_never_repeats_itself() -> None:
         "differently, so no rule about it could be trusted. First answer: '19 days'. Second answer: "
         "'20 days'. Put several answers to the vote with noise=Noise(samples=9) (--samples 9), lower the "
         "model's temperature, or pass check_repeatable=False (--no-repeat-check) to mine this run's "
-        "verdicts as they come."
+        "verdicts as they come. More: rag-rules help AnswerNotRepeatable"
     )
     assert isinstance(told.value, RagRuleError)
 
 
+FIRST_EXAMPLES: list[Callable[[], Any]] = [
+    lambda: chain().invoke(QUESTION),
+    lambda: engine().query(QUESTION),
+    lambda: OfChains(chain()).explain(QUESTION),
+    lambda: OfEngines(engine()).explain(QUESTION),
+]
+
+
+@pytest.mark.parametrize("asked", FIRST_EXAMPLES)
+def test_an_example_without_its_extra_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, asked: Callable[[], Any]
+) -> None:
+    monkeypatch.setitem(sys.modules, "bm25s", None)  # Python's own way to say: there is none
+    with pytest.raises(MissingExtra) as told:
+        asked()
+    assert str(told.value) == "retrieving by BM25 needs: pip install 'rag-rule-explainer[bm25]'"
+
+
+def test_a_condition_of_ones_own_is_called_by_its_name() -> None:
+    def names_days(case: Case) -> bool:
+        return "days" in case.answer.text
+
+    assert rules_of(Explainer(replay, names_days).explain(QUESTION, SOURCES)) == [
+        "whenever old is retained, names_days(case) is true"
+    ]
+
+
 class TestShown:
     """What a notebook, an API and another process are given."""
+
+    def test_what_is_printed_are_the_rules_and_a_report_begins_with_the_answer(
+        self, explanation: Explanation
+    ) -> None:
+        assert str(explanation).splitlines() == list(map(str, explanation.rules))
+        assert explanation.report().startswith(f"Question: {QUESTION}\nAnswer: 20 days\n")
 
     @pytest.fixture
     def explanation(self) -> Explanation:
@@ -433,7 +475,7 @@ class TestShown:
     def test_what_a_cell_ends_in_is_a_sentence(self, explanation: Explanation) -> None:
         rule = explanation.retention_rules[0]
         assert repr(rule) == (
-            "<Finding: whenever old is retained, the answer contains '20' [proved on all 4 subsets]>"
+            "whenever old is retained, the answer contains '20' [proved on all 4 subsets]"
         )
         verified = Explainer(replay, contains("20")).verify({"new"}, "retention", QUESTION, SOURCES)
         assert repr(verified) == (

@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Collection, Sequence
-from itertools import combinations
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import combinations, cycle
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ class TestBorder:
         assert not rule.proved
         assert rule.evidence == "voted: majority of 9 at the border, other subsets asked once"
         assert explanation.complete
-        assert "complete: no other rule passed the votes" in as_text(explanation)
+        assert "complete: no other rule won the vote" in as_text(explanation)
 
     def test_what_is_sure_costs_a_vote_at_the_border_alone(self) -> None:
         replay = Noisy(pair)
@@ -194,6 +194,7 @@ class TestEvery:
         assert {replay.asked.count(ids) for ids in replay.asked} == {3}
         assert len(replay.asked) == 18 * 3
 
+    @pytest.mark.spread(fast=3)
     @pytest.mark.parametrize("samples", [2, 4, 6])
     @pytest.mark.parametrize("vote", ["every", "border"])
     @pytest.mark.parametrize("reuse", [True, False])
@@ -480,3 +481,37 @@ class TestCorners:
         assert len(told) == last[0]
         assert explanation.stop_reason == "interrupted"
         assert all(pair(rule.sources) or rule.claim == "unverified" for rule in explanation.rules)
+
+
+class TestWording:
+    """Votes decide what an answer says, not how it is worded."""
+
+    @staticmethod
+    def replay(turns: Iterator[str]) -> Callable[[str, Sequence[Source]], str]:
+        def answered(question: str, sources: Sequence[Source]) -> str:
+            kept = {source.id for source in sources}
+            return next(turns) + ("postponed" if {"memo", "mail"} <= kept else "on Friday")
+
+        return answered
+
+    def explained(self, beginnings: Sequence[str], **settings: Any) -> Explanation:
+        sources = [Source(name, "...") for name in ("memo", "mail", "wiki")]
+        explainer = Explainer(self.replay(cycle(beginnings)), noise=9, concurrency=1, **settings)
+        return explainer.explain("When?", sources)
+
+    def test_an_answer_that_is_always_worded_anew_is_refused(self) -> None:
+        """Each document was named by an omission rule, because the wording changed."""
+        with pytest.raises(AnswerNotRepeatable, match=r"of 9 answers.*Judge what matters") as refused:
+            self.explained(["", "Well, ", "So: "])
+        equal, drawn = refused.value.equal or (0, 0)
+        assert (drawn, equal * 3 <= drawn * 2) == (9, True)
+
+    def test_a_condition_on_what_matters_is_not(self) -> None:
+        explanation = self.explained(["", "Well, ", "So: "], predicate=contains("postponed"))
+        assert [rule.sources for rule in explanation.retention_rules] == [("memo", "mail")]
+        assert explanation.warnings == ()
+
+    def test_an_answer_that_is_rarely_worded_anew_is_explained_with_a_warning(self) -> None:
+        explanation = self.explained(["", "", "Well, ", *[""] * 60])
+        assert "of 9 answers to all sources, 8 have the most frequent wording" in explanation.warnings[0]
+        assert [rule.sources for rule in explanation.retention_rules] == [("memo", "mail")]

@@ -149,6 +149,7 @@ CONDITIONS: list[tuple[int, Callable[[Mask], bool]]] = [
 ]
 
 
+@pytest.mark.spread(fast=4, slow=3)
 @pytest.mark.parametrize("kind", POISONS)
 @pytest.mark.parametrize(("size", "holds"), CONDITIONS)
 def test_every_subset_in_turn_never_gets_an_answer(

@@ -173,6 +173,7 @@ class TestRead:
         assert found in (NO_ANSWER, "yes", "no") or any(flat(found) in flat(text) for text in said)
         found.encode()
 
+    @pytest.mark.spread(fast=3)
     @pytest.mark.parametrize(
         "piece",
         [

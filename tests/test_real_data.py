@@ -64,6 +64,7 @@ def by_chain(record: dict[str, Any]) -> Explanation:
     return explanation
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 7, 20, 45])
 def test_the_command_line_and_a_chain_give_the_same_rules(

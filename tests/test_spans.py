@@ -24,6 +24,7 @@ def told() -> Any:
     return traced("explained")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("how", ["once", "voted"])
 def test_an_explanation_is_one_span_with_one_for_each_replay(told: Any, how: str) -> None:
     spans = told[how]["spans"]
@@ -129,6 +130,7 @@ def test_nothing_is_exported_where_nobody_would_receive_it() -> None:
     assert dead["notes"][-1].startswith(f"{dead['endpoint']} gave no answer within 2 seconds")
 
 
+@pytest.mark.slow
 def test_an_exporter_that_answers_receives_everything_beside_one_that_does_not() -> None:
     beside = traced("beside")
     assert beside["sent"] == []

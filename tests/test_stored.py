@@ -5,12 +5,16 @@ import json
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
+from pydantic import BaseModel
 
 from rag_rule_explainer import (
     Answer,
@@ -123,8 +127,78 @@ def test_another_namespace_or_question_or_text_shares_nothing(store: Store) -> N
     ):
         found = Explainer(replay, store=its_store).explain(question, its_sources)
         assert found.counts.replays > 0
-    metadata = [Source(each.id, each.text, {"score": 0.3}) for each in sources(3)]
-    assert Explainer(replay, store=store).explain("?", metadata).counts.replays == 0
+    scored = [Source(each.id, each.text, {"score": 0.3}) for each in sources(3)]
+    assert Explainer(replay, store=store).explain("?", scored).counts.replays == 0
+
+
+def test_metadata_that_changed_is_another_source(store: Store) -> None:
+    """An application may show a title; its answers on the old titles once made false rules."""
+
+    def replay(_: str, kept: Sequence[Source]) -> str:
+        return "yes" if sum(bool(each.metadata["ok"]) for each in kept) >= 2 else "no"
+
+    def rules_on(*ok: int) -> set[tuple[str, ...]]:
+        given = [Source(f"D{n}", f"text {n}", {"ok": each, "score": n / 7}) for n, each in enumerate(ok)]
+        found = Explainer(replay, store=store, predicate=contains("yes"), rules="retention")
+        return {rule.sources for rule in found.explain("?", given).rules}
+
+    assert rules_on(1, 1, 0) == {("D0", "D1")}
+    assert rules_on(1, 1, 1) == {("D0", "D1"), ("D0", "D2"), ("D1", "D2")}
+
+
+METADATA: list[Callable[[int], object]] = [
+    lambda n: date(2026, 1, n),
+    lambda n: UUID(int=n),
+    lambda n: Decimal(n),
+    lambda n: Path(str(n)),
+    lambda n: (n, {n: b"x"}),
+    lambda n: {"credit_score": n / 7},
+]
+
+
+@pytest.mark.parametrize("of", METADATA)
+def test_metadata_of_any_type_tells_sources_apart(of: Callable[[int], object]) -> None:
+    one, again, other = (Source("D", "text", {"of": of(each)}) for each in (1, 1, 2))
+    assert one.fingerprint == again.fingerprint != other.fingerprint
+
+
+class Day(BaseModel):
+    """A structured answer."""
+
+    day: str
+
+
+def in_a_model(day: str) -> object:
+    return Day(day=day)
+
+
+def by_a_number(day: str) -> object:
+    return {1: day}
+
+
+def in_a_tuple(day: str) -> object:
+    return (day,)
+
+
+@pytest.mark.parametrize("of_day", [in_a_model, by_a_number, in_a_tuple])
+def test_a_value_that_json_would_change_is_judged_as_it_is_and_not_stored(
+    store: Store, of_day: Callable[[str], object]
+) -> None:
+    paid: list[int] = []
+
+    def replay(_: str, kept: Sequence[Source]) -> Answer:
+        paid.append(1)
+        return Answer("so", of_day("Friday" if kept and kept[0].id == "D1" else "never"))
+
+    def on_friday(case: Case) -> bool:
+        return bool(case.answer.value == of_day("Friday"))
+
+    for _ in range(2):
+        paid.clear()
+        explanation = Explainer(replay, predicate=on_friday, store=store).explain("?", sources(3))
+        assert {rule.sources for rule in explanation.retention_rules} == {("D1",)}
+        assert len(paid) >= 8
+        assert any("are not stored" in note for note in explanation.notes)
 
 
 def test_named_judgements_are_made_once_and_others_anew(store: Store) -> None:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ..allowed import checked_function, checked_list
+from ..allowed import called_as, checked_function, checked_list
 from ..errors import InvalidInput, RagRuleError
 from ..jsonable import encodable
 from ..predicates import Predicate, PredicateLike, as_predicate
@@ -23,6 +23,7 @@ PredicateOf: TypeAlias = Callable[[LabelledCase], PredicateLike]
 consistent_with(case.truth)``."""
 
 
+@called_as("check_judge")
 def check_judge(
     cases: Iterable[LabelledCase],
     predicate: PredicateLike | None = None,
@@ -156,7 +157,13 @@ def _condition(predicates: Sequence[Predicate]) -> str:
 
 def _warnings(cases: Sequence[LabelledCase], items: "Sequence[TrialItem]") -> Iterator[str]:
     names = _names(cases)
-    if any(item.judging.rests_on_batches for item in items):
+    loose = [item.judging for item in items if item.judging.rests_on_batches]
+    if any(judging.is_unmarked for judging in loose):
+        yield (
+            "the judge's prompt does not mark answers as data, and an answer can have told it what to "
+            "say, so these figures may not be its own"
+        )
+    elif loose:
         yield (
             "the judge saw several answers at once (batch), and one of them can have told it what to say "
             "of the others, so these figures may not be its own; leave batch out, and it is asked about "

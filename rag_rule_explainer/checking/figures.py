@@ -5,7 +5,7 @@ from math import sqrt
 from statistics import NormalDist
 
 CONFIDENCE = 0.95
-"""The probability with which such an interval contains the true share."""
+"""The probability with which the interval of a share contains the true share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,15 @@ def wilson(count: float, of: float, confidence: float = CONFIDENCE) -> tuple[flo
     """Returns the score interval (Wilson, 1927) of a share: all true shares that do not contradict the
     observed share ``count`` / ``of``.
 
-    ``of`` is above 0, and may be an effective number instead of a count. The interval stays within [0,
-    1]. It is not a single point even if ``count`` is 0 or ``of``.
+    ``of`` must be above 0. It may be an effective number of cases, which need not be whole. The interval
+    stays within [0, 1], and has a width even if ``count`` is 0 or equal to ``of``.
     """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     observed, weight = count / of, z * z / of
     centre = (observed + weight / 2) / (1 + weight)
     half = z * sqrt(observed * (1 - observed) / of + weight / (4 * of)) / (1 + weight)
-    # In these two cases, the ends are exactly 0 and 1. Rounding would miss these values.
+    # If no case counts, the low end is exactly 0; if all count, the high end is exactly 1. The formula
+    # would miss these values by a rounding error.
     low = 0.0 if count == 0 else centre - half
     high = 1.0 if count == of else centre + half
     return low, high

@@ -14,11 +14,12 @@ class LabelledCase:
     """A ``LabelledCase`` is an answer with a label.
 
     ``label``: True if the condition holds for the answer, else False. ``truth``: the answer that is known
-    to be right. ``reference``: the text that a criterion refers to. Both are needed only if each case has
-    its own. ``baseline``: the answer with which ``same_answer`` compares. ``sources``, ``kept``: all
-    sources, and the sources that were shown (None: all). ``cites`` and ``mentions_source`` use them.
-    ``id``: the name of the case; by default "case" and its number. Raises InvalidInput for an empty
-    question, a label that is neither True nor False, and values of a wrong type.
+    to be right. ``reference``: the text that a criterion refers to. ``truth`` and ``reference`` are
+    needed only if they differ from case to case. ``baseline``: the answer with which ``same_answer``
+    compares. ``sources``, ``kept``: all sources, and the sources that were shown (None: all). ``cites``
+    and ``mentions_source`` use them. ``id``: the name of the case; by default "case" and its number.
+    Raises InvalidInput for an empty question, a label that is neither True nor False, and values of a
+    wrong type.
     """
 
     question: str
@@ -32,9 +33,10 @@ class LabelledCase:
     id: str = ""
 
     def __post_init__(self) -> None:
-        # Users may pass other types than declared. For example, the text "false" would count as true.
+        # Users may pass other types than declared. The text "false", for example, would be treated as
+        # true.
         if type(self.label) is not bool:
-            raise InvalidInput(f"the label is {self.label!r}; give True or False")
+            raise InvalidInput(f"the label is {brief(self.label)}; give True or False")
         for name in ("question", "id"):
             if not isinstance(getattr(self, name), str):
                 raise InvalidInput(f"the {name} of a case is {getattr(self, name)!r}; give a str")

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from ..explanation.in_notebooks import InNotebooks
 from ..printable import shortened
 from ..verdicts import Verdict
 from .figures import Share
@@ -24,7 +25,7 @@ class CaseOutcome:
     answer: str
 
 
-class JudgeCheck(BaseModel):
+class JudgeCheck(InNotebooks, BaseModel):
     """A ``JudgeCheck`` states how well a judge's verdicts agree with labels (paper, *LLM-as-a-judge*).
 
     ``tp``: the number of cases that are labelled true and hold. ``fp``: labelled false, but hold. ``tn``:
@@ -35,9 +36,9 @@ class JudgeCheck(BaseModel):
     ``disagreements``: the cases counted as fp and fn, in their order.
 
     ``condition``: the predicate as text. ``cases``: the number of cases. ``distinct``: the number of
-    cases without repetitions. ``judge_requests``, ``tokens``, ``cost``: what the judge used; ``cost`` is
-    None without prices. ``stop_reason``: why not all cases were judged; empty if all were. ``warnings``:
-    sentences to read before the figures.
+    cases without repetitions. ``judge_requests``, ``tokens``, ``cost``: the requests, the tokens and the
+    money that the judge used; ``cost`` is None without prices. ``stop_reason``: the reason why not all
+    cases were judged; empty if all were judged. ``warnings``: sentences to read before the figures.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)

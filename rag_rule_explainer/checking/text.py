@@ -17,7 +17,12 @@ _WORDS = {Verdict.HOLDS: "judged true", Verdict.BREAKS: "judged false", Verdict.
 
 
 def check_lines(check: "JudgeCheck", show: int) -> Iterator[str]:
-    """Yields the lines of a check: warnings, figures, and the first disagreements and undecided cases."""
+    """Yields the lines of a check: warnings, figures, and the first disagreements and undecided cases.
+    No line ends in a space."""
+    yield from (line.rstrip() for line in _lines(check, show))
+
+
+def _lines(check: "JudgeCheck", show: int) -> Iterator[str]:
     for warning in check.warnings:
         yield _line(f"WARNING: {warning}")
     yield _line(f"condition: {check.condition}")

@@ -36,8 +36,8 @@ CheckProgress: TypeAlias = Callable[[int, int], object]
 
 @dataclass(slots=True, eq=False)
 class TrialItem:
-    """A ``TrialItem`` is a case to be judged. ``places``: the positions of all cases that have the
-    same key, which get the same judgement."""
+    """A ``TrialItem`` is a case to be judged. ``places``: the positions of all cases in the list that
+    have the same key. They get the same judgement."""
 
     judging: Judging
     case: Case
@@ -70,8 +70,9 @@ class JudgeTrial:
         return self._stopper.reason
 
     async def judged(self, cases: Iterable[tuple[Predicate, Case]]) -> list[TrialItem]:
-        """Returns every distinct case with its judgement, which is UNKNOWN after a stop. Raises
-        RagRuleError, such as InvalidInput for a predicate that returns no truth value."""
+        """Returns every distinct case with its judgement, which is UNKNOWN if the trial stopped before it
+        was judged. Raises RagRuleError, such as InvalidInput for a predicate that returns no truth
+        value."""
         settings, listed = self.settings, tuple(cases)
         store = None if settings.store is None else await threads.shared().run(settings.store.open)
         items = _distinct(listed, store, self._stopper)
@@ -106,7 +107,7 @@ class JudgeTrial:
                     self.progress(self._judged, self._all)
             except LimitReached as interrupt:
                 self._stopper.stop(str(interrupt))
-            except Exception:  # A broken progress bar must not lose judgements that were paid for.
+            except Exception:  # An error in the progress bar must not lose judgements that were paid for.
                 self.progress = None
 
     async def _judgement(self, item: TrialItem) -> Judgement:
@@ -139,7 +140,7 @@ def _distinct(
         try:
             key = judging.base.memo_key(case)
         except Exception:
-            key = None  # The case is then judged by itself, and ``Judging.judge`` reports the error.
+            key = None  # The case then gets no key, and ``Judging.judge`` reports the error later.
         known = None if key is None else keyed.get((predicate, key))
         if known is not None:
             known.places.append(place)

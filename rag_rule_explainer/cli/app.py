@@ -4,28 +4,34 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import Abort
 from typing_extensions import override
 
 from ..estimate.assumptions import Assumptions
 from ..version import __version__
+from .check import check_questions
+from .cite import cite_questions
 from .demo import demo
 from .differences import print_diff
+from .doctor import examine
 from .experiments import experiment
 from .explain import estimate, explain
+from .explained import explain_names
 from .groups import grouped
 from .judge_check import judge_check
 from .options import AnswerTokens, Json, SecondsPerReplay
 from .printing import PrintedOptions
 from .requests import SearchRequest
+from .schema import print_schema
+from .screens import ScreenCommand, ScreenGroup
 from .searching import SearchOptions
+from .showing import show_saved
 from .stores import store
 from .terminal import print_lines
 from .verify import verify
 
 
-class _Commands(TyperGroup):
+class _Commands(ScreenGroup):
     """This class runs the commands. It turns Ctrl-C into an ``Abort``, which ``main`` reports to the
     user. Typer itself would end the program without a message."""
 
@@ -50,32 +56,33 @@ app.add_typer(experiment)
 _USUAL = Assumptions()
 
 
-@app.command("demo")
+@app.command("demo", cls=ScreenCommand)
 def _demo() -> None:
     """Explain two wrong answers offline: one document causes the first, a pair the second."""
     demo()
 
 
-@app.command("explain")
+@app.command("explain", cls=ScreenCommand)
 @grouped
 def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOptions) -> None:
     """Explain the answer to one question, from given sources or of an application.
 
     Without --app and --model, the offline reader answers: an extractive reader that needs no key.
 
-    \b
     Examples:
       rag-rules explain --question "..." --sources texts/ --predicate contains:25
-      rag-rules explain --question "..." --app my_module:chain --predicate refuses
-      rag-rules explain --question "..." --app my_module:answer --framework plain
+      rag-rules explain --question "..." --app my_module:chain --out report.html
       rag-rules explain --question "..." --sources a.jsonl --model gpt-4o --json
 
-    \b
+    Environment:
+      OPENAI_API_KEY   key of --model and --judge-model (or see --key)
+      OPENAI_BASE_URL  their endpoint
+
     Exit codes:
-      0    explained, whether or not there are rules
+      0    explained, with rules or without
       2    bad input; a model or application that fails; a condition not met
       130  interrupted; the rules found so far are printed
-    """  # noqa: D301 -- \b keeps the lines that follow as they are
+    """
     explain(request, search.settings(free=request.is_free), printed)
 
 
@@ -86,21 +93,37 @@ class _Assumed:
     json: Json = False
 
 
-@app.command("estimate")
+@app.command("estimate", cls=ScreenCommand)
 @grouped
 def _estimate(request: SearchRequest, search: SearchOptions, assumed: _Assumed) -> None:
     """Estimate the lowest, typical and highest cost of an explanation, before anything is spent.
 
     The options are those of explain. With --app, the application retrieves once, but no model is called
     with the sources. No judge is called. --model selects the --price to use.
+
+    Examples:
+      rag-rules estimate --question "..." --sources texts/ --price '*=0.15,0.6'
+      rag-rules estimate --question "..." --app my_module:chain --miner exact
+      rag-rules estimate --question "..." --sources a.jsonl --samples 9 --json
+
+    Exit codes:
+      0    estimated
+      2    bad input; an application that fails
+      130  interrupted
     """
     assuming = Assumptions(assumed.answer_tokens, assumed.seconds_per_replay, request.asking.model)
     estimate(request, search.settings(), assuming, as_json=assumed.json)
 
 
-app.command("diff")(print_diff)
-app.command("judge-check")(judge_check)
-app.command("verify")(grouped(verify))
+app.command("check", cls=ScreenCommand)(grouped(check_questions))
+app.command("cite", cls=ScreenCommand)(grouped(cite_questions))
+app.command("diff", cls=ScreenCommand)(print_diff)
+app.command("doctor", cls=ScreenCommand)(grouped(examine))
+app.command("help", cls=ScreenCommand, context_settings={"ignore_unknown_options": True})(explain_names)
+app.command("judge-check", cls=ScreenCommand)(judge_check)
+app.command("schema", cls=ScreenCommand)(print_schema)
+app.command("show", cls=ScreenCommand)(grouped(show_saved))
+app.command("verify", cls=ScreenCommand)(grouped(verify))
 
 
 @app.callback(invoke_without_command=True)

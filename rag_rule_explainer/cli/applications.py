@@ -5,7 +5,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,7 +41,9 @@ def load_application(name: str) -> Any:
     except ModuleNotFoundError as error:
         missing = error.name or module_name
         if missing == module_name or module_name.startswith(f"{missing}."):
-            raise InvalidInput(f"--app: there is no module {missing!r}; is this its folder?") from error
+            raise InvalidInput(
+                f"--app: there is no module {missing!r}; run this in its folder, or write FILE.py:OBJECT"
+            ) from error
         raise InvalidInput(f"--app: {module_name} imports {missing!r}, which is not installed") from error
     except (Exception, SystemExit) as error:
         raise InvalidInput(f"--app: importing {module_name} failed: {error_text(error)}") from error
@@ -76,7 +78,10 @@ def application_explainer(
     that is no application.
     """
     predicate, omission = predicates
-    bound = request.recording.replay_bound
+    bound, asked = request.recording.replay_bound, request.subject.question
+    # If the user gives both a question and an input, the user's question is used, because the integration
+    # may be unable to find a question in the input.
+    says_both = asked is not None and (request.subject.input or request.subject.input_key)
     return integration.explainer(
         application,
         str(request.subject.app),
@@ -89,7 +94,12 @@ def application_explainer(
         on_no_retrieval=request.recording.on_no_retrieval,
         ignore=request.recording.ignore or (),
         **({} if bound is None else {"replay_bound": bound}),
+        **({"question_of": _always(asked)} if says_both else {}),
     )
+
+
+def _always(question: str | None) -> Callable[[Any], str | None]:
+    return lambda _: question
 
 
 _WANTS_KEYS = re.compile(

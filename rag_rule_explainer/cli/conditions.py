@@ -148,17 +148,17 @@ _QUOTES = "'\""
 def _near(written: str, name: str) -> str:
     """Returns a question such as "did you mean 'contains:TEXT'? "; an empty text if no predicate is
     similar."""
-    named, _, text = re.sub(r"[=\s]+", "=", written, count=1).partition("=")
+    named, _, text = re.sub(r"\s*[=:\s]\s*:?", "=", written, count=1).partition("=")
     if named in _WITH_TEXT or named == "judged":
         return f"did you mean '{named}:{text.strip(_QUOTES) or 'TEXT'}'? "
     return did_you_mean(name, {*_ALONE, *_WITH_TEXT, "judged", "not"})
 
 
 def option_for(name: str, text: str) -> str:
-    """Returns how to write the predicate with this name as an option, such as ``--predicate refuses``.
+    """Returns the option that stands for the predicate with this name, such as ``--predicate refuses``.
 
-    Returns an empty text if there is no such predicate. ``text``: what the user wrote after the name;
-    empty if the user wrote nothing.
+    Returns an empty text if there is no such predicate. ``text``: the user's text after the name; empty
+    if there is none.
     """
     if name in _ALONE and (not text or name not in _WITH_TEXT):
         return f"--predicate {name}"

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from ..errors import MissingExtra
+from ..explanation.explanation import Explanation
 from ..predicates import contains
 from ..progress import ProgressBar
 from ..report import lines
@@ -36,7 +37,9 @@ def demo() -> None:
     print_lines(_YOUR_OWN.splitlines())
 
 
-def _story(number: int, story: Story) -> Iterator[Text]:
+def explained_story(story: Story, *, lockstep: bool = False) -> Explanation:
+    """Returns the explanation of a story's answer. ``lockstep``: if True, the same replays are made in
+    every run, in the same order. Raises MissingExtra without LangChain."""
     try:
         # This import is not at the top of the file, because only the demo needs LangChain.
         from langchain_core.documents import Document
@@ -49,8 +52,13 @@ def _story(number: int, story: Story) -> Iterator[Text]:
     ]
     chain = lexical_chain(corpus, k=len(story.documents))
     with ProgressBar(keep=False) as bar:
-        explainer = RuleExplainer(chain, predicate=contains(story.symptom), progress=bar)
-        explanation = explainer.explain(story.question)
+        condition = contains(story.symptom)
+        explainer = RuleExplainer(chain, predicate=condition, progress=bar, lockstep=lockstep)
+        return explainer.explain(story.question)
+
+
+def _story(number: int, story: Story) -> Iterator[Text]:
+    explanation = explained_story(story)
     yield Text(f"{number}. {story.name}", style="bold underline")
     yield Text(story.introduction)
     yield Text()

@@ -10,19 +10,23 @@ from typing import Any
 from typer.exceptions import Abort, TyperException
 from typer.main import get_command
 
-from ..errors import RagRuleError
+from ..errors import InvalidInput, RagRuleError
 from ..printable import shortened
 from .app import app
 from .meant_options import meant_instead
-from .terminal import say, write_in_any_encoding
+from .terminal import discard_output, say, write_in_any_encoding
 from .wording import as_typed
 
 _NAME = "rag-rules"
-_INTO_A_FILE = "--json prints it all: write > FILE after it."
+_INTO_A_FILE = "--out FILE writes it into a file, in the form that its name ends in."
 _ADVICE = (
     (re.compile(r"unexpected extra argument\S* \(\S+\s.*\)"), "A question is given by --question '...'."),
     (re.compile(r"unexpected extra argument\S* \(\S+\.json\)"), _INTO_A_FILE),
-    (re.compile(r"No such option: (--out|--output|--output-file|--format|-o)\b"), _INTO_A_FILE),
+    (re.compile(r"No such option: (--output|--output-file|--save)\b"), _INTO_A_FILE),
+    (
+        re.compile(r"No such option: (--out|--format|-o)\b"),
+        "--json prints it as JSON: write > FILE after it.",
+    ),
 )
 """Patterns of error messages about mistakes that users often make, each with the advice to add."""
 _ASKING = ("explain", "estimate", "verify")
@@ -38,6 +42,7 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
         write_in_any_encoding()
         # Users can also start the program by "python -m". Help texts must call it ``rag-rules`` even
         # then, because the shell completes only this name.
+        _check_given_once(sys.argv[1:] if arguments is None else arguments)
         code = _command()(args=arguments, prog_name=_NAME, standalone_mode=False)
     except RagRuleError as error:
         say(f"rag-rules: {shortened(as_typed(str(error)), 1200)}")
@@ -50,6 +55,16 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
             message = meant_instead(message, command, given)
         say(f"rag-rules: {message}{_advice(error, command)} See {command} --help.")
         sys.exit(2)
+    except OSError as error:
+        # All other errors of files were turned into InvalidInput before. Only the printing of help texts,
+        # which Typer does, can raise an OSError here.
+        discard_output()
+        say(f"rag-rules: the output cannot be written: {error.strerror}; write it elsewhere")
+        sys.exit(2)
+    except SystemExit as end:
+        # If the reader of a help text has closed the pipe, Rich ends the program with code 1. This is no
+        # error, so the code is changed to 0.
+        sys.exit(0 if isinstance(end.__context__, BrokenPipeError) else end.code)
     except (KeyboardInterrupt, Abort):
         say("rag-rules: interrupted")
         sys.exit(130)
@@ -60,6 +75,12 @@ def run_command_line(arguments: Sequence[str] | None = None) -> None:
 @cache
 def _command() -> Callable[..., Any]:
     return get_command(app)
+
+
+def _check_given_once(given: Sequence[str]) -> None:
+    """Raises InvalidInput if ``--sources`` is given twice. Typer would silently use only the last one."""
+    if sum(each.partition("=")[0] == "--sources" for each in given) > 1:
+        raise InvalidInput("--sources is given twice; give one file with all sources")
 
 
 def _command_of(error: TyperException, given: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """This module runs ``rag-rules explain`` and ``rag-rules estimate``."""
 
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
@@ -9,14 +8,14 @@ from typing import Any, TypeAlias
 
 import typer
 
+from ..citations import CiteOptions
 from ..errors import BaselineFailed, ConditionFalse, InvalidInput
 from ..estimate.assumptions import Assumptions
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..given import no_source
-from ..predicates import Judge, Predicate
+from ..predicates import Judge, JudgeFailed, Predicate
 from ..predicates.inside import sources_named_in
-from ..printable import amount
 from ..probing.limits import INTERRUPTED
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
@@ -25,12 +24,14 @@ from ..rules import RuleKind
 from ..session.planning import choose, choose_to_verify
 from ..settings import Settings
 from ..sources import Source, SourceSet
+from .agreeing import agree_on_cost, is_interactive
 from .applications import (
     advice_on_input_key,
     application_explainer,
     application_input,
     load_application,
 )
+from .citing_entry import citing_entry
 from .conditions import parsed
 from .frameworks import Integration
 from .incidents import Incident, load_incident
@@ -38,11 +39,13 @@ from .models import NamedJudge, chat_model_replay, endpoint, offline_replay, una
 from .options import ASK_ABOVE
 from .printing import PrintedOptions
 from .requests import SearchRequest
-from .sources import load
+from .sources import load_sources
 from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
 """A rule that the user names: the ids of its sources, and its kind."""
+AskedRule: TypeAlias = NamedRule | CiteOptions | None
+"""A rule to verify, or the options of a check of citations; None for an explanation."""
 Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 """The condition of retention rules, and the condition of omission rules. The second is None if it is
 the negation of the first."""
@@ -57,14 +60,14 @@ def explain(request: SearchRequest, settings: Settings, printed: PrintedOptions)
 
 
 def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Explanation:
-    """Returns the explanation. If the answer does not meet the condition, the user is first asked
-    whether to search all the same."""
+    """Returns the explanation. If the answer does not meet the condition, the user is first asked whether
+    to search for rules anyway."""
     if request.asking.yes:
         return explained_or_verified(request, settings)
     try:
         return explained_or_verified(request, replace(settings, false_condition="error"))
     except ConditionFalse as false:
-        if not _is_interactive():
+        if not is_interactive():
             raise
         say(false.finding)
         if not typer.confirm("Look for rules all the same?", err=True):
@@ -72,11 +75,9 @@ def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Exp
         return explained_or_verified(request, settings)
 
 
-def explained_or_verified(
-    request: SearchRequest, settings: Settings, rule: NamedRule | None = None
-) -> Any:
-    """Returns the explanation of the answer, or the verification of one rule. ``rule``: the rule to
-    verify; None for an explanation."""
+def explained_or_verified(request: SearchRequest, settings: Settings, rule: AskedRule = None) -> Any:
+    """Returns the explanation of the answer, the verification of one rule, or the check of citations.
+    ``rule``: the rule, or the options of the check; None for an explanation."""
     predicates = _predicates(request, request.condition.judge.judge())
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
     of_kind = _of_application if request.subject.app is not None else _of_sources
@@ -85,16 +86,20 @@ def explained_or_verified(
 
 
 def print_notes(explanation: Explanation, settings: Settings) -> None:
-    """Prints how many answers came from the store, if there is one. Exits with code 130 if the user
-    interrupted the search."""
+    """Prints the number of answers that came from the store, if there is a store. Exits with code 130 if
+    the user interrupted the search."""
     if settings.store is not None:
         counts = explanation.counts
-        say(f"{counts.stored} answers came from the store; {counts.replays} replays were made")
+        came = "1 answer came" if counts.stored == 1 else f"{counts.stored} answers came"
+        made = "1 replay was made" if counts.replays == 1 else f"{counts.replays} replays were made"
+        say(f"{came} from the store; {made}")
     if explanation.stop_reason == INTERRUPTED:
         raise typer.Exit(130)
 
 
-def _entry(explainer: Any, rule: NamedRule | None) -> Callable[..., Any]:
+def _entry(explainer: Any, rule: AskedRule) -> Callable[..., Any]:
+    if isinstance(rule, CiteOptions):
+        return citing_entry(explainer, rule)
     return explainer.explain if rule is None else partial(explainer.verify, *rule)
 
 
@@ -111,7 +116,7 @@ def _of_sources(
     settings: Settings,
     predicates: Predicates,
     incident: Incident | None,
-    rule: NamedRule | None,
+    rule: AskedRule,
 ) -> Any:
     question = _question(request, incident)
     sources = _sources(request, question, incident)
@@ -134,7 +139,7 @@ def _of_sources(
             )
         except BaselineFailed as error:
             asking = request.asking
-            if asking.model is None:
+            if asking.model is None or isinstance(error.__cause__, JudgeFailed):
                 raise
             raise BaselineFailed(
                 unanswered(asking.model, asking.base_url, asking.key, error.__cause__ or error)
@@ -142,15 +147,18 @@ def _of_sources(
 
 
 def _replay_of(
-    request: SearchRequest, settings: Settings, source_set: SourceSet, rule: NamedRule | None
+    request: SearchRequest,
+    settings: Settings,
+    source_set: SourceSet,
+    rule: AskedRule,
 ) -> Replay:
     """Returns a replay by the model that ``--model`` names. The user must first agree to the number of
     replays.
 
     Without ``--model``, returns a replay by the offline reader, which costs nothing. ``rule``: the rule
-    to verify; None for an explanation.
+    to verify, if it is a rule.
     """
-    if rule is None:
+    if rule is None or isinstance(rule, CiteOptions):
         plan = choose(settings, source_set)
     else:
         plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))
@@ -162,12 +170,12 @@ def _replay_of(
     # If the settings limit the number of replays, the limit includes retries. Then no retries are added
     # to the number that the user is told.
     retries = 0 if replays == plan.limits.replays else Retries.of(settings.retries).most
-    _agree_on_cost(replays, retries, yes=asking.yes)
+    agree_on_cost(replays, retries, yes=asking.yes)
     return replay
 
 
 def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, *, as_json: bool) -> None:
-    """Prints the estimated cost of an explanation, without calling a judge or answering from sources."""
+    """Prints the estimated cost of an explanation. Calls no judge, and no model with the sources."""
     judge = None if request.condition.judge_model is None else NamedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
     incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
@@ -207,7 +215,7 @@ def _application(
     integration = Integration.of(application, request.subject.framework)
     given, question = application_input(integration, request, asked)
     documents = (
-        load(request.subject.documents, question, None)
+        load_sources(request.subject.documents, question, None)
         if request.subject.documents is not None
         else incident and incident.sources()
     )
@@ -216,7 +224,7 @@ def _application(
 
 def _sources(request: SearchRequest, question: str, incident: Incident | None) -> SourceSet:
     if request.subject.sources is not None:
-        return load(request.subject.sources, question, request.subject.top_k)
+        return load_sources(request.subject.sources, question, request.subject.top_k)
     logged = None if incident is None else incident.sources()
     if logged is None:
         raise InvalidInput(
@@ -230,7 +238,7 @@ def _of_application(
     settings: Settings,
     predicates: Predicates,
     incident: Incident | None,
-    rule: NamedRule | None,
+    rule: AskedRule,
 ) -> Any:
     integration, application, given, documents = _application(request, incident)
     is_capped = not request.asking.yes and settings.limits.replays is None
@@ -268,17 +276,6 @@ def _pinned(request: SearchRequest, incident: Incident | None) -> tuple[str, ...
     return request.subject.pinned_ids or tuple(incident.pinned if incident else ())
 
 
-def _agree_on_cost(replays: int, retries: int, *, yes: bool) -> None:
-    more = f", and {retries} more of each that fails" if retries else ""
-    say(f"at most {amount(replays)} replays of the model{more}")
-    if yes or replays <= ASK_ABOVE:
-        return
-    if not _is_interactive():
-        raise InvalidInput(f"more than {ASK_ABOVE} replays need a yes; pass --yes to agree in a script")
-    if not typer.confirm("Go on?", err=True):
-        raise InvalidInput("nothing was asked; pass fewer sources, a smaller --top-k, or --max-replays")
-
-
 def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
     """Returns the settings with a namespace for their store. If the store has none, the namespace is
     made of the options about the model."""
@@ -291,8 +288,3 @@ def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
     namespace = ", ".join(part for part in parts if part)
     say(f"answers are stored under the namespace {namespace!r}")
     return replace(settings, store=replace(store, namespace=namespace))
-
-
-def _is_interactive() -> bool:
-    """Returns True iff standard input is a terminal."""
-    return bool(sys.stdin and sys.stdin.isatty())

@@ -27,7 +27,9 @@ def file_named(written: str, name: str) -> Path | None:
             f"--app {name!r} names no module; write module:object or FILE.py:object, {meant}"
         )
     if not file.is_file():
-        raise InvalidInput(f"--app {name!r}: there is no file {str(file)!r}; is this its folder?")
+        raise InvalidInput(
+            f"--app {name!r}: there is no file {str(file)!r}; run this in its folder, or give its path"
+        )
     if not file.stem.isidentifier():
         meant = re.sub(r"\W", "_", file.stem)
         raise InvalidInput(

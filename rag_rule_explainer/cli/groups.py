@@ -1,8 +1,7 @@
 """This module lets commands declare their options in groups, which several commands can share.
 
 A group is a dataclass. Each of its fields is an option or another group. The command gets an instance of
-the dataclass with all values, which the dataclass has validated. If a group has a ``PANEL``, this is the
-heading of its options in the help.
+the dataclass with all values, which the dataclass has validated.
 """
 
 import inspect
@@ -34,26 +33,23 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _options(taker: Callable[..., Any]) -> Iterator[Parameter]:
-    panel: str | None = getattr(taker, "PANEL", None)
     for parameter, hint in _parameters(taker):
         if _is_group(hint):
             yield from _options(hint)
         else:
-            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=_shown(hint, panel))
+            yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=_shown(hint))
 
 
-def _shown(hint: Any, panel: str | None) -> Any:
-    """Returns the annotation of an option. In the help, the option is listed under the heading ``panel``.
+def _shown(hint: Any) -> Any:
+    """Returns the annotation of an option, without a type in the help if it is a flag.
 
     The option is copied, because several commands may share it.
     """
     kind, *written = get_args(hint) or (hint,)
-    if not (written and isinstance(option := written[0], OptionInfo)):
+    if kind is not bool or not (written and isinstance(option := written[0], OptionInfo)):
         return hint
     placed = copy(option)
-    placed.rich_help_panel = panel
-    if kind is bool:
-        placed.metavar = " "  # The help would otherwise show <bool>, although a flag takes no value.
+    placed.metavar = " "  # The help would otherwise show <bool>, although a flag takes no value.
     return Annotated[kind, placed]
 
 

@@ -19,7 +19,7 @@ _EXPECTED = (
 
 
 _ALIASES = AliasChoices("documents", "docs", "sources", "contexts", "source_documents")
-"""The names under which logs keep the documents."""
+"""The field names that logs may use for the documents."""
 
 
 class LoggedDocument(BaseModel):

@@ -1,6 +1,5 @@
 """This module runs ``rag-rules judge-check``, which compares a predicate's verdicts with labels."""
 
-import json as json_module
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,8 +29,10 @@ from .options import (
     PriceOption,
     StoreUrl,
 )
+from .output_options import OutOption, ShortFormatOption
+from .printing import ChosenOutput
 from .searching import check_priced, parsed_prices, parsed_store
-from .terminal import counted, print_json, print_lines, unstyled
+from .terminal import counted, unstyled
 
 EACH_ITS_OWN = "consistent-with"
 """The predicate that can be written without a text. It then compares each answer with the truth that
@@ -93,15 +94,29 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     namespace: NamespaceOption = None,
     show: Show = SHOWN,
     json: Json = False,
+    format: ShortFormatOption = None,  # noqa: A002 -- the name of the option
+    out: OutOption = None,
 ) -> None:
     """Measure a judge, or any condition, against labelled answers.
 
     Prints precision, recall and false positive rate, each with a 95 % interval.
 
-    Exit code 0: every answer has a verdict; 2: bad input;
-    3: some answers have no verdict and are in no figure, because the judge
-    was unsure, failed, or was stopped.
+    Examples:
+      rag-rules judge-check labels.jsonl --judge-model gpt-4o-mini
+      rag-rules judge-check labels.jsonl --predicate judged:TEXT --judge-model m
+      rag-rules judge-check labels.jsonl --predicate refuses --show 20
+
+    Environment:
+      OPENAI_API_KEY   key of --judge-model
+      OPENAI_BASE_URL  its endpoint
+
+    Exit codes:
+      0    every answer has a verdict
+      2    bad input
+      3    some answers have no verdict: the judge was unsure, failed or was stopped
+      130  interrupted
     """
+    printed = ChosenOutput("judge-check", json, format, out)
     check_priced(max_cost, price)
     settings = Settings(
         limits=Limits(tokens=max_tokens, cost=max_cost, seconds=max_seconds),
@@ -116,7 +131,7 @@ def judge_check(  # noqa: PLR0913, PLR0917 -- one parameter an option
     # Printing ends the program if the reader of the output has closed the pipe. That is suppressed, so
     # that the exit code below is right even then.
     with suppress(SystemExit):
-        _show(check, show, as_json=json)
+        printed.show(check, check.lines(show))
     raise typer.Exit(130 if check.stop_reason == INTERRUPTED else 3 if check.unknown else 0)
 
 
@@ -149,12 +164,3 @@ def _predicate(written: str, judged_conditions: JudgedConditions | None, case: L
     if judged_conditions is not None and case.reference is not None:
         judged_conditions = replace(judged_conditions, reference=case.reference)
     return parsed(written, judged_conditions)
-
-
-def _show(check: JudgeCheck, show: int, *, as_json: bool) -> None:
-    if as_json:
-        # ``dumps`` writes ASCII and escapes control characters, so the output suits every encoding and
-        # terminal.
-        print_json(json_module.dumps(check.model_dump(mode="json"), indent=2))
-    else:
-        print_lines(check.lines(show))

@@ -7,6 +7,14 @@ from collections.abc import Sequence
 from .conditions import option_for
 
 _NO_OPTION = re.compile(r"No such option:? '?(--[\w-]+)")
+_PYTHON_NAMES = {
+    "noise": "--samples",
+    "limits": "--max-replays",
+    "limit": "--max-replays",
+    "documents": "--sources",
+    "docs": "--sources",
+}
+"""Names of settings in Python, each with the option that stands for it."""
 _KINDS = {
     **dict.fromkeys(("retained", "retention", "retain"), " --kind retention"),
     **dict.fromkeys(("omitted", "omission", "omit"), " --kind omission"),
@@ -28,13 +36,13 @@ def meant_instead(message: str, command: str, arguments: Sequence[str]) -> str:
     if command.endswith("verify") and name in _KINDS:
         meant = f"--rule {shlex.quote(value) if value else 'IDS'}{_KINDS[name]}"
     else:
-        meant = option_for(name, value)
+        meant = option_for(name, value) or _PYTHON_NAMES.get(name, "")
     return f"No such option: {option}. Did you mean {meant}?" if meant else message
 
 
 def _value_of(option: str, arguments: Sequence[str]) -> str:
-    """Returns the value that follows an option in the arguments; an empty text if nothing or another
-    option follows."""
+    """Returns the value after an option in the arguments; an empty text if nothing, or another option,
+    follows the option."""
     for place, each in enumerate(arguments):
         if each.startswith(f"{option}="):
             return each.partition("=")[2]

@@ -36,8 +36,8 @@ def chat_model_replay(
 ) -> Replay:
     """Returns a replay function that calls a chat model by ``ChatOpenAI``.
 
-    ``key``: the environment variable that has the API key; None for the usual one. Raises MissingExtra if
-    ``langchain_openai`` is not installed, and InvalidInput if there is no key.
+    ``key``: the environment variable that has the API key; None for OPENAI_API_KEY. Raises MissingExtra
+    if ``langchain_openai`` is not installed, and InvalidInput if there is no key.
     """
     try:
         from langchain_openai import (

@@ -13,7 +13,6 @@ from ..instrumentation.recording.exposure_checks import OnNoRetrieval
 from ..mining.partitioned import Others
 from ..probing.noise import Vote
 from ..probing.replaying import WantedScope
-from ..report import FORMS
 from ..settings import MinerName, Rules
 from .conditions import SYNTAX
 from .terminal import unstyled
@@ -22,8 +21,9 @@ ASK_ABOVE = 300
 """The maximum number of replays of a paid model that are made without asking the user."""
 
 
-def _place(written: str) -> Path:
-    """Returns the path. Raises InvalidInput for an empty text, which would mean the current folder."""
+def place(written: str) -> Path:
+    """Returns the path. Raises InvalidInput for an empty text, which ``Path`` would read as the current
+    folder."""
     if not written:
         raise InvalidInput(
             "a path is empty; name a file or a folder (is a variable of the shell not set?)"
@@ -61,16 +61,14 @@ Input = Annotated[
 Documents = Annotated[
     Path | None,
     typer.Option(
-        parser=_place,
+        parser=place,
         metavar="FILE_OR_DIR",
         help="Serve the application these instead of retrieving.",
     ),
 ]
 BaselineFile = Annotated[
     Path | None,
-    typer.Option(
-        parser=_place, metavar="FILE", help="A logged answer, as text, or an incident, as JSON."
-    ),
+    typer.Option(parser=place, metavar="FILE", help="A logged answer, as text, or an incident, as JSON."),
 ]
 Pinned = Annotated[
     list[str] | None,
@@ -113,7 +111,7 @@ KindOption = Annotated[
 Sources = Annotated[
     Path | None,
     typer.Option(
-        parser=_place,
+        parser=place,
         metavar="FILE_OR_DIR",
         help="A .jsonl of {id?, title?, text}, or - for one from a pipe, or a folder: all .txt and .md "
         "files in it, and in its folders.",
@@ -269,11 +267,7 @@ Yes = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print it as JSON, and nothing else.")]
-FormatOption = Annotated[
-    str,
-    typer.Option("--format", metavar="FORM", help=f"Print it as one of: {', '.join(FORMS)}."),
-]
-BeforeFile = Annotated[Path, typer.Argument(metavar="A", help="A file that explain --json printed.")]
+BeforeFile = Annotated[Path, typer.Argument(metavar="A", help="What explain wrote, as JSON or HTML.")]
 After = Annotated[Path, typer.Argument(metavar="B", help="Another such file.")]
 FailOnOption = Annotated[
     FailOn, typer.Option("--fail-on", help="Exit with 1 for gained rules, lost ones, or any difference.")

@@ -1,47 +1,118 @@
-"""This module prints an explanation in the form that the user chose."""
+"""This module prints a result in the form that the user chose, such as JSON, or writes it into a file."""
 
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from rich.text import Text
 
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
-from ..report import FORMS, ReportForm, caveats
-from .options import FormatOption, Json
+from ..report import FORMS, caveats, lines
+from ..report.plain_words import LEGEND
+from ..report.saving import check_place, write_whole
+from .forms import MATRIX, chosen_form
+from .options import Json
+from .output_options import FormatOption, LegendOption, OutOption
 from .terminal import print_lines, say
-
-_USUAL = "text"
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedOptions:
-    """These options choose the form in which an explanation is printed; ``--json`` is short for
-    ``--format json``. Raises InvalidInput for an unknown form, and if two different forms are given."""
+    """These options choose the form in which an explanation is printed, and the file into which it is
+    written. Raises InvalidInput if the form does not exist or if the file cannot be written. This error
+    is raised before any question is asked, so that a wrong option never costs money."""
 
+    COMMAND: ClassVar[str] = "explain"
     json: Json = False
-    format: FormatOption = _USUAL
+    format: FormatOption = None
+    out: OutOption = None
+    legend: LegendOption = False
 
     def __post_init__(self) -> None:
-        if self.format not in FORMS:
-            raise InvalidInput(f"{self.format!r} is not a form; give --format one of {', '.join(FORMS)}")
-        if self.json and self.format not in {_USUAL, "json"}:
-            raise InvalidInput(f"--json is a form as well; leave it or --format {self.format} out")
+        form = self.form
+        if self.legend and form != "text":
+            raise InvalidInput(f"--legend goes with text, not with {form}; leave it out")
+        if self.out is not None:
+            check_place(self.out)
 
     @property
-    def form(self) -> ReportForm:
-        """Returns the form that the user chose."""
-        return FORMS["json" if self.json else self.format]
+    def form(self) -> str:
+        """Returns the name of the form that the user chose, such as "text" or "html"."""
+        return chosen_form(self.COMMAND, self.format, self.out, json=self.json)
 
     def show(self, explanation: Explanation, finding: str = "") -> None:
-        """Prints the explanation on stdout. ``finding``: a text about the result, which is printed before
-        it; empty for none.
+        """Prints the explanation on stdout, or writes it into the file. ``finding``: a text about the
+        result, which is printed before it; empty for none.
 
-        Other forms than text may leave out the finding or the caveats. These are then printed on stderr.
+        Some forms do not contain ``finding``, the warnings, or whether these are all rules. These texts
+        are then printed on stderr.
         """
-        form = self.form
-        if finding and form.name == _USUAL:
-            print_lines([finding, ""])
-        elif finding and form.holds != "everything":
+        form = FORMS[self.form]
+        if form.name == "text":
+            _put(self._lines(explanation, finding), self.out)
+            if self.out is None and sys.stdout.isatty():
+                # Only readers at a terminal need this line. It must not change a report in a pipe or a
+                # file.
+                claim = next((finding.claim for finding in explanation.rules), "rule")
+                say(f"what a word of the report means: rag-rules help {claim}")
+            return
+        if finding and form.holds != "everything":
             say(finding)
         if form.holds == "rules":
             for said in caveats(explanation):
                 say(said.text)
-        print_lines(form.lines(explanation))
+        _put([form.written(explanation).removesuffix("\n")], self.out)
+
+    def _lines(self, explanation: Explanation, finding: str) -> Iterator[Text]:
+        if finding:
+            yield from (Text(finding.rstrip()), Text())
+        yield from lines(explanation)
+        if self.legend:
+            yield from (Text(), Text("How to read this", style="bold"))
+            yield from (Text(f"  {term}: {meaning}") for term, meaning in LEGEND)
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenOutput:
+    """A ``ChosenOutput`` prints the result of a command in the form that the user chose, such as JSON, or
+    writes it into a file. Raises InvalidInput if the command cannot print this form, or if the file
+    cannot be written."""
+
+    command: str
+    json: bool
+    format: str | None
+    out: Path | None
+
+    def __post_init__(self) -> None:
+        chosen_form(self.command, self.format, self.out, json=self.json)
+        if self.out is not None:
+            check_place(self.out)
+
+    def show(self, result: object, text: Iterable[str]) -> None:
+        """Prints the result on stdout, or writes it into the file. ``text``: the lines of the result in
+        the form "text"."""
+        form = chosen_form(self.command, self.format, self.out, json=self.json)
+        if form == "text":
+            _put(map(Text, text), self.out)
+        else:
+            _put([MATRIX[self.command][form](result).removesuffix("\n")], self.out)
+
+
+def _put(lines: Iterable[Text | str], out: Path | None) -> None:
+    if out is None:
+        print_lines(lines)
+    else:
+        write_result(out, "".join(f"{line}\n" for line in lines))
+
+
+def write_result(out: Path, text: str) -> None:
+    """Writes a result, which is paid for, into the file. If the file cannot be written, prints the result
+    on stdout and raises InvalidInput."""
+    try:
+        write_whole(out, text)
+    except InvalidInput as error:
+        print_lines([text.removesuffix("\n")])
+        raise InvalidInput(f"{error}; the result is printed instead") from error

@@ -5,7 +5,6 @@ They are about the question, the application, the model and the judge.
 
 import csv
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ..errors import InvalidInput
 from .judges import JudgeOptions
@@ -44,8 +43,6 @@ from .options import (
 class SubjectOptions:
     """These options give the question, and either the sources or the application that answers it."""
 
-    PANEL: ClassVar = "What is explained"
-
     question: Question = None
     sources: Sources = None
     top_k: TopK = None
@@ -66,8 +63,6 @@ class SubjectOptions:
 class RecordingOptions:
     """These options choose the run to explain, and say how an application is replayed."""
 
-    PANEL: ClassVar = "Runs of an application"
-
     baseline: BaselineFile = None
     scope: ScopeOption = "seen"
     on_new_query: NewQuery = None
@@ -79,8 +74,6 @@ class RecordingOptions:
 @dataclass(frozen=True, slots=True)
 class Condition:
     """These options define the condition of the rules, and the judge that decides it."""
-
-    PANEL: ClassVar = "The condition, and who judges it"
 
     predicate: PredicateOption = "same-answer"
     omission_predicate: OmissionPredicate = None
@@ -98,7 +91,7 @@ class Condition:
 
     @property
     def judge(self) -> JudgeOptions:
-        """Returns the options about the judge."""
+        """Returns the options that are about the judge."""
         return JudgeOptions(
             self.judge_model, self.judge_base_url, self.judge_samples, self.reference, self.judge_batch
         )
@@ -107,8 +100,6 @@ class Condition:
 @dataclass(frozen=True, slots=True)
 class AskingOptions:
     """These options name the model that answers from the sources, and say whether it may cost money."""
-
-    PANEL: ClassVar = "The model that reads the sources"
 
     model: ModelOption = None
     base_url: BaseUrl = None
@@ -156,8 +147,9 @@ class SearchRequest:
         excluded = of_apps if subject.app is None else of_sources
         for option, value in excluded.items():
             if value is not None:
-                problem = "goes with --app only" if subject.app is None else "does not go with --app"
-                raise InvalidInput(f"{option} {problem}; leave one of them out")
+                if subject.app is not None:
+                    raise InvalidInput(f"{option} does not go with --app; leave one of them out")
+                raise InvalidInput(f"{option} goes with --app only; give --app, or leave {option} out")
         for option, value in of_models.items():
             # Without ``--model``, the offline reader answers. A user who names an endpoint would wrongly
             # believe that the endpoint answered, so this is an error.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from ..errors import InvalidInput
 from ..mining import Partition, Sampled
@@ -56,8 +56,6 @@ _USUAL_RETRIES = Retries()
 class Testing:
     """These options say how a rule is tested."""
 
-    PANEL: ClassVar = "How rules are tried"
-
     miner: MinerOption = "auto"
     merge_duplicates: MergeDuplicates = False
     similarity: Similarity = None
@@ -90,8 +88,6 @@ class Testing:
 class MiningOptions:
     """These options say which rules are searched for, and how."""
 
-    PANEL: ClassVar = "Which rules, and how they are looked for"
-
     rules: RulesOption = "both"
     granularity: Granularity = None
     partition: PartitionOption = None
@@ -113,7 +109,8 @@ class MiningOptions:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """Returns the fields of ``Sampled`` that these options set; None for an option not given."""
+        """Returns the values that these options give to fields of ``Sampled``. The value is None for an
+        option that the user has not given."""
         return {
             "max_rules": self.max_rules,
             "jointly": self.jointly or None,
@@ -136,8 +133,6 @@ class MiningOptions:
 class Spending:
     """These options limit the spending and the speed, and name the store for paid answers."""
 
-    PANEL: ClassVar = "What may be spent, and where it is kept"
-
     max_replays: MaxReplays = None
     max_tokens: MaxTokens = None
     max_cost: MaxCost = None
@@ -153,11 +148,12 @@ class Spending:
     repeat_check: RepeatCheck = True
 
     def settings(self, *, free: bool) -> SettingsFields:
-        """Returns these options as settings. ``free``: True if replays cost nothing.
+        """Returns these options as settings. ``free``: True if replays cost nothing, so that their number
+        need hardly be limited.
 
         Raises InvalidInput for options that do not fit together.
         """
-        # The number of free replays is limited only by the largest limit that is allowed.
+        # If replays are free, the largest limit that a user could set is used.
         cap = self.max_replays or (MOST_REPLAYS if free else None)
         check_priced(self.max_cost, self.price)
         return {
@@ -177,8 +173,6 @@ class Spending:
 class VotingOptions:
     """These options say how to treat answers that vary."""
 
-    PANEL: ClassVar = "Where answers vary"
-
     samples: SamplesOption = 1
     vote: VoteOption = None
     recheck: Recheck = 0
@@ -197,7 +191,7 @@ class TrialOptions:
     voting: VotingOptions
 
     def settings(self, kind: Literal["retention", "omission"], *, free: bool) -> Settings:
-        """Returns the settings for verifying a rule of this kind. ``free``: True if replays cost nothing.
+        """Returns the settings for verifying a rule of this kind. ``free``: see ``Spending.settings``.
 
         Raises InvalidInput for options that do not fit together.
         """
@@ -217,7 +211,7 @@ class SearchOptions:
     voting: VotingOptions
 
     def settings(self, *, free: bool = False) -> Settings:
-        """Returns all these options as settings. ``free``: True if replays cost nothing.
+        """Returns all these options as settings. ``free``: see ``Spending.settings``.
 
         Raises InvalidInput for options that do not fit together.
         """

@@ -55,12 +55,12 @@ class SourceLine(BaseModel):
     metadata: dict[str, JsonValue] = {}
 
     def source(self, name: str) -> Source:
-        """Returns the line as a source with this id."""
+        """Returns the line as a source with the id ``name``. A title becomes metadata."""
         titled = {} if self.title is None else {"title": self.title}
         return Source(name, self.text, {**self.metadata, **titled})
 
 
-def load(path: Path, question: str, top_k: int | None) -> SourceSet:
+def load_sources(path: Path, question: str, top_k: int | None) -> SourceSet:
     """Returns the sources in a file or a folder; "-" is standard input.
 
     ``top_k``: return only this number of sources, those that match the question best, the best first;
@@ -131,8 +131,8 @@ def _from_folder(folder: Path) -> list[Source]:
 
 
 def _counted(files: Collection[Path]) -> str:
-    """Returns how many files of each suffix there are, such as "2 .pdf files"; an empty text if there
-    are none."""
+    """Returns the number of files of each suffix in words, such as "2 .pdf files"; an empty text if there
+    are no files."""
     kinds = Counter(file.suffix.lower() for file in files)
     counts = [f"{count} {kind}" for kind, count in kinds.most_common()]
     return f"{phrase(counts)} file{'s' * (len(files) != 1)}" if counts else ""
@@ -156,7 +156,8 @@ def _in_lines(content: str, where: str) -> list[Source]:
     of the file, for error messages.
     """
     begun = content.lstrip()
-    # The whole JSON list may stand on one line, so the form is recognised by the first character.
+    # The whole JSON list may stand on one line, so the form (a list, or lines) is recognised by the first
+    # character.
     parts = _listed(begun, where) if begun.startswith("[") else _by_line(begun and content, where)
     lines = [_line(part, at) for at, part in parts]
     _check_ids({at: line.id for (at, _), line in zip(parts, lines, strict=True)})

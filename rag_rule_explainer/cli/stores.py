@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from ..printable import printable
+from .screens import ScreenCommand, ScreenGroup
 from .terminal import print_json, print_lines
 
 if TYPE_CHECKING:
@@ -19,15 +20,17 @@ if TYPE_CHECKING:
 # The functions below import the package ``storing`` only when they run, so that other commands do not
 # have to load SQLAlchemy.
 
-store = typer.Typer(name="store", help="Look at a store of paid answers, prune it, export it.")
+store = typer.Typer(
+    name="store", cls=ScreenGroup, help="Look at a store of paid answers, prune it, export it."
+)
 
-Url = Annotated[str, typer.Argument(help="The path of a SQLite file, or postgresql://…")]
+Url = Annotated[str, typer.Argument(metavar="URL", help="The path of a SQLite file, or postgresql://…")]
 Namespace = Annotated[str | None, typer.Option(help="Only what is in this namespace.")]
 Age = Annotated[float | None, typer.Option(min=0.0, help="Only what is older than so many days.")]
 All = Annotated[bool, typer.Option("--all", help="Prune everything, of every namespace and age.")]
 
 
-@store.command("info")
+@store.command("info", cls=ScreenCommand)
 def _info(url: Url) -> None:
     """Show what a store holds, by namespace."""
     from ..storing.maintenance import info
@@ -35,7 +38,7 @@ def _info(url: Url) -> None:
     print_lines(_lines(info(url)))
 
 
-@store.command("prune")
+@store.command("prune", cls=ScreenCommand)
 def _prune(
     url: Url,
     namespace: Namespace = None,
@@ -49,7 +52,7 @@ def _prune(
     print_lines([f"pruned {_count(pruned.answers, 'answer')}, {_count(pruned.judgements, 'judgement')}"])
 
 
-@store.command("export")
+@store.command("export", cls=ScreenCommand)
 def _export(url: Url, namespace: Namespace = None) -> None:
     """Print every answer and judgement as a line of JSON."""
     from ..storing.maintenance import export

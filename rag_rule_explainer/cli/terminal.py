@@ -13,6 +13,7 @@ from typing_extensions import override
 from ..errors import BaselineFailed, InvalidInput
 from ..printable import printable
 from ..probing.judging import error_text
+from .wrapping import wrapped
 
 _STDOUT, _STDERR = 1, 2
 
@@ -33,8 +34,9 @@ def write_in_any_encoding() -> None:
 def print_lines(lines: Iterable[Text | str]) -> None:
     """Prints lines on stdout, with styles if stdout is a terminal.
 
-    Long lines are not wrapped, and Rich's markup in the texts is not interpreted. A line that is a
-    ``str`` has no styles and is printed unchanged.
+    On a terminal, long lines are wrapped at its width, and their further lines have the indent of the
+    first one. Elsewhere, long lines are not wrapped. Rich's markup in the texts is not interpreted. A
+    line that is a ``str`` has no styles and is printed unchanged.
     """
     # In a notebook, Rich would display the output itself. A command must write it to stdout as text
     # instead.
@@ -42,7 +44,8 @@ def print_lines(lines: Iterable[Text | str]) -> None:
     for line in lines:
         with _writing():
             if isinstance(line, Text):
-                console.print(line, soft_wrap=True)
+                for part in wrapped(line, console) if console.is_terminal else (line,):
+                    console.print(part, soft_wrap=True)
             else:
                 print(line)  # noqa: T201 -- Rich takes seconds for what can be megabytes
     with _writing():
@@ -90,30 +93,33 @@ def counted(what: str) -> Generator[Callable[[int, int], object] | None, None, N
 
 @contextmanager
 def _writing() -> Generator[None, None, None]:
-    """Ends the program with code 0 if printing fails because the reader (such as ``head``) has closed the
-    pipe.
+    """Discards all further output if the reader (such as ``head``) has closed the pipe. The command goes
+    on, so that its exit code is right even then.
 
     Raises InvalidInput if printing fails for another reason, such as a full disk.
     """
     try:
         yield
     except OSError as error:
-        # At exit, Python tries to write the rest of the buffer, which would fail again. Stdout is
-        # therefore redirected to a file that discards everything.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            sys.exit(0)
-        raise InvalidInput(
-            f"the output cannot be written: {error.strerror}; write it elsewhere"
-        ) from error
+        discard_output()
+        if not isinstance(error, BrokenPipeError):
+            raise InvalidInput(
+                f"the output cannot be written: {error.strerror}; write it elsewhere"
+            ) from error
+
+
+def discard_output() -> None:
+    """Redirects stdout to a file that discards everything. Otherwise Python would at its end try to
+    write the rest of the buffer, and fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
 def stdout_kept() -> Generator[None, None, None]:
     """Redirects what the application prints in the block to stderr, because stdout is for the result.
 
-    The result may be JSON, which other texts would make invalid. What child processes and libraries in C
-    print is redirected as well.
+    The result may be JSON, which other texts would make invalid. The prints of child processes and of
+    libraries in C are redirected as well.
     """
     with redirect_stdout(sys.stderr), _descriptor_kept():
         yield
@@ -121,7 +127,7 @@ def stdout_kept() -> Generator[None, None, None]:
 
 @contextmanager
 def _descriptor_kept() -> Generator[None, None, None]:
-    """Makes the process's file descriptor of stdout lead to stderr for the duration of the block."""
+    """Redirects the process's file descriptor of stdout to stderr for the duration of the block."""
     if not (_is_open(sys.__stdout__, _STDOUT) and _is_open(sys.__stderr__, _STDERR)):
         yield
         return
@@ -139,8 +145,8 @@ def _descriptor_kept() -> Generator[None, None, None]:
 
 
 def _is_open(file: TextIO | None, descriptor: int) -> bool:
-    """Returns True iff the file writes to this file descriptor. A closed file does not, and neither
-    does the stdout of a notebook."""
+    """Returns True iff the file writes to this file descriptor. Returns False for a closed file, and for
+    the stdout of a notebook."""
     try:
         return file is not None and file.fileno() == descriptor
     except (OSError, ValueError):

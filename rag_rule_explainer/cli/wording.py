@@ -41,7 +41,7 @@ _SAID_OTHERWISE = (
     ),
     (
         "pass question_of=, a function from the input to the question",
-        'give an --input that holds one, such as {"question": "..."}',
+        'say what it is with --question, or give an --input such as {"question": "..."}',
     ),
     (
         "cut off at its length limit (allow_length=True takes it as an answer)",

@@ -1,4 +1,5 @@
-"""This package compares two explanations, for example of two models, two prompts or two days."""
+"""This package compares the rules of two explanations, for example of two models, two prompts or two
+days."""
 
 from .comparing import diff
 from .comparison import Comparison, FailOn

@@ -1,6 +1,6 @@
-"""This module compares the rules of two explanations. It makes no replays."""
+"""This module compares the rules of two explanations. It does not run the application."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,28 +14,37 @@ from ..printable import shortened
 from ..rules import RuleKind
 from .comparison import Comparison
 from .matching import IdOf, Matching, matched
-from .records import Change, What
+from .records import Broken, Change, What
 from .sides import Side
 
-_STRENGTH = {"proved": 2, "confident": 1, "tested": 1, "voted": 1, "relative": 1, "unverified": 0}
-"""How strong the evidence of each claim is. Two claims of equal strength have different kinds of
-evidence, and neither is weaker than the other."""
+_STRENGTH = {"proved": 3, "confident": 2, "tested": 2, "voted": 2, "relative": 1, "unverified": 0}
+"""The strength of the evidence for each kind of claim. Two kinds with the same number have different
+evidence, but neither evidence is weaker than the other."""
+
+_CLAIM_ON_ALL = 2
+"""The smallest strength of a claim about all subsets to which a rule applies. A weaker claim leaves open
+whether there is such a rule, so it changes nothing for certain."""
 
 
 def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Comparison:
     """Returns the changes from the rules of explanation ``a`` to those of explanation ``b``.
 
-    A rule is *lost* only if ``b`` denies it: a probe of ``b`` breaks the rule, or a complete exact search
-    did not find it. If ``b`` neither reports nor denies the rule, it is *perhaps lost*. *Gained* and
-    *perhaps gained* are defined in the same way, with ``a`` and ``b`` exchanged. If a rule names a source
-    that ``b`` does not have, only its other sources are compared, and a remark says so.
+    A rule of ``a`` is *lost* only if ``b`` denies it: a probe of ``b`` breaks the rule, or a complete
+    exact search did not find it. If ``b`` neither reports nor denies the rule, it is *perhaps lost*.
+    *Gained* and *perhaps gained* mean the same with ``a`` and ``b`` exchanged. If a rule names a source
+    that ``b`` does not have, only its other sources are compared, and a remark says so. A rule that
+    is *unverified* or *relative* never strengthens or replaces another rule: there is *perhaps* a change.
+
+    If the questions or the pinned sources differ, ``undecided`` says so, and ``fails`` is None: a
+    difference then need not come from the application.
 
     ``id_of``: a function that returns the identity of a source, such as ``lambda source:
-    source.metadata["url"]``. Without it, sources are matched by id and text, then by id alone (unless the
-    id is only a position, such as D1), then by text alone. A kind of rule is not compared if only one
-    explanation mined it, or if the conditions differ. The comparison then says so. A condition about the
-    baseline (``same_answer``) refers to the own baseline of each explanation; ``answers`` has both
-    baselines' answers.
+    source.metadata["url"]``. Without it, sources are matched by id and text. The remaining sources are
+    matched by id alone (unless the id is only a position, such as D1), and then by text alone.
+
+    A kind of rule is not compared if only one explanation mined it, or if the conditions differ; the
+    comparison then says so. A condition about the baseline (``same_answer``) means the own baseline of
+    each explanation; the field ``answers`` has the answers of both baselines.
 
     Raises InvalidInput if nothing can be compared, or if sources cannot be matched uniquely.
     """
@@ -47,7 +56,7 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
             )
     if id_of is not None:
         checked_function("id_of", id_of, "a function from a source to what it is known by")
-    not_compared = dict(_not_compared(a, b))
+    not_compared = dict(kinds_left_out(a, b))
     compared = {kind: condition for kind, condition in a.predicates.items() if kind not in not_compared}
     if not compared:
         reasons = "; ".join(f"{kind.value} rules: {why}" for kind, why in not_compared.items())
@@ -63,13 +72,15 @@ def diff(a: Explanation, b: Explanation, *, id_of: IdOf | None = None) -> Compar
         changes=tuple(change for pair in pairs for change in pair.changes()),
         unchanged=sum(pair.unchanged for pair in pairs),
         unsettled=tuple(each for p in pairs for side in (p.a, p.b) for each in side.unsettled()),
+        undecided=tuple(_undecided(a, b, matching)),
         warnings=tuple(_warnings(a, b, matching)),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A ``_Pair`` holds the rules of both explanations for one kind (retention or omission)."""
+    """A ``_Pair`` holds the rules of one kind (retention or omission) that each of the two explanations
+    reports."""
 
     a: Side
     b: Side
@@ -81,7 +92,7 @@ class _Pair:
         return sum(_change_in(self.a.rules[rule], self.b.rules[rule]) is None for rule in both)
 
     def changes(self) -> Iterator[Change]:
-        """Yields the changes. Those of A's rules come first, then the rules that only B has."""
+        """Yields the changes: first the changes of A's rules, then the rules that only B has."""
         yield from _missed(self.a, self.b)
         for rule, before in self.a.rules.items():
             after = self.b.rules.get(rule)
@@ -101,26 +112,43 @@ def _sides(a: Explanation, b: Explanation, kind: RuleKind, matching: Matching) -
 
 
 def _missed(own: Side, other: Side) -> Iterator[Change]:
-    """Yields the changes for the rules of ``own`` that ``other`` does not report. ``other`` is treated
-    as the later explanation."""
+    """Yields the changes for the rules of ``own`` that ``other`` does not report, as if ``other`` were
+    the later explanation."""
     for rule, finding in own.rules.items():
         if rule in other.rules:
             continue
         shared = rule & other.units
-        within = other.within(shared)
-        if within:
-            # A rule with fewer sources in ``other`` says more, and implies this rule. If it is new, it is
-            # reported as a change of its own.
-            yield from _less_certain(finding, within, own, other)
+        weak, within = _is_weak(finding), other.within(shared)
+        strong = tuple(each for each in within if weak or not _is_weak(other.rules[each]))
+        if strong:
+            # ``other`` has a rule with only some of these sources. It implies this rule, so nothing is
+            # lost. If it is new, it is reported as a change of its own.
+            yield from _less_certain(finding, strong, own, other)
             continue
         broken, why = other.broken(shared), tuple(other.why_missing(rule))
-        if broken is None and not other.denies(shared):
-            open_there = other.why_open(shared)
-            yield Change("perhaps lost", own.kind, (finding,), why=(*why, open_there))
+        if broken is None and (within or not other.denies(shared)):
+            instead = tuple(other.rules[each] for each in within[:1])
+            open_there = () if instead else (other.why_open(shared),)
+            yield Change("perhaps lost", own.kind, (finding,), instead, why=(*why, *open_there))
             continue
-        larger = tuple(other.rules[each] for each in other.beyond(rule))
+        if weak and not _is_refuted(finding, own, other.refuting(shared)):
+            unsure = f"{own.letter} does not claim it for all subsets"
+            yield Change("perhaps lost", own.kind, (finding,), broken=broken, why=(*why, unsure))
+            continue
+        beyond = (other.rules[each] for each in other.beyond(rule) if not weak)
+        larger = tuple(each for each in beyond if not _is_weak(each))
         what: What = "weakened" if larger else "lost"
         yield Change(what, own.kind, (finding,), larger, broken, why)
+
+
+def _is_weak(finding: Finding) -> bool:
+    return _STRENGTH[finding.claim] < _CLAIM_ON_ALL
+
+
+def _is_refuted(finding: Finding, own: Side, refuting: Iterable[Broken]) -> bool:
+    """Returns True iff the condition held in ``own``, and broke in the other explanation, on one and the
+    same subset. Only this refutes a relative claim, which may not be about the subsets that broke."""
+    return finding.claim == "relative" and any(own.saw_hold(each.kept) for each in refuting)
 
 
 def _less_certain(finding: Finding, within: tuple[Mask, ...], own: Side, other: Side) -> Iterator[Change]:
@@ -138,15 +166,17 @@ _MIRRORED: Mapping[What, What] = {
 
 
 def _mirrored(change: Change) -> Change:
-    """Returns the change that results if the two explanations are exchanged."""
+    """Returns the same change as seen with A and B exchanged: lost becomes gained, and so on."""
     what = _MIRRORED[change.what]
     return Change(what, change.kind, change.after, change.before, change.broken, change.why)
 
 
 def _change_in(before: Finding, after: Finding) -> What | None:
-    """Returns the change of a rule that both explanations report; None if its evidence is equally
-    strong."""
+    """Returns the change in the evidence of a rule that both explanations report; None if the evidence is
+    equally strong."""
     first, second = _STRENGTH[before.claim], _STRENGTH[after.claim]
+    if min(first, second) < _CLAIM_ON_ALL:
+        return None if first == second else "perhaps lost" if second < first else "perhaps gained"
     if first == second and before.claim != after.claim:
         return "changed"
     was, now = (first, _share(before)), (second, _share(after))
@@ -154,12 +184,13 @@ def _change_in(before: Finding, after: Finding) -> What | None:
 
 
 def _share(finding: Finding) -> Fraction:
-    """Returns the share of the replayed subsets on which the rule held; 0 if no subset was replayed."""
+    """Returns the share of the replayed subsets on which the rule held; 0 if none was replayed."""
     tried = finding.observed + finding.broken
     return Fraction(finding.observed, tried) if tried else Fraction(0)
 
 
-def _not_compared(a: Explanation, b: Explanation) -> Iterator[tuple[RuleKind, str]]:
+def kinds_left_out(a: Explanation, b: Explanation) -> Iterator[tuple[RuleKind, str]]:
+    """Yields the kinds of rules that cannot be compared, each with the reason."""
     for kind in RuleKind:
         first, second = a.predicates.get(kind), b.predicates.get(kind)
         if first is None and second is None:
@@ -175,17 +206,24 @@ def _not_compared(a: Explanation, b: Explanation) -> Iterator[tuple[RuleKind, st
             yield kind, f"their conditions differ: {_brief(first)} in A, {_brief(second)} in B"
 
 
-def _warnings(a: Explanation, b: Explanation, matching: Matching) -> Iterator[str]:
+def _undecided(a: Explanation, b: Explanation, matching: Matching) -> Iterator[str]:
+    """Yields the reasons why the comparison says nothing about the application, whether it finds a
+    difference or not."""
     if a.question != b.question:
         yield f"the questions differ: {_brief(a.question)} in A, {_brief(b.question)} in B"
-    if a.scope != b.scope:
-        yield f"the sources are {a.scope} in A, {b.scope} in B"
     names = matching.names
     pinned_in_a = {names["A"][source.id] for source in a.sources if source.pinned}
     pinned_in_b = {names["B"][source.id] for source in b.sources if source.pinned}
-    for letter, alone in (("A", pinned_in_a - pinned_in_b), ("B", pinned_in_b - pinned_in_a)):
-        if alone:
-            yield f"pinned in {letter} alone: {joined(sorted(alone))}"
+    alone = {"A": pinned_in_a - pinned_in_b, "B": pinned_in_b - pinned_in_a}
+    pinned = [f"{joined(sorted(each))} in {letter} alone" for letter, each in alone.items() if each]
+    if pinned:
+        yield f"other sources are pinned, and so never left out: {', '.join(pinned)}"
+
+
+def _warnings(a: Explanation, b: Explanation, matching: Matching) -> Iterator[str]:
+    if a.scope != b.scope:
+        yield f"the sources are {a.scope} in A, {b.scope} in B"
+    names = matching.names
     tied_in_a = [{names["A"][each] for each in tie.sources} for tie in a.ties]
     tied_in_b = [{names["B"][each] for each in tie.sources} for tie in b.ties]
     for letter, own, others in (("A", tied_in_a, tied_in_b), ("B", tied_in_b, tied_in_a)):

@@ -1,4 +1,4 @@
-"""This module defines the result of a comparison. It is a pydantic model, which can be serialised."""
+"""This module defines the result of a comparison: a pydantic model, which can be written as JSON."""
 
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from ..errors import InvalidInput
+from ..explanation.in_notebooks import InNotebooks
 from ..printable import shortened
 from ..rules import RuleKind
 from .records import Change, Letter, MatchedSource, Unsettled, What
@@ -19,16 +20,21 @@ _PERHAPS: Mapping[FailOn, tuple[What, ...]] = {
     "any": ("perhaps gained", "perhaps lost"),
 }
 _HIDES: Mapping[FailOn, tuple[Letter, ...]] = {"gained": ("B",), "lost": (), "any": ("A", "B")}
-"""For each kind of change: the explanations whose unreported rules could turn out to be such a change."""
+"""For each value of ``on`` in ``fails``: the explanations whose unreported rules could be such a change.
+``fails`` returns False only if these explanations report all of their rules. For "lost", there is no such
+explanation, because a rule of A that B does not report is already listed as "perhaps lost"."""
 
 
-class Comparison(BaseModel):
-    """A ``Comparison`` holds the changes from the rules of one explanation, A, to those of another, B.
+class Comparison(InNotebooks, BaseModel):
+    """A ``Comparison`` holds the changes from the rules of one explanation, A, to those of a second one,
+    B.
 
-    ``changes``: the differences. ``unchanged``: the number of equal rules. ``compared``: for each
-    compared kind of rule, its condition. ``not_compared``: for each other kind, the reason why it was not
-    compared. ``unsettled``: the explanations that may have more rules than they report. ``warnings``:
-    sentences to read before the changes.
+    ``questions``, ``answers``: the question and the baseline's answer, of A and of B. ``changes``: the
+    differences. ``unchanged``: the number of rules that both have, with equally strong evidence.
+    ``compared``: for each kind of rule that is compared, its condition. ``not_compared``: for each other
+    kind, why it is not compared. ``unsettled``: the explanations that may have more rules than they
+    report. ``undecided``: the reasons why the comparison allows no conclusion, such as a different
+    question or different pinned sources. ``warnings``: sentences that should be read before the changes.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
@@ -42,40 +48,45 @@ class Comparison(BaseModel):
     changes: tuple[Change, ...] = ()
     unchanged: int = 0
     unsettled: tuple[Unsettled, ...] = ()
+    undecided: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
     def lost(self) -> tuple[Change, ...]:
-        """Returns the losses: the rules of A that are not rules of B. This includes rules that B
-        replaces by rules with more sources."""
+        """Returns the losses: the rules of A that are not rules of B. If B has rules with more sources
+        instead, this is a loss too."""
         return tuple(change for change in self.changes if change.is_loss)
 
     @property
     def gained(self) -> tuple[Change, ...]:
-        """Returns the gains: the rules of B that are not rules of A. This includes rules that replace
-        rules of A with more sources."""
+        """Returns the gains: the rules of B that are not rules of A. If A had rules with more sources
+        instead, this is a gain too."""
         return tuple(change for change in self.changes if change.is_gain)
 
     @property
     def inconclusive(self) -> tuple[Change, ...]:
-        """Returns the changes that are only possible ("perhaps lost", "perhaps gained")."""
+        """Returns the changes that may or may not exist ("perhaps lost", "perhaps gained")."""
         return tuple(change for change in self.changes if not change.is_certain)
 
     @property
     def clean(self) -> bool:
-        """Returns True iff there is certainly no change."""
+        """Returns True iff it is certain that nothing changed. It is False also if this cannot be
+        decided."""
         return self.fails() is False
 
     def fails(self, on: FailOn = "any") -> bool | None:
-        """Returns True iff there is a certain change of this kind: "lost", "gained" or "any". Returns
-        None if this cannot be decided.
+        """Returns True if there certainly is a change of the kind ``on`` ("lost", "gained" or "any"),
+        False if there certainly is none, and None if this cannot be decided. If ``undecided`` gives a
+        reason, the result is always None.
 
-        For "lost", only rules that A reports count, so A need not be complete. For "gained", B may have
-        rules that it has not reported, which leaves the result undecided. For "any", every difference
-        counts, including differences in the evidence.
+        "lost" is only about rules that A reports, so A need not be complete. "gained" is undecided if B
+        may have rules that it does not report. "any" means every difference, including differences in the
+        evidence. Raises InvalidInput for any other ``on``.
         """
         if not isinstance(on, str) or on not in _PERHAPS:  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"fails({on!r}) asks for nothing; give one of {', '.join(_PERHAPS)}")
+        if self.undecided:
+            return None
         certain = [change for change in self.changes if change.is_certain]
         if {"lost": self.lost, "gained": self.gained, "any": certain}[on]:
             return True

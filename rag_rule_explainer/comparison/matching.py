@@ -1,4 +1,4 @@
-"""This module matches the sources of two explanations."""
+"""This module finds out which source of one explanation is which source of the other."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,16 +12,17 @@ from .records import Letter, MatchedSource
 
 IdOf: TypeAlias = Callable[[SourceRecord], str]
 SourceKey: TypeAlias = Callable[[SourceRecord, int], object]
-"""A function that returns the identity of a source. Its second argument is the source's position. The
-result is None if the source cannot be identified in this way."""
+"""A function that returns the identity of a source at a position (its second argument); None if the
+source cannot be identified in this way."""
 
 _WAY_OUT = "give id_of= (--id-of) something that tells them apart"
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A ``Matching`` holds the sources of both explanations, those of A first. ``names``: for each
-    explanation, the name that the comparison uses for each of its source ids."""
+    """A ``Matching`` holds the sources of both explanations: first the sources of A, then the sources
+    that only B has. ``names``: for each explanation, a mapping from its source ids to the names that the
+    comparison uses."""
 
     sources: tuple[MatchedSource, ...]
     names: Mapping[Letter, Mapping[str, str]] = field(init=False)
@@ -35,11 +36,12 @@ class Matching:
 
 
 def matched(a: Sequence[SourceRecord], b: Sequence[SourceRecord], id_of: IdOf | None) -> Matching:
-    """Returns the matched sources of both explanations.
+    """Returns the sources of both explanations; a source that both have occurs once.
 
-    They are matched by ``id_of``. If it is None, they are matched by id and text, then by id, then by
-    text. An id that is only the source's position (such as D1) matches nothing, and neither does an empty
-    text. Raises InvalidInput if two sources of one explanation have the same identity.
+    Two sources are the same if ``id_of`` gives the same for both. If ``id_of`` is None, sources are
+    matched first by id and text, then by id, and then by text. An id that is only the source's position
+    (such as D1) and an empty text match nothing by themselves. Raises InvalidInput if two sources of one
+    explanation have the same identity, so that the match is not unique.
     """
     if id_of is None:
         pairs = _paired(a, b)

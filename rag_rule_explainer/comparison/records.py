@@ -1,4 +1,5 @@
-"""This module defines the records in a comparison of two explanations: A, the earlier one, and B."""
+"""This module defines the records of a comparison of two explanations, A and B. Changes are described as
+if A were the earlier one."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,8 +15,8 @@ Letter = Literal["A", "B"]
 class MatchedSource:
     """A ``MatchedSource`` is a source of A, of B, or of both explanations.
 
-    ``name``: its name in the comparison. This is its id in A. For a source of B alone, it is its id in B,
-    with a suffix if another source already has that name. ``a``, ``b``: its ids in the two explanations;
+    ``name``: its name in the comparison. This is its id in A. For a source that only B has, it is its id
+    in B, with a suffix if a different source already has this name. ``a``, ``b``: its ids in A and B;
     None where it does not occur. ``edited``: True if its texts in A and B differ.
     """
 
@@ -27,8 +28,9 @@ class MatchedSource:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A ``Broken`` is a probe that refutes a rule. ``kept``: the ids of the retained sources.
-    ``answer``: the answer that the probe got; None if it is not known."""
+    """A ``Broken`` is a probe that refutes a rule: the rule applies to it, but the condition does not
+    hold. ``kept``: the names of the retained sources. ``answer``: the answer that the probe got; None if
+    it is not known."""
 
     kept: tuple[str, ...]
     answer: str | None
@@ -36,16 +38,20 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A ``Change`` is one difference between A and B. Its rules use the names of sources in the
+    """A ``Change`` is one difference between A and B. Its rules use the names that sources have in the
     comparison.
 
-    ``what``: the sort of change. *lost*: the rule ``before`` of A is not a rule of B, and no rule of B
-    contains it. *weakened*: it is not a rule of B, but the rules ``after`` of B contain it; or both
-    report it and B has weaker evidence. *gained* and *strengthened*: as *lost* and *weakened*, with A and
-    B exchanged. *changed*: B has the rule with another kind of evidence. *perhaps lost*, *perhaps
-    gained*: the explanation without the rule does not deny it either. ``broken``: a probe that refutes
-    the rule in the explanation without it. ``why``: remarks, such as why the change is uncertain, or
-    which sources the other explanation does not have or has pinned.
+    ``what``: the kind of change. *lost*: the rule ``before`` of A is not a rule of B, and no rule of B
+    contains its sources. *weakened*: it is not a rule of B, but the rules ``after`` of B contain its
+    sources and more; or B has the rule with weaker evidence. *gained* and *strengthened*: the same as
+    *lost* and *weakened*, with A and B exchanged. *changed*: B has the rule with a different kind of
+    evidence. *perhaps lost*, *perhaps gained*: the explanation that does not report the rule does not
+    deny it either; or one of the two claims the rule only as *unverified* or *relative*, which leaves
+    some subsets open.
+
+    ``broken``: a probe that refutes the rule in the explanation that does not report it. ``why``:
+    remarks, such as why the change is uncertain, or which sources of the rule this explanation does not
+    have or has pinned (always retained).
     """
 
     what: What
@@ -57,30 +63,31 @@ class Change:
 
     @property
     def is_loss(self) -> bool:
-        """Returns True iff a rule of A is not a rule of B."""
+        """Returns True iff this change says that a rule of A is certainly not a rule of B."""
         return self.what == "lost" or (self.what == "weakened" and self._is_of_sources)
 
     @property
     def is_gain(self) -> bool:
-        """Returns True iff the rule of this change is a rule of explanation B, and not of A."""
+        """Returns True iff this change says that a rule of B is certainly not a rule of A."""
         return self.what == "gained" or (self.what == "strengthened" and self._is_of_sources)
 
     @property
     def is_certain(self) -> bool:
-        """Returns False for a change that is only possible ("perhaps lost", "perhaps gained")."""
+        """Returns False for "perhaps lost" and "perhaps gained", which may or may not be changes; else
+        True."""
         return self.what not in {"perhaps lost", "perhaps gained"}
 
     @property
     def _is_of_sources(self) -> bool:
-        """Returns True if rules with more sources replace a rule with fewer sources, or the other way
-        round; False if only the evidence differs."""
+        """Returns True if the rules before and after the change name different sources, so that one needs
+        more sources than the other; False if only the evidence differs."""
         weak, strong = (self.after, self.before) if self.what == "weakened" else (self.before, self.after)
         return all(len(larger.sources) > len(strong[0].sources) for larger in weak)
 
 
 @dataclass(frozen=True, slots=True)
 class Unsettled:
-    """An ``Unsettled`` names a kind of rule of which A or B may have more rules than it reports.
+    """An ``Unsettled`` says that an explanation may have more rules of one kind than it reports.
     ``side``: "A" or "B". ``why``: the reason."""
 
     side: Letter

@@ -1,5 +1,4 @@
-"""This module reads from one explanation, A or B, whether it reports a rule, denies it or leaves it
-open."""
+"""This module finds out whether one explanation, A or B, reports a rule, denies it or leaves it open."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,18 +12,20 @@ from ..verdicts import Verdict
 from .records import Broken, Letter, Unsettled
 
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
-"""The names of the miners that have found every rule once their search is complete."""
+"""The names of the miners that have found every rule when their search is complete. So a rule that they
+do not report does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
     """A ``Side`` holds the rules of one kind that one explanation (A or B) reports.
 
-    Sets of sources are bit masks over the sources of both explanations. ``names``: by the explanation's
-    own source ids, the names in the comparison. ``bit_of``: the bit of each such name. ``units``: the
-    mask of the unpinned sources. ``settled``: True if an antecedent that contains no reported rule is
-    certainly no rule, provided that it does not split tied sources (sources that the explanation always
-    kept together).
+    Sets of sources are bit masks over the sources of both explanations. ``names``: the names in the
+    comparison, by the explanation's own source ids. ``bit_of``: the bits by these names. ``units``: the
+    mask of this explanation's sources that are not pinned (always retained). ``rules``: the reported
+    rules, by their sources. ``settled``: True if every set of sources that contains no reported rule is
+    certainly no rule. This does not apply to sets that split tied sources, which the explanation always
+    kept together.
     """
 
     letter: Letter
@@ -56,26 +57,43 @@ class Side:
         object.__setattr__(self, "_broken", sorted(self._non_rules(), key=_smallest_first))
 
     def within(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """Returns the reported rules whose sources are all in the antecedent, the smallest first."""
+        """Returns the reported rules whose sources are all in ``antecedent``, beginning with the fewest
+        sources. Each of them implies a rule with this antecedent."""
         return tuple([rule for rule in self.rules if rule & antecedent == rule])
 
     def beyond(self, antecedent: Mask) -> tuple[Mask, ...]:
-        """Returns the reported rules that contain all sources of the antecedent. Only the minimal ones
-        are returned."""
+        """Returns the reported rules that name all sources of the antecedent and perhaps more; only the
+        minimal ones among them."""
         return minimal(rule for rule in self.rules if rule & antecedent == antecedent)
 
     def broken(self, antecedent: Mask) -> Broken | None:
-        """Returns the probe that refutes a rule with this antecedent; None if there is none. Of
-        several probes, it is the one with the fewest other sources."""
-        return next((probe for wider, probe in self._broken if wider & antecedent == antecedent), None)
+        """Returns a probe that refutes the rule with this antecedent (set of sources); None if there is
+        none. If there are several, it is the one with the fewest additional sources."""
+        return next(self.refuting(antecedent), None)
+
+    def refuting(self, antecedent: Mask) -> Iterator[Broken]:
+        """Yields the probes that refute a rule with this antecedent, those with the fewest other sources
+        first."""
+        return (probe for wider, probe in self._broken if wider & antecedent == antecedent)
+
+    def saw_hold(self, kept: Iterable[str]) -> bool:
+        """Returns True iff a probe of this explanation retained exactly these sources, and the condition
+        held. ``kept``: the names of the sources in the comparison."""
+        wanted = {*kept}
+        return any(
+            {*self._named(probe.kept)} == wanted
+            for probe in self.explanation.probes
+            if (judged := probe.verdicts.get(self.kind)) and judged.verdict is Verdict.HOLDS
+        )
 
     def denies(self, antecedent: Mask) -> bool:
-        """Returns True iff the antecedent is certainly no rule if it is not reported. No refuting
-        probe is needed."""
+        """Returns True iff a set of sources that is not reported as a rule is certainly none, because the
+        search was complete. A probe that refutes it is not needed for this."""
         return self.settled and self._split(antecedent) is None
 
     def why_open(self, antecedent: Mask) -> str:
-        """Returns the reason why an antecedent may still be a rule, although it is not reported."""
+        """Returns why a set of sources that the explanation does not report as a rule may still be
+        one."""
         if split := self._split(antecedent):
             return f"{joined(self._named(split))} were tied in {self.letter}, never one without the rest"
         open_here = [
@@ -92,7 +110,7 @@ class Side:
 
     @property
     def why_unsettled(self) -> str:
-        """Returns the reason why the explanation may have more rules than it reports."""
+        """Returns why the explanation may have more rules than it reports."""
         if not self.explanation.complete:
             return f"{self.letter} is not complete: {self.explanation.why_incomplete or 'it stopped'}"
         return f"not found again in {self.letter}, whose miner does not look at every subset"
@@ -103,8 +121,8 @@ class Side:
             yield Unsettled(self.letter, self.kind, self.why_unsettled)
 
     def why_missing(self, antecedent: Mask) -> Iterator[str]:
-        """Yields remarks on sources of the antecedent that this explanation does not have, or that it
-        has pinned."""
+        """Yields remarks on those sources of the antecedent (the sources of a rule) that this explanation
+        does not have, or has pinned (always retained)."""
         here = set(self.names.values())
         names = self._names_of(antecedent & ~self.units)
         absent = [name for name in names if name not in here]
@@ -114,13 +132,13 @@ class Side:
                 yield f"{joined(listed)} {'is' if len(listed) == 1 else 'are'} {why} {self.letter}"
 
     def _names_of(self, mask: Mask) -> tuple[str, ...]:
-        """Returns the names of a mask's sources, in the order of the comparison."""
+        """Returns the names of the sources in a mask, in the order of the comparison."""
         wanted = set(bits(mask))
         return tuple(name for name, bit in self.bit_of.items() if bit in wanted)
 
     def _split(self, antecedent: Mask) -> tuple[str, ...] | None:
-        """Returns the ids of the first tied sources of which the antecedent names some but not all;
-        None if it splits no tied sources."""
+        """Returns the ids of the first tied sources (always kept together) of which the antecedent names
+        some but not all; None if there are none."""
         ties = ((tie.sources, self._mask(tie.sources)) for tie in self.explanation.ties)
         return next((ids for ids, mask in ties if antecedent & mask not in {0, mask}), None)
 
@@ -128,16 +146,16 @@ class Side:
         explanation = self.explanation
         if explanation.miner.name not in _LOOK_AT_EVERYTHING:
             return False
-        # Unresolved subsets are listed by kind. If some are listed, but none of this kind, the search for
-        # this kind has ended.
+        # Each unresolved subset is listed with its kind of rule. If some are listed, but none with this
+        # kind, then the search for this kind is complete.
         left_open = {entry.kind for entry in explanation.unresolved}
         return explanation.complete or (bool(left_open) and self.kind not in left_open)
 
     def _non_rules(self) -> Iterator[tuple[Mask, Broken]]:
-        """Yields the antecedents that a probe refuted, each with the probe. Witnesses are used where
-        the explanation did not keep the probe itself."""
+        """Yields the antecedents (sets of sources) that a probe refuted, each with the probe. Where the
+        explanation did not keep the probe itself, its short record (witness) is used."""
         if self.explanation.min_confidence < 1:
-            return  # rules may break on some subsets, so one broken probe refutes nothing
+            return  # a rule that may break on some subsets is not refuted by one probe
         known = self.names.keys()
         broken: dict[Mask, Broken] = {}
         for witness in self.explanation.witnesses:
@@ -151,8 +169,9 @@ class Side:
         yield from broken.items()
 
     def _antecedent(self, kept: Iterable[str]) -> Mask:
-        """Returns the largest antecedent that a subset fulfils, without pinned sources. ``kept``: the
-        ids of the subset's retained sources."""
+        """Returns the sources of the largest rule that applies to a subset: those that it retains, or for
+        omission rules, those that it omits. Pinned sources of an omission rule are left out. ``kept``:
+        the ids of the subset's retained sources."""
         mask = self._mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.units & ~mask
 

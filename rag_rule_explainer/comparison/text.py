@@ -1,12 +1,12 @@
-"""This module prints a comparison, one line for each change. All texts from outside of the package
-pass through ``printable``, which escapes control characters."""
+"""This module writes a comparison as text, with one line for each change. All texts from outside of this
+package pass through ``printable``, which escapes control characters."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..explanation.records import Finding
-from ..explanation.wording import joined
+from ..explanation.wording import few_of
 from ..printable import plain_id, printable, shortened
 from .records import Broken, Change, MatchedSource
 
@@ -14,16 +14,25 @@ if TYPE_CHECKING:
     from .comparison import Comparison
 
 _MOST_SHOWN = 50
-"""The maximum number of changes of each kind that are listed. The remaining ones are only counted."""
+"""The maximum number of changes of each kind that are listed. If there are more, their number is
+given."""
 
 _MOST_OTHERS = 3
-"""The maximum number of rules that are listed as replacements of one rule."""
+"""The maximum number of rules that are listed as replacements of one rule. If there are more, their
+number is given."""
 
 _ORDER = ("lost", "weakened", "changed", "strengthened", "gained", "perhaps lost", "perhaps gained")
 
 
 def comparison_lines(comparison: "Comparison") -> Iterator[str]:
-    """Yields the lines of a comparison: warnings first, then the changes, then the uncertain changes."""
+    """Yields the lines of a comparison: first the reasons why it allows no conclusion, if there are any,
+    and the warnings; then the changes, and then the uncertain changes. No line ends in a space."""
+    yield from (line.rstrip() for line in _lines(comparison))
+
+
+def _lines(comparison: "Comparison") -> Iterator[str]:
+    for reason in comparison.undecided:
+        yield _line("UNDECIDED", reason)
     for warning in comparison.warnings:
         yield _line("WARNING", warning)
     if comparison.answers[0] != comparison.answers[1]:
@@ -78,7 +87,7 @@ def _told(change: Change) -> str:
         (rule,), others, side = change.after, change.before, "A"
     else:
         (rule,), others, side = change.before, change.after, "B"
-    return f"{rule} — {'; '.join(_why(change, rule, others, side))}"
+    return f"{rule.brief_with_evidence(600)} — {'; '.join(_why(change, rule, others, side))}"
 
 
 def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) -> Iterator[str]:
@@ -94,15 +103,16 @@ def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) ->
 
 
 def _other(other: Finding, rule: Finding) -> str:
-    """Returns only the evidence of ``other`` if both rules name the same sources; else the whole rule."""
+    """Returns the words for ``other``, which replaces ``rule``: the whole rule, or only its evidence if
+    both name the same sources."""
     if other.sources == rule.sources:
         return f"[{other.evidence}]"
     if not other.sources:
         return f"always [{other.evidence}]"
-    return f"{other.antecedent} [{other.evidence}]"
+    return f"{other.antecedent_naming(plain_id, 240)} [{other.evidence}]"
 
 
 def _shown(broken: Broken) -> str:
-    kept = joined(broken.kept) or "no sources"
+    kept = few_of(broken.kept) or "no sources"
     answer = "" if broken.answer is None else f": {shortened(broken.answer, 80)!r}"
     return f"with {kept} retained{answer}"

@@ -1,31 +1,34 @@
 """This module estimates the cost of an explanation before anything is spent.
 
-The rules are not known before the search, so the estimate has three cases. *Best*: omitting any single
-source breaks the condition. If the condition holds of the baseline's answer, no search needs fewer
-replays. *Typical*: two sources decide together, and the others do not matter. *Worst*: every subset must
-be replayed. Except for retries, no search needs more replays.
+The cost depends on the rules, which are not known before the search. So the estimate has three cases.
+*Best*: omitting any single source breaks the condition. If the condition holds of the baseline's answer,
+no search needs fewer replays than this. *Typical*: two sources decide together, and the others do not
+matter. *Worst*: every subset must be replayed. No search needs more replays than this, apart from
+retries.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from ..explanation.in_notebooks import InNotebooks
 from ..printable import amount
 from ..session.plan import ByBatches, ByGroups, BySamples, MiningPlan
 from ..settings import Settings
 from .judge_cost import JudgeOutlay
-from .outlay import Material, Outlay, outlay_of
+from .outlay import FinalReplays, Material, Outlay, outlay_of
 from .probe_counts import fewest, foreseen, sees_all
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """An ``Estimate`` holds the best, typical and worst case of the cost of explaining one answer.
+class Estimate(InNotebooks):
+    """An ``Estimate`` holds the possible cost of explaining one answer, in the best, the typical and the
+    worst case.
 
     ``sources``: the number of sources. ``prompt_tokens``: the tokens of the prompt with all sources.
     ``spent_tokens``: the tokens already spent to find the sources, for example to rewrite the question.
-    ``assumptions``: sentences for the user. ``judge``: the requests to a judge, which the three cases do
-    not include; None without a judge. ``requests``: the expected requests to models in one replay; there
-    may be more.
+    ``assumptions``: sentences for the user that say what is assumed. ``judge``: the requests to a judge,
+    which are not part of the three cases; None without a judge. ``requests``: the number of requests to
+    models in one replay; there may be more, which cannot be foreseen.
     """
 
     sources: int
@@ -51,16 +54,20 @@ class Estimate:
 
 
 def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estimate:
-    """Returns the best, typical and worst case for these settings and this plan of mining."""
+    """Returns the estimate for these settings and this plan of mining. ``material``: data about the
+    question and the sources, such as numbers of tokens."""
     size = len(material.source_tokens)
     one, two, everything = foreseen(size, settings, plan)
     if sees_all(plan):
         one = two = replace(everything, border=everything.subsets)
     least = outlay_of(fewest(size, settings, plan, pinned=material.pinned), material, settings, plan)
-    most = outlay_of(everything, material, settings, plan, all_kinds=True, once_more=True)
-    courses = [outlay_of(count, material, settings, plan) for count in (one, two)]
-    # With votes, a verdict "breaks" may take more replays than a verdict "holds". The case with the
-    # fewest probes is then not always the cheapest, so all cases are compared.
+    most = outlay_of(everything, material, settings, plan, all_kinds=True, once_more=FinalReplays.MOST)
+    courses = [
+        outlay_of(one, material, settings, plan),
+        outlay_of(two, material, settings, plan, once_more=FinalReplays.ONCE),
+    ]
+    # With votes, finding that a subset breaks the condition may need more replays than finding that it
+    # holds. So the case with the fewest probes is not always the cheapest, and all cases are compared.
     best = min(least, *courses, most, key=lambda course: course.replays)
     typical, worst = min(courses[1], most, key=lambda course: course.replays), most
     return Estimate(
@@ -77,7 +84,8 @@ def estimated(material: Material, settings: Settings, plan: MiningPlan) -> Estim
 
 
 def _answers(worst: Outlay, settings: Settings) -> int:
-    """Returns the maximum number of answers that may have to be judged."""
+    """Returns the maximum number of answers to be judged: one for each replay, and the user's answer for
+    no sources."""
     return worst.replays + (settings.answer_without_sources is not None)
 
 
@@ -119,8 +127,8 @@ def _of_the_run(material: Material) -> Iterable[str]:
     if material.shape is not None:
         asked = material.shape.requests(len(material.source_tokens))
         yield (
-            f"{asked} model request{'s' * (asked != 1)} a replay, and more where the application goes on "
-            "asking or retrieving once a model was shown a document, as an agent does: not followed here"
+            f"{asked} model request{'s' * (asked != 1)} a replay; an agent, which asks its model again "
+            "after a search, makes more, and they are not counted here"
         )
     if material.spent_tokens:
         yield f"{material.spent_tokens} tokens were spent to find the sources"

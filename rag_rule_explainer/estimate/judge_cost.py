@@ -1,4 +1,5 @@
-"""This module estimates the minimum and maximum number of requests to a judge, without sending any."""
+"""This module estimates how many requests to a judge an explanation needs at least and at most. It sends
+none."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,20 +16,20 @@ from ..printable import amount
 from ..probing.prices import Prices, price_of
 
 OPINION_TOKENS = 60
-"""The assumed number of tokens of one opinion of a judge: an id, a reason of one sentence, and the
-verdict."""
+"""The assumed number of tokens of a judge's opinion on one answer, which has an id, a reason of one
+sentence, and the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOutlay:
-    """A ``JudgeOutlay`` holds the number and the cost of the judgements that an explanation may need.
+    """A ``JudgeOutlay`` holds the number and the cost of a judge's opinions that an explanation may need.
 
-    ``fewest``: the opinions if all answers are equal. ``most``: the opinions if all answers differ and
-    every subset is needed. ``opinions``: the opinions on one answer, over all conditions. Each opinion is
-    one request; if ``may_batch`` is True, a request may cover several answers. Logged and stored answers
-    are not counted. ``input_tokens``, ``output_tokens``: upper bounds, for ``most`` requests without
-    batches. ``cost``: the price of these tokens; None if some judge, listed in ``unpriced``, has no
-    price.
+    ``fewest``: the number of opinions if all answers are equal. ``most``: the number of opinions if all
+    answers differ and every subset is needed. ``opinions``: the number of opinions on one answer, for all
+    conditions together. Each opinion is one request; if ``may_batch`` is True, a request may cover
+    several answers. Answers in logs and in the store are not counted. ``input_tokens``,
+    ``output_tokens``: upper bounds, for ``most`` requests with one answer each. ``cost``: the price of
+    these tokens; None if a judge has no price. ``unpriced``: the judges without a price.
     """
 
     fewest: int
@@ -56,12 +57,13 @@ class JudgeOutlay:
 
 @dataclass(frozen=True, slots=True)
 class JudgePlan:
-    """A ``JudgePlan`` holds the conditions that need a judge, and what is known about them before there
-    is an answer.
+    """A ``JudgePlan`` holds the conditions that need a judge, and what is known about their requests
+    before there is an answer.
 
-    ``sure``: the conditions that are judged for every answer. ``prompt_tokens``: for each condition, the
-    tokens of a request without the answer to be judged. ``stored``: True if judgements in a store may
-    make some requests unnecessary.
+    ``sure``: those conditions that are certainly judged for every answer. ``prompt_tokens``: for each
+    condition, the tokens of a request without the answer to be judged. ``answer_tokens``: the assumed
+    tokens of that answer. ``stored``: True if there is a store, whose judgements may make requests
+    unnecessary.
     """
 
     conditions: tuple[Any, ...]
@@ -71,7 +73,7 @@ class JudgePlan:
     stored: bool
 
     def outlay(self, answers: int, prices: Prices | None) -> JudgeOutlay | None:
-        """Returns the cost of judging up to ``answers`` answers; None if no condition needs a judge."""
+        """Returns the cost of judging at most ``answers`` answers; None if no condition needs a judge."""
         if not self.conditions:
             return None
         juries = [condition.jury for condition in self.conditions]
@@ -114,7 +116,8 @@ def judge_plan(
     answer_tokens: int,
     stored: bool,
 ) -> JudgePlan:
-    """Returns the plan of judging for the predicates ``bases``. No judge is called."""
+    """Returns the plan for judging the conditions ``bases``, which are without negation. No judge is
+    called. ``stored``: True if there is a store for judgements."""
     bases = tuple(bases)
     conditions = tuple(dict.fromkeys(each for base in bases for each in judged_in(base)))
     always = count_tokens(INSTRUCTIONS) + count_tokens(question)
@@ -122,8 +125,8 @@ def judge_plan(
     def prompt(condition: Any) -> int:
         texts_given = (getattr(condition, name, None) for name in ("truth", "reference"))
         texts = [getattr(condition, "criterion", SAME), *(text for text in texts_given if text)]
-        # Without a criterion or a truth, answers are compared with the baseline's answer. That is not
-        # known yet, so it is assumed to have the usual number of tokens.
+        # A condition without a criterion and without a known right answer compares answers with the
+        # baseline's answer. That is not known yet, so the assumed number of tokens is used for it.
         compared = 0 if hasattr(condition, "criterion") or hasattr(condition, "truth") else answer_tokens
         return always + compared + sum(map(count_tokens, texts))
 
@@ -133,8 +136,9 @@ def judge_plan(
 
 
 def _first(predicate: Any) -> Any:
-    """Returns the predicate that is evaluated for every answer. In a combination, it is the first one:
-    whether the later ones are needed depends on its verdict."""
+    """Returns the part of a combined predicate that is evaluated for every answer. It is the first one,
+    because its verdict may make the others unnecessary. A predicate that is not combined is returned
+    unchanged."""
     if getattr(predicate, "inner", None) is not None:
         return _first(predicate.inner)
     parts = getattr(predicate, "parts", ())

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from typing_extensions import TypedDict
 
-from ..allowed import showing
+from ..allowed import brief, showing
 from ..errors import InvalidInput
 from .assumptions import Assumptions, RunShape
 
 
 class EstimateFields(TypedDict, total=False):
-    """This TypedDict has the fields of ``EstimateOptions``. Functions use it to annotate their
+    """This TypedDict has the fields of ``EstimateOptions``, for the type annotations of functions with
     ``**fields``."""
 
     pinned: Iterable[str]
@@ -27,10 +27,11 @@ class EstimateOptions:
     """An ``EstimateOptions`` holds the options of an estimate.
 
     ``pinned``: the ids of sources that are always retained. ``prompt``: the text that a model gets if all
-    sources are retained; if None, the tokens of the question and of the sources' texts are counted.
-    ``spent_tokens``: the tokens already spent to find the sources. ``notes``: remarks about the sources.
-    ``shape``: the requests to models in each run. ``assuming``: the assumptions of the estimate; None for
-    the usual ones. Raises InvalidInput if ``assuming`` has another type.
+    sources are retained; if None, only the question and the texts of the sources are counted.
+    ``spent_tokens``: the tokens already spent to find the sources. ``notes``: remarks for the user about
+    the sources, which the estimate repeats. ``shape``: the requests to models in each run; None if there
+    is one request. ``assuming``: the assumptions of the estimate; None for the usual ones. Raises
+    InvalidInput if ``assuming`` is anything else than ``Assumptions``.
     """
 
     pinned: Iterable[str] = ()
@@ -42,8 +43,8 @@ class EstimateOptions:
 
     def __post_init__(self) -> None:
         if not isinstance(self.assuming, (Assumptions, type(None))):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
-            raise InvalidInput(f"assuming is {self.assuming!r}; give Assumptions(answer_tokens=...)")
+            raise InvalidInput(f"assuming is {brief(self.assuming)}; give Assumptions(answer_tokens=...)")
 
 
 showing_estimate_fields = showing(EstimateOptions, EstimateFields)
-"""Decorator that lists these options in the signature of a function with ``**fields``."""
+"""This decorator makes the signature of a function with ``**fields`` show these options by name."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from sys import float_info
 from typing import NamedTuple
@@ -19,7 +20,9 @@ from .probe_counts import Probes
 
 @dataclass(frozen=True, slots=True)
 class Outlay:
-    """An ``Outlay`` holds the cost of one case of an estimate. ``cost``: None if no price is known."""
+    """An ``Outlay`` holds the cost of one case of an estimate: the best, the typical or the worst.
+    ``replays``: the number of runs of the application. ``cost``: the price of the tokens; None if no
+    price is known. ``seconds``: the expected duration, with several replays at the same time."""
 
     replays: int
     input_tokens: int
@@ -29,18 +32,20 @@ class Outlay:
 
     @property
     def tokens(self) -> int:
-        """Returns the sum of input and output tokens."""
+        """Returns the number of all tokens: input and output."""
         return self.input_tokens + self.output_tokens
 
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A ``Material`` holds the quantities that are known before mining.
+    """A ``Material`` holds the quantities from which an estimate is computed. All of them are known or
+    assumed before the search for rules.
 
-    ``source_tokens``: for each unit (a source, or tied sources), its tokens in a prompt.
-    ``other_tokens``: the tokens of the rest of the prompt. ``asked_before``, ``written_before``: the
-    tokens of the requests that every run makes before the prompt, and the tokens of the replies to them.
-    ``pinned``: True if some sources are always retained.
+    ``source_tokens``: for each unit (a source, or tied sources, which are always kept together), its
+    tokens in a prompt. ``other_tokens``: the tokens of the rest of the prompt. ``answer_tokens``: the
+    assumed tokens of an answer. ``asked_before``, ``written_before``: the tokens of the requests that
+    every run makes before this prompt, and of the replies to them. ``pinned``: True if some sources are
+    always retained.
     """
 
     source_tokens: Sequence[int]
@@ -66,8 +71,8 @@ class Material:
         *,
         stored: bool,
     ) -> "Material":
-        """Returns the quantities that can be counted without running the application. ``stored``: True
-        if judgements are stored."""
+        """Returns the quantities for this question and these sources. The application is not run.
+        ``stored``: True if there is a store for judgements."""
         assuming, prompt, shape = options.assuming or Assumptions(), options.prompt, options.shape
         count = assuming.count_tokens
         counted = [sum(count(source.passage) for source in unit) for unit in sources.units]
@@ -97,6 +102,24 @@ class Material:
         )
 
 
+class FinalReplays(Enum):
+    """``FinalReplays`` says how many replays are repeated after the search.
+
+    ``ONCE``: one replay is repeated, as for an application that keeps no state between its runs.
+    ``MOST``: as many replays are repeated as for an application that may keep state.
+    """
+
+    NEVER = "never"
+    ONCE = "once"
+    MOST = "most"
+
+    def runs(self, subsets: int, shape: RunShape) -> int:
+        """Returns the number of replays that are repeated."""
+        if self is FinalReplays.MOST:
+            return min(MOST_AGAIN, subsets) + min(MOST_REWOUND, subsets) + shape.holds_out
+        return int(self is FinalReplays.ONCE)
+
+
 def outlay_of(
     probes: Probes,
     material: Material,
@@ -104,19 +127,19 @@ def outlay_of(
     plan: MiningPlan,
     *,
     all_kinds: bool = False,
-    once_more: bool = False,
+    once_more: FinalReplays = FinalReplays.NEVER,
 ) -> Outlay:
-    """Returns the cost of probing these subsets. ``all_kinds``: True if each kind of rule makes its
-    own replays wherever answers are not shared between the kinds. ``once_more``: True if the
-    application is run again at the end, to check that its behaviour has not changed."""
+    """Returns the cost of a search that makes these probes. ``all_kinds``: True if both kinds of rule
+    need all of these probes; each kind then makes them, unless both share their answers. ``once_more``:
+    how many replays are repeated at the end, to check that the application still behaves in the same
+    way."""
     runs = _runs(probes, material, settings, plan, all_kinds=all_kinds, once_more=once_more)
     size, replays = len(material.source_tokens), runs.replays
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)
-    # The number of subsets of many sources exceeds the range of a float, so exact fractions are used.
+    # Fractions are used, because the number of subsets of many sources is too large for a float.
     shown = runs.before * size + Fraction(probes.shown) * Fraction(runs.mined, max(1, probes.subsets))
     shown -= size * runs.spared
-    # The number of requests that show documents: one for each document, or one for all documents of a
-    # replay.
+    # The number of requests that show documents: one for each shown document, or one for each replay.
     shape = material.shape
     asking = max(shown, Fraction(replays)) if shape is not None and shape.one_at_a_time else replays
     input_tokens = round(replays * material.asked_before + asking * material.other_tokens + shown * mean)
@@ -134,9 +157,12 @@ def outlay_of(
 
 
 class _Runs(NamedTuple):
-    """This class counts the replays of one case. ``before``: the replays before and after mining.
-    ``mined``: the replays of subsets. ``spared``: 1 if the first run also gives the answer for the
-    full set, so that one replay less is needed; else 0."""
+    """A ``_Runs`` counts the runs of the application in one case of an estimate (best, typical or worst).
+
+    ``before``: the runs outside the search for rules: the first run, and the checks before and after the
+    search. ``mined``: the replays of the search. ``spared``: 1 if the first run also gives the search its
+    answer from all sources, which saves a replay; else 0.
+    """
 
     before: int
     mined: int
@@ -155,14 +181,14 @@ def _runs(
     plan: MiningPlan,
     *,
     all_kinds: bool,
-    once_more: bool,
+    once_more: FinalReplays,
 ) -> _Runs:
     shared = settings.reuse_answers or settings.noise.votes
     times = len(settings.kinds) if all_kinds and not shared else 1
     needed, cap = times * probes.replays(settings.noise), plan.limits.replays
     before = 1 + (settings.check_repeatable and not settings.noise.votes and cap != 1)
-    if once_more and material.shape is not None and (settings.check_repeatable or settings.noise.votes):
-        again = min(MOST_AGAIN, probes.subsets) + min(MOST_REWOUND, probes.subsets)
+    if material.shape is not None and (settings.check_repeatable or settings.noise.votes):
+        again = once_more.runs(probes.subsets, material.shape)
         before += again if cap is None else min(again, max(0, cap - before))
     mined = needed if cap is None else min(needed, max(0, cap - before))
     return _Runs(before, mined, int(shared and mined == needed and probes.with_full))
@@ -171,7 +197,9 @@ def _runs(
 def _seconds(rounds: int, material: Material) -> float:
     try:
         return min(rounds * material.seconds_per_replay, float_info.max)
-    except OverflowError:  # more than a thousand sources without a cap
+    # The number is too large for a float if there are more than a thousand sources and replays have no
+    # limit.
+    except OverflowError:
         return float_info.max
 
 

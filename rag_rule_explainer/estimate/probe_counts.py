@@ -1,4 +1,5 @@
-"""This module estimates how many subsets a search probes in the best, the typical and the worst case."""
+"""This module estimates how many subsets a search probes in the best, the typical and the worst case of
+an estimate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,18 +12,20 @@ from ..settings import Settings
 from ..verdicts import Verdict
 
 MOST_LOOKED_ON = 1 << 13
-"""The maximum number of subsets for which the search is simulated to count its probes."""
+"""If there are more subsets, ``_batched`` does not simulate the search, because this would take too long.
+It then uses the worst case for all cases."""
 
 
 @dataclass(frozen=True, slots=True)
 class Probes:
     """A ``Probes`` counts the probes of a search.
 
-    ``subsets``: the number of probed subsets. ``shown``: the number of sources in all of these subsets
-    together. ``depth``: the number of probes that must run one after the other. ``border``: if only
-    subsets at the border of the rules are voted on, the number of these subsets, whose votes are assumed
-    to agree. If ``border`` is None, every subset gets all samples. ``with_full``: True if the full set,
-    whose answer the baseline gives, is among the subsets.
+    ``subsets``: the number of probed subsets. ``shown``: the number of sources in them, summed over all
+    these subsets. ``depth``: the number of probes that must run one after the other, because each depends
+    on the one before. ``border``: with votes, some searches get several answers only for those subsets
+    that separate rules from sets that are no rules. ``border`` is the number of these subsets, whose
+    answers are assumed to agree; None if every subset gets all its samples. ``with_full``: True if the
+    set of all sources is among the subsets; the baseline already gives its answer.
     """
 
     subsets: int
@@ -32,7 +35,8 @@ class Probes:
     with_full: bool = True
 
     def replays(self, noise: Noise) -> int:
-        """Returns the number of replays for these subsets."""
+        """Returns the number of replays for these probes, which is larger with votes. ``noise``: how
+        subsets are voted on."""
         agreeing = noise.count.soonest(0, 0)
         if self.border is None:
             return self.subsets * noise.samples
@@ -40,15 +44,15 @@ class Probes:
 
 
 def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, Probes, Probes]:
-    """Returns the probes of three cases: one source decides, two sources decide together, and the
-    worst case."""
+    """Returns the probes of three cases: one source decides alone, two sources decide together, and the
+    worst case. ``size``: the number of sources."""
     match plan.method:
         case ByBatches() as method:
             return _batched(size, settings, plan, method)
         case ByGroups():
             one, two = (_divided(deciding, size, settings, plan) for deciding in (1, 2))
-        case BySamples(sampled):
-            tested = sampled.draws(sampled.error(0, len(settings.kinds)))
+        case BySamples(sampled, missed=missed):
+            tested = sampled.draws(sampled.error(0, len(settings.kinds)), missed)
             one, two = (_tested(deciding, size, settings.kinds, tested) for deciding in (1, 2))
         case _:
             one, two = _best(size, settings.kinds), _typical(size, settings.kinds)
@@ -56,23 +60,25 @@ def foreseen(size: int, settings: Settings, plan: MiningPlan) -> tuple[Probes, P
 
 
 def sees_all(plan: MiningPlan) -> bool:
-    """Returns True iff the search probes every subset, whatever the verdicts are."""
+    """Returns True iff the search probes every subset, whatever their verdicts are."""
     return isinstance(plan.method, (Exhaustively, WithConfidence))
 
 
 def fewest(size: int, settings: Settings, plan: MiningPlan, *, pinned: bool) -> Probes:
-    """Returns the fewest probes that any search needs if the condition holds of the baseline's answer.
-    A search for retention rules must omit each source once. A search for omission rules needs at least
-    the empty set."""
-    # The user gave the answer for the empty set, so it needs no replay.
+    """Returns the fewest probes that a search can need if the condition holds of the baseline's answer. A
+    search for retention rules must omit each source once. A search for omission rules needs only the
+    empty set. ``pinned``: True if some sources are always retained, so that no probe is without
+    sources."""
+    # If the user gave the answer without sources, the empty set needs no replay.
     is_answered = settings.answer_without_sources is not None and not pinned
     if sees_all(plan):
         every = replace(_worst(size), border=1)
         return replace(every, subsets=every.subsets - is_answered)
     by_kind = [_fewest_of(kind, size, plan) for kind in settings.kinds]
     largest = max(by_kind, key=lambda probes: probes.subsets)
-    # A search for omission rules adds the empty set to the probes. It adds nothing if there is a single
-    # unit, because the search for retention rules then probes the empty set too.
+    # An exact search for retention rules needs at least 1 + ``size`` probes: all sources, and all sources
+    # except each one. If omission rules are searched for too, they add the empty set. With a single
+    # source they add nothing, because the empty set is already among these probes.
     beside = len(by_kind) > 1 and largest.subsets == 1 + size > 2
     subsets = max(0, largest.subsets + beside - _has_none(by_kind, size) * is_answered)
     return replace(largest, subsets=subsets, depth=min(largest.depth, subsets), border=min(1, subsets))
@@ -90,15 +96,15 @@ def _fewest_of(kind: RuleKind, size: int, plan: MiningPlan) -> Probes:
         return Probes(1, 0, 1, with_full=False)
     single = size
     if isinstance(method, BySamples):
-        # Subsets are drawn with replacement, so fewer different subsets than draws are probed.
-        single = min(size, method.sampled.draws(method.sampled.error(0)) // 2)
+        # The same subset may be drawn several times, so fewer subsets are probed than drawn.
+        single = min(size, method.sampled.draws(method.sampled.error(0), method.missed) // 2)
     if isinstance(method, ByGroups):
         single = min(size, 1)
     return Probes(1 + single, size + single * (size - 1), 2)
 
 
 def _has_none(by_kind: Sequence[Probes], size: int) -> bool:
-    """Returns True iff the empty set may be among the probes in ``by_kind``."""
+    """Returns True iff the subset without sources may be among the probes in ``by_kind``."""
     return size == 1 or any(not probes.with_full for probes in by_kind) or by_kind[0].subsets == 2
 
 
@@ -131,12 +137,14 @@ def _typical(size: int, kinds: Sequence[RuleKind]) -> Probes:
 
 
 def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> Probes:
-    """Returns the probes of a sampled search for each kind if ``deciding`` sources decide together. In
-    this case there is one retention rule that names all these sources, and one omission rule for each
-    of them."""
+    """Returns the probes of a sampled search for these kinds of rule if ``deciding`` sources decide
+    together. There is then one retention rule, which names all these sources, and one omission rule for
+    each of them. ``draws``: the number of random subsets on which each rule is tested."""
     together = min(deciding, size)
     rules = sum(1 if kind is RuleKind.RETENTION else together for kind in kinds)
-    # The search finds each deciding source by bisection, once for each kind of rule.
+    # For each kind of rule, the search finds each deciding source by halving, which takes about
+    # log2(``size``) probes, and one more probe to test the candidate. The 2 allows for its first probes,
+    # before it knows any deciding source.
     sought = len(kinds) * (2 + together * (1 + size.bit_length()))
     subsets = min(1 << size, sought + rules * draws)
     border = min(subsets, rules + len(kinds) * (together * size.bit_length() // 2 + 1))
@@ -145,7 +153,7 @@ def _tested(deciding: int, size: int, kinds: Sequence[RuleKind], draws: int) -> 
 
 def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> Probes:
     """Returns the probes of a grouped search if ``deciding`` sources decide together. The search is
-    simulated, with these sources evenly spaced among all."""
+    simulated, with the deciding sources evenly spread over all sources."""
     lattice, together = Lattice(size), min(deciding, size)
     named = lattice.mask(size * (2 * place + 1) // (2 * together) for place in range(together))
     return _looked_on(lattice, named, settings, plan)
@@ -154,8 +162,8 @@ def _divided(deciding: int, size: int, settings: Settings, plan: MiningPlan) -> 
 def _batched(
     size: int, settings: Settings, plan: MiningPlan, method: ByBatches
 ) -> tuple[Probes, Probes, Probes]:
-    """Returns the probes of the best, typical and worst case if each batch of sources is mined
-    separately. The deciding sources are assumed to be in one batch."""
+    """Returns the probes of the best, typical and worst case if each batch of sources is searched
+    separately. The sources that decide are assumed to be in one batch."""
     lattice, subsets = Lattice(size), method.subsets(size)
     sizes = [batch.bit_count() for batch in method.batches]
     own = sum(count << count >> 1 for count in sizes)
@@ -171,7 +179,7 @@ def _batched(
 
 
 def _looked_on(lattice: Lattice, named: Mask, settings: Settings, plan: MiningPlan) -> Probes:
-    """Returns the probes that a simulated search for each kind makes if the sources in the mask
+    """Returns the probes of a simulated search for all kinds of rule, if the sources in the mask
     ``named`` decide together."""
     probed, rounds = set[Mask](), 0
     for kind in settings.kinds:

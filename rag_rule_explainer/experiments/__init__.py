@@ -1,5 +1,6 @@
-"""This package contains the paper's evaluations, which use ``Explainer`` like any other caller.
+"""This package contains the paper's evaluations (experiments). They use ``Explainer`` as any other caller
+does.
 
-Each module takes typed settings and returns rows. The modules ``tables`` and ``figures`` write the rows
-to files.
+Each experiment's module takes typed settings and returns rows. The modules ``tables`` and ``charts``
+write the rows to files.
 """

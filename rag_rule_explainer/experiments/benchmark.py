@@ -1,13 +1,14 @@
-"""This module measures how well labels of necessary sources predict a model (the paper's future work).
+"""This module measures how well labels of necessary sources predict what a model does (the paper's future
+work).
 
-Each question is answered from a few of its sources, the necessary ones first: from all subsets of them,
-or from some. Labels say for each reply whether all necessary sources were shown. The benchmark counts how
-often the expected rules hold, how often the model answers where it should not, and how often it ignores
-its instructions. See ``replies`` for the kinds of answers, ``measures`` for the counts and their limits,
-and ``rates`` for the intervals.
+Labels say which sources of a question a model needs to answer it. Each question is answered from subsets
+of a few of its sources: from all subsets, or from some. For each reply, the labels say whether all
+necessary sources were shown. The benchmark counts how often the expected rules hold, how often the model
+answers where it should not, and how often it ignores its instructions. See ``replies`` for the kinds of
+answers, ``measures`` for the counts and their limits, and ``rates`` for the intervals.
 
-Without sources, the answer is N/A without a call of the model, and counts only for the rules. With
-``asks_nothing``, the model is called, and its reply counts as a reply too.
+Without sources, the model is not called: the answer is N/A, and counts only for the rules. With
+``asks_nothing``, the model is called without sources too, and its reply counts as a reply.
 """
 
 import random
@@ -42,19 +43,21 @@ from .running import Check, ProgressCallback, Silence, in_namespace, one_by_one,
 from .subsets import Answered, SubsetAsking
 
 MOST_BENCHMARKED = 10
-"""The maximum number of sources of a question."""
+"""The maximum number of sources from which a question is answered; more sources would have too many
+subsets."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPlan:
     """A ``BenchmarkPlan`` holds the options of the benchmark.
 
-    ``sources``: the number of sources of each question. ``subsets``: the number of subsets of each
-    question, about half of them with all necessary sources; None for all subsets. ``asks_nothing``: True
-    if the model is also called without sources. ``besides``: an answer says too much if it has at least
-    this number of words (without articles) besides the words of the truth. ``seed``: the seed of the
-    draws. ``distractors``: the seed for the order of the distractors (the sources that are not
-    necessary); None for the published order. Raises InvalidInput for values out of range.
+    ``sources``: the number of sources from which each question is answered: all necessary ones, then
+    distractors (sources that are not necessary) until the number is reached. ``subsets``: the number of
+    subsets that are replayed for each question, about half of them with all necessary sources; None for
+    all subsets. ``asks_nothing``: True if the model is also called without sources. ``besides``: an
+    answer says too much if it has at least this number of words (without articles) besides the words of
+    the truth. ``seed``: the seed for drawing the subsets. ``distractors``: the seed for the order of the
+    distractors; None for the published order. Raises InvalidInput for values out of range.
     """
 
     sources: int = 5
@@ -75,8 +78,8 @@ class BenchmarkPlan:
             raise InvalidInput(f"besides is {self.besides!r}; give 1 or more")
 
     def masks(self, example: Example) -> tuple[Mask, ...] | None:
-        """Returns the subsets to replay, of the first n sources (``sources`` is n); None for all
-        subsets."""
+        """Returns the subsets to replay for a question, as masks over its first ``sources`` sources; None
+        for all subsets."""
         lattice = Lattice(self.sources)
         if self.subsets is None or self.subsets >= len(lattice.masks()) - 1:
             return None
@@ -91,17 +94,17 @@ class BenchmarkPlan:
 
 
 def necessary_of(example: Example, lattice: Lattice) -> Mask:
-    """Returns the mask of the necessary sources. They are the first sources."""
+    """Returns the mask of the necessary sources, which are the first ones in the benchmark's order."""
     return lattice.mask(range(len(example.necessary)))
 
 
 @dataclass(slots=True)
 class BenchmarkOutcome(ExperimentOutcome):
-    """This class holds the results of the benchmark.
+    """A ``BenchmarkOutcome`` holds the results of the benchmark.
 
-    ``rows``: the measures of each model; empty after an interrupt. ``replies``: all replies.
-    ``deviations``: the replies that are wrong or ignore the instructions. ``done``: the number of
-    answered questions, summed over all models.
+    ``rows``: the measures of each model; empty after Ctrl-C. ``replies``: all replies. ``deviations``:
+    the replies that are wrong or ignore the instructions. ``done``: the number of answered questions,
+    summed over all models.
     """
 
     rows: list[BenchmarkRow] = written_to("benchmark.csv", BenchmarkRow)
@@ -121,11 +124,14 @@ def measure_models(
 ) -> BenchmarkOutcome:
     """Returns the results of every model.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used; the namespace of
-    each model replaces that of the store. A question with an unanswered subset is a failure; the
-    benchmark then continues. Raises InvalidInput for models with equal names and temperatures, and if a
-    question has more necessary sources than are used. Raises BaselineFailed if a model answers nothing
-    for several questions in a row, and StoreFailed.
+    Of the ``settings``, only ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used; each
+    model has its own namespace in the store. ``judge``: decides whether an answer agrees with the truth
+    if the texts do not match; None for no judge. ``progress``: called after each question. If a subset of
+    a question gets no answer, the question is a failure, and the benchmark continues with the next one.
+
+    Raises InvalidInput for models with equal names and temperatures, and if a question has more necessary
+    sources than are used. Raises BaselineFailed if a model answers nothing for several questions in a
+    row, and StoreFailed.
     """
     check_distinct(models)
     check_room(examples, plan.sources)
@@ -149,7 +155,8 @@ def _asking(
 @dataclass(slots=True)
 class _Asked:
     """This class collects the replies of one model. ``counts``: for each question, the number of its
-    necessary sources and its counts."""
+    necessary sources and the counts of its measures. ``silence``: ends the benchmark if the model stops
+    answering."""
 
     plan: BenchmarkPlan
     asking: SubsetAsking
@@ -191,8 +198,8 @@ class _Asked:
         necessary = necessary_of(example, lattice)
         found = {mask: answered.verdict(mask, size) for mask in masks}
         verdicts = {mask: verdict or Verdict.UNKNOWN for mask, verdict in found.items()}
-        # By convention, the answer without sources is N/A, even if only some subsets are replayed. N/A
-        # differs from the truth, so its verdict is BREAKS.
+        # By convention, the answer without sources is N/A, even if the model was not asked without
+        # sources. N/A differs from the truth, so its verdict is BREAKS.
         verdicts.setdefault(0, Verdict.BREAKS)
         asked = [mask for mask in masks if mask or self.plan.asks_nothing]
         replies = [self._reply(example, answered, mask, verdicts[mask]) for mask in asked]

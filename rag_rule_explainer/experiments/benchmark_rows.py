@@ -13,23 +13,23 @@ from .replies import LabelledReply
 ALL = "all"
 """The value of the column ``necessary`` in rows about all questions."""
 OfQuestion: TypeAlias = tuple[int, CountedByMeasure]
-"""The number of necessary sources of a question, and the counts of the question."""
+"""The results for one question: the number of its necessary sources, and for each measure its counts."""
 _SUBJECT = ("model", "temperature", "question_id")
 _SAID = ("kind", "truth_in", "says_more", "cut_off", "reworded")
 REPLY_COLUMNS = (*_SUBJECT, "kept", "has_all", *_SAID, "deviates", "finish_reason")
 DEVIATION_KEYS = (*_SUBJECT, "question", "truth", "necessary", "kept", "answer", *_SAID, "finish_reason")
-"""``REPLY_COLUMNS`` are the columns in the table of all replies. ``DEVIATION_KEYS`` are the keys of a
-deviating reply, which is written with its texts."""
+"""``REPLY_COLUMNS`` are the columns of the table of all replies, which has no texts. ``DEVIATION_KEYS``
+are the keys under which a reply that is wrong or ignores the instructions is written with its texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """A ``BenchmarkRow`` holds one measure of one model.
+    """A ``BenchmarkRow`` holds the value of one measure for one model.
 
-    ``necessary``: the row covers the questions with this number of necessary sources, or all questions.
-    ``count``, ``of``: the measure is the share ``count`` / ``of``. ``questions``: the number of questions
-    on which it is based. ``rate``, ``low``, ``high``: the share and its 95 % interval over questions;
-    None if ``of`` is 0.
+    ``necessary``: the number of necessary sources of the questions that the row covers, or "all".
+    ``group``: the group of the measure. The value is the share ``count`` / ``of``. ``questions``: the
+    number of questions on which it is based. ``rate``, ``low``, ``high``: the share and its 95 % interval
+    over questions; None if ``of`` is 0.
     """
 
     model: str
@@ -47,8 +47,10 @@ class BenchmarkRow:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuestion:
-    """A ``BenchmarkQuestion`` counts the rules that labels imply for one question: all of them, those
-    that hold, those that are undecided, and those that were not replayed."""
+    """A ``BenchmarkQuestion`` counts, for one question, the rules that its labels imply: all of them
+    (expected), the rules that hold, the undecided ones, and the rules for which no applicable subset was
+    replayed (unasked). ``necessary``: the number of necessary sources. ``subsets``: the number of
+    replayed subsets."""
 
     model: str
     temperature: float | None
@@ -66,8 +68,9 @@ class BenchmarkQuestion:
 
 
 def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[BenchmarkRow]:
-    """Yields the rows of one model: over all questions, and for each number of necessary sources if
-    there are several such numbers."""
+    """Yields the rows of one model: first the rows over all questions. If the questions differ in their
+    number of necessary sources, rows for each of these numbers follow. ``counts``: the results by
+    question."""
     numbers = sorted({necessary for necessary, _ in counts})
     wanted = [(ALL, numbers), *((str(each), [each]) for each in numbers if len(numbers) > 1)]
     for label, among in wanted:
@@ -79,7 +82,7 @@ def benchmark_rows(model: Examined, counts: Sequence[OfQuestion]) -> Iterator[Be
 
 
 def reply_record(model: Examined, example: Example, reply: LabelledReply) -> dict[str, Any]:
-    """Returns the values of one reply for the tables, including its texts."""
+    """Returns one reply as a record for the tables, with its texts."""
     return {
         "model": model.name,
         "temperature": model.temperature,

@@ -1,7 +1,7 @@
 """This module draws the figures of the paper's evaluations from the rows of each experiment. Each
-``draw_...`` function yields the paths of the written files; nothing, if there are no rows.
-``subject``: the words under the title, which say what was measured. All raise MissingExtra and
-InvalidInput."""
+``draw_...`` function writes figures to the folder ``out`` and yields their paths; without rows, it writes
+none. ``subject``: the words under the title. Each raises MissingExtra without Matplotlib, and
+InvalidInput if a file cannot be written."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ _LOOKS: Mapping[WalkedMiner, tuple[str, str, LineStyle, str]] = {
     WalkedMiner.TWO_MONOS: ("two Monos", RED, "--", "v"),
     WalkedMiner.DUAL_WITHOUT_MEMORY: ("Dual without memory", RED, "-.", "D"),
     WalkedMiner.DUAL: ("Dual", GREEN, "-", "s"),
-    # If Dual visits every node too, the lines coincide. The dots are drawn last and stay visible.
+    # This line is dotted and on top, so that both are visible if Dual visits every node too.
     WalkedMiner.EXHAUSTIVE: ("exhaustive", GREY, ":", "x"),
     WalkedMiner.MONO_OMISSION: ("Mono, omission", ORANGE, "-", "^"),
     WalkedMiner.MONO_RETENTION: ("Mono, retention", BLUE, "-", "o"),
@@ -74,11 +74,8 @@ _SIDES: Mapping[str, tuple[str, Sequence[_Side]]] = {
         [("seconds per question, one call at a time", "seconds", tuple(_LOOKS))],
     ),
 }
-"""For each figure of curves: its title, and for each panel the label, the column and the miners."""
+"""For each figure with curves: its title; for each of its panels, label, column and miners."""
 
-PAPERS_WORST, PAPERS_BOUND = 33, 78
-"""The number of model calls that the paper counts for a pair among 50 sources, and its upper bound."""
-PAPERS_SOURCES = 50
 _NAMES = {
     AS_WRITTEN: "divide and conquer,\nas the paper writes it",
     ANSWERS_KEPT: "divide and conquer,\nanswers kept",
@@ -89,7 +86,7 @@ _COLOURS = {AS_WRITTEN: "#56B4E9", ANSWERS_KEPT: GREEN, SAMPLED: ORANGE}
 
 
 def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> Iterator[Path]:
-    """Draws nodes, calls, rules and seconds over the number of sources, if the rows have them."""
+    """Draws nodes, calls, rules and seconds, each over the number of sources, if the rows have them."""
     sizes = sorted({row.n for row in rows})
     for file in EFFICIENCY_FIGURES:
         if file == _BARS:
@@ -113,7 +110,7 @@ def draw_efficiency(rows: Sequence[EfficiencyRow], subject: str, out: Path) -> I
 def _values(
     rows: Sequence[EfficiencyRow], miner: WalkedMiner, of: Callable[[EfficiencyRow], float | None]
 ) -> Mapping[int, Sequence[float]]:
-    """Returns the value of each question, by the number of sources."""
+    """Returns ``of(row)`` for each question and one miner, by the number of sources."""
     found = defaultdict[int, list[float]](list)
     for row in rows:
         if (row.miner, row.kind) == (miner.family, miner.kind) and (value := of(row)) is not None:
@@ -132,7 +129,7 @@ def _curves(rows: Sequence[EfficiencyRow], column: str, miners: Sequence[WalkedM
 def _draw_bars(
     rows: Sequence[EfficiencyRow], sizes: Sequence[int], subject: str, path: Path
 ) -> Iterator[Path]:
-    """Draws bars of the visited nodes. Two Monos walk two lattices, Dual walks one."""
+    """Draws the nodes that two Mono miners together, and the Dual miner, visit."""
     parts = [_values(rows, miner, lambda row: row.explored) for miner in (*_MONOS, WalkedMiner.DUAL)]
     without = WalkedMiner.DUAL_WITHOUT_MEMORY
     parts.append(_values(rows, without, lambda row: row.repeated / (1 << row.n)))
@@ -154,8 +151,8 @@ def _draw_bars(
 
 
 def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> Iterator[Path]:
-    """Draws precision and recall over the number of samples, for each model. There is one figure for
-    the micro rates and one for the macro rates."""
+    """Draws precision and recall over the number of samples, for each model. Micro rates and macro rates
+    get a figure each."""
     titles = "micro (the rules of all questions together)", "macro (mean over the questions)"
     for file, title in zip(ROBUSTNESS_FIGURES if rows else (), titles, strict=bool(rows)):
         figure, panels = new_figure(f"Rules against labels, {title}", subject, panels=2, rows=2)
@@ -174,7 +171,7 @@ def draw_robustness(rows: Sequence[RobustnessRow], subject: str, out: Path) -> I
 
 
 def _left_out(rows: Sequence[RobustnessRow], measure: str) -> str:
-    """Returns a note on the questions for which the measure is undefined; empty if there are none."""
+    """Returns a note with the number of questions for which the measure is undefined; empty for 0."""
     counts = sorted({getattr(row, f"{measure}_undefined") for row in rows})
     if not counts[-1]:
         return ""
@@ -189,7 +186,7 @@ def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
         own.sort(key=lambda row: row.samples)
         # Points with equal values are shifted a little, so that all of them stay visible.
         shift = 0.08 * (place - (len(subjects) - 1) / 2)
-        # An undefined value leaves a gap.
+        # Nothing is drawn at nan, so an undefined value leaves a gap.
         value, low, high = (
             [nan if (found := getattr(row, f"{name}{end}")) is None else found for row in own]
             for end in ("", "_low", "_high")
@@ -201,7 +198,7 @@ def _draw_rates(axes: Panel, rows: Sequence[RobustnessRow], name: str) -> None:
 
 
 def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Iterator[Path]:
-    """Draws each measure as a point with its interval. Measures without a rate are left out."""
+    """Draws each measure as a point with its interval. Measures without a value are left out."""
     shown = [row for row in rows if row.necessary == ALL and row.rate is not None]
     if not shown:
         return
@@ -210,7 +207,7 @@ def draw_benchmark(rows: Sequence[BenchmarkRow], subject: str, out: Path) -> Ite
     left = RULES, WITH, NOTHING
     sides = [[row for row in shown if (row.group in left) is is_left] for is_left in (True, False)]
     most = max(len({row.measure for row in side}) + len({row.group for row in side}) for side in sides)
-    # The height is proportional to the number of lines.
+    # All lines get the same room, so the height of the figure depends on their number.
     figure.set_size_inches(13.6, 1.5 + 0.31 * (most + 0.6 * len(models)))
     for panel, side in zip(panels, sides, strict=True):
         _draw_measures(panel, side, models)
@@ -248,7 +245,7 @@ def _draw_measures(panel: Panel, rows: Sequence[BenchmarkRow], models: Sequence[
 def draw_redteam(
     rows: Sequence[RedteamRow], rounds: Sequence[RedTeamRound], subject: str, out: Path
 ) -> Iterator[Path]:
-    """Draws the model calls of each round, and the sums of all rounds."""
+    """Draws the model calls in each round of a search, and beside it the calls of whole searches."""
     if not rows:
         return
     figure, (left, right) = new_figure("Finding a payload that is split over two sources", subject, 2)
@@ -285,11 +282,15 @@ def _draw_totals(panel: Panel, rows: Sequence[RedteamRow]) -> None:
             _write(panel, f"told, unverified,\nafter {fmean(first):.1f}", (place, fmean(first)))
     panel.set_xticks(range(len(shown)), [_NAMES[approach] for approach in shown], fontsize=9)
     dress(panel, "", "model calls in all (bar: mean, line: worst)")
-    if {row.sources for row in rows} == {PAPERS_SOURCES}:
-        for bound, name in ((PAPERS_WORST, "the paper's count"), (PAPERS_BOUND, "the paper's bound")):
-            panel.axhline(bound, color=GREY, linestyle=":", linewidth=1.2)
-            _write(panel, f"{name}: {bound}", (1, bound), colour=GREY)
-        panel.set_ylim(0, PAPERS_BOUND * 1.12)
+    bounds = sorted(row.bound for row in rows if row.bound is not None)
+    if bounds:
+        at = shown.index(AS_WRITTEN)
+        panel.vlines(at, bounds[0], bounds[-1], color=GREY, linestyle=":", linewidth=1.6)
+        panel.plot([at, at], [bounds[0], bounds[-1]], "_", color=GREY, markersize=12)
+        _write(
+            panel, f"bounds of these places:\n{bounds[0]} to {bounds[-1]}", (at, bounds[-1]), colour=GREY
+        )
+        panel.set_ylim(0, max(bounds[-1], panel.get_ylim()[1]) * 1.15)
 
 
 def _write(

@@ -1,9 +1,10 @@
-"""This module measures what miners cost over 1 to 10 sources (paper, *efficiency*).
+"""This module measures what miners cost for 1 to 10 sources (paper, *efficiency*).
 
-It counts nodes, model calls, rules and seconds. The necessary sources of each question come first. If the
-exhaustive miner is compared, all subsets of the largest size are replayed; they include those of smaller
-sizes. Otherwise only the subsets that the miners need are replayed. Each miner is then run on the known
-verdicts.
+It counts nodes of the lattice, model calls, rules and seconds. The sources of a question are used in an
+order that begins with the necessary ones. If the exhaustive miner is among the compared ones, the model
+first answers from all subsets of the largest set of sources. These include the subsets of each smaller
+set. Otherwise the model answers only from the subsets that the miners need. Each miner is then run on the
+verdicts on these answers, without further model calls.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,17 +23,19 @@ from .subsets import Answered, SubsetAsking
 from .walking import WalkedMiner, walk
 
 MOST_SIZES = 12
-"""The maximum number of sources. With more, an explanation does not keep all probes."""
+"""The maximum number of sources. This experiment needs all probes of an explanation, and an explanation
+with more sources does not keep all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class EfficiencyPlan:
     """An ``EfficiencyPlan`` holds the options of the experiment.
 
-    ``setting``: the name of the setting in the rows. ``sizes``: the numbers of sources. ``miners``: the
-    compared miners. ``timed``: False if the duration of calls has no meaning. ``distractors``: the seed
-    for the order of the distractors; None for the published order. Raises InvalidInput without sizes or
-    miners, and for sizes that are not from 1 to 12.
+    ``setting``: a name that stands in all rows. ``sizes``: the numbers of sources for which miners are
+    compared. ``miners``: the compared miners. ``timed``: False if the duration of calls has no meaning,
+    as for the offline reader. ``distractors``: the seed for the order of the distractors (the sources
+    that are not necessary); None for the published order. Raises InvalidInput without sizes or miners,
+    and for sizes that are not from 1 to 12.
     """
 
     setting: str
@@ -50,7 +53,7 @@ class EfficiencyPlan:
 
     @property
     def rules(self) -> Rules:
-        """Returns which kinds of rule the miners mine: "retention", "omission" or "both"."""
+        """Returns which kinds of rule the compared miners mine: "retention", "omission" or "both"."""
         kinds = {kind for miner in self.miners for kind in miner.kinds}
         if len(kinds) > 1:
             return "both"
@@ -61,10 +64,11 @@ class EfficiencyPlan:
 class EfficiencyRow:
     """An ``EfficiencyRow`` holds the cost of one miner on one question with ``n`` sources.
 
-    ``nodes``: the number of visited nodes of the lattice. ``calls``: the calls of the model, which is not
-    called without sources. ``repeated``: the replays of arrangements that were replayed before. There is
-    no baseline run, so none is counted. ``rules``: the number of all valid rules. ``seconds``: the sum
-    over the calls; None if it has no meaning.
+    ``nodes``: the number of visited nodes (subsets of the sources) of the lattice. ``calls``: the number
+    of model calls; there is none for the subset without sources, and no baseline run. ``repeated``: the
+    number of replays of subsets that the miner had replayed before. ``rules``: the number of all valid
+    rules, minimal or not. ``seconds``: the seconds of all calls together; None if the duration of calls
+    has no meaning.
     """
 
     setting: str
@@ -81,19 +85,21 @@ class EfficiencyRow:
 
     @property
     def explored(self) -> float:
-        """Returns the share of the lattice that was visited. It is up to 2 if the miner walks two
-        lattices."""
+        """Returns the number of visited nodes divided by the number of nodes of one lattice. It can be up
+        to 2, because some miners walk two lattices."""
         return self.nodes / (1 << self.n)
 
 
 @dataclass(frozen=True, slots=True)
 class Deviation:
-    """A ``Deviation`` counts the answers to one question, from ``n`` sources, that contradict its labels.
+    """A ``Deviation`` counts the answers to one question, from subsets of ``n`` sources, that contradict
+    the question's labels.
 
-    ``with_all``: the number of subsets with all necessary sources. ``wrong_with``: how many of these have
-    no right answer. ``without``: the number of other subsets. ``right_without``: how many of these have
-    the right answer. ``rises``: the miners that visited a larger share of the lattice than at the
-    previous size. A previous size counts only if it also had all necessary sources.
+    ``with_all``: the number of subsets with all necessary sources. ``wrong_with``: how many of these give
+    a wrong answer. ``without``: the number of other subsets. ``right_without``: how many of these give
+    the right answer. ``rises``: the miners that visited a larger share of the lattice than with the next
+    smaller number of sources. If not all necessary sources are among the first ``n``, this is not
+    compared.
     """
 
     setting: str
@@ -108,7 +114,8 @@ class Deviation:
 
 @dataclass(slots=True)
 class EfficiencyOutcome(ExperimentOutcome):
-    """This class holds the results of the experiment. ``done``: the number of questions done."""
+    """An ``EfficiencyOutcome`` holds the results of the experiment. ``done``: the number of questions
+    done."""
 
     rows: list[EfficiencyRow] = written_to("efficiency.csv", EfficiencyRow)
     deviations: list[Deviation] = written_to("deviations.csv", Deviation)
@@ -121,10 +128,12 @@ def measure_efficiency(
     plan: EfficiencyPlan,
     progress: ProgressCallback | None = None,
 ) -> EfficiencyOutcome:
-    """Returns the results of every question.
+    """Returns the results of every question. ``asking``: replays the subsets. ``progress``: called after
+    each question.
 
-    A question is a failure if one of its subsets has no verdict; the experiment then continues. Raises
-    BaselineFailed if nothing is answered for several questions in a row, and StoreFailed.
+    If a subset of a question has no verdict, the question is a failure, and the experiment continues with
+    the next one. Raises BaselineFailed if nothing is answered for several questions in a row, and
+    StoreFailed.
     """
     outcome, silence = EfficiencyOutcome(), silence_on_questions(asking.model)
 

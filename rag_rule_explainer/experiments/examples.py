@@ -1,5 +1,5 @@
-"""This module defines questions with a known answer and labelled sources. It also draws questions at
-random."""
+"""This module defines examples: questions with a known answer, and with labels that say which of their
+sources are necessary. It also draws examples at random."""
 
 import hashlib
 import heapq
@@ -13,12 +13,13 @@ from ..sources import Source
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """An ``Example`` holds a question, its answer, and its sources in the published order.
+    """An ``Example`` holds a question, its right answer, and its sources in the published order.
 
-    Sources are named D1, D2, … by position, because titles may repeat; the title is in the metadata.
-    ``necessary``: the ids of the sources that the annotators call necessary, in order. ``hops``: the
-    number of necessary sources by the labels. It is larger than ``len(necessary)`` if some of them are
-    not among the sources. ``type``, ``level``: the data set's own words; may be empty.
+    Sources are called D1, D2, … by position, because titles may repeat; the title is in the metadata.
+    ``necessary``: the ids of the sources that the labels call necessary, in order. ``hops``: the number
+    of sources that the labels call necessary. It is larger than ``len(necessary)`` if the data set does
+    not contain all of them. ``type``, ``level``: the words of the data set for the kind and the
+    difficulty of the question; may be empty.
     """
 
     id: str
@@ -32,16 +33,17 @@ class Example:
 
     @property
     def distractors(self) -> tuple[str, ...]:
-        """Returns the ids of the sources that are not necessary, in order."""
+        """Returns the ids of the distractors, in order. Distractors are the sources that are not
+        necessary."""
         return tuple([source.id for source in self.sources if source.id not in self.necessary])
 
     def first(self, count: int, seed: int | None = None) -> tuple[Source, ...]:
         """Returns the first ``count`` sources: the necessary ones in the published order, then the
-        distractors.
+        distractors (the other sources).
 
-        ``seed``: the distractors are in an order that ``seed`` and the example's id determine; None for
-        the published order. For every ``count`` the order is the same, so the first 4 are always among
-        the first 5. Raises InvalidInput for a count out of range.
+        ``seed``: puts the distractors in an order that depends only on it and the example's id; None for
+        the published order. The order does not depend on ``count``, so the first 4 sources are always
+        among the first 5. Raises InvalidInput unless ``count`` is from 1 to the number of sources.
         """
         if not 1 <= count <= len(self.sources):
             raise InvalidInput(
@@ -59,10 +61,10 @@ class Example:
 class Criteria:
     """A ``Criteria`` says which examples may be drawn.
 
-    ``longest_answer``: the maximum number of characters of the answer. ``fewest_necessary``,
+    ``longest_answer``: the maximum number of characters of the right answer. ``fewest_necessary``,
     ``most_necessary``: the minimum and maximum number of necessary sources; None for no maximum.
-    ``fewest_sources``: the minimum number of sources, including the necessary ones. An example with a
-    missing necessary source is never drawn.
+    ``fewest_sources``: the minimum number of all sources. An example in which a necessary source is
+    missing is never drawn.
     """
 
     longest_answer: int = 100
@@ -71,7 +73,7 @@ class Criteria:
     fewest_sources: int = 10
 
     def objection(self, example: Example) -> str:
-        """Returns the reason why the example may not be drawn; an empty text if it may be drawn."""
+        """Returns the reason why the example must not be drawn; an empty text if it may be drawn."""
         necessary, most = len(example.necessary), self.most_necessary
         if necessary != example.hops:
             return "a necessary source is not among its sources"
@@ -93,10 +95,10 @@ class Criteria:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A ``Drawn`` holds the drawn examples, in order.
+    """A ``Drawn`` holds the drawn examples, in the order of the draw.
 
-    ``seen``: the number of examples in the file. ``eligible``: how many of these meet the criteria.
-    ``objections``: by reason, the number of examples that do not meet them.
+    ``seen``: the number of examples in the file. ``eligible``: how many of them meet the criteria.
+    ``objections``: for each reason, the number of examples that do not meet the criteria for this reason.
     """
 
     examples: tuple[Example, ...]
@@ -106,18 +108,19 @@ class Drawn:
 
 
 def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria | None = None) -> Drawn:
-    """Returns ``count`` random examples that meet ``criteria``, drawn without replacement.
+    """Returns ``count`` different random examples that meet ``criteria``.
 
     The draw depends only on the seed and the ids. The first 50 examples are therefore the same whether 50
     or 100 are drawn. At most ``count`` examples are held in memory. Raises InvalidInput for a count below
-    1, and if there are fewer examples than ``count``.
+    1, and if fewer than ``count`` examples meet the criteria.
     """
     if count < 1:
         raise InvalidInput(f"{count} examples were asked for; ask for at least 1")
     wanted = criteria or Criteria()
     objections = dict[str, int]()
     seen = 0
-    # The heap holds the drawn examples. The one with the largest key is on top and is replaced first.
+    # The heap holds the examples drawn so far. The example that comes last in the draw is on top, because
+    # it is the next to be replaced.
     held: list[tuple[int, str, Example]] = []
     for example in examples:
         seen += 1
@@ -142,7 +145,8 @@ def drawn(examples: Iterable[Example], count: int, seed: int, criteria: Criteria
 
 
 def check_room(examples: Sequence[Example], sources: int) -> None:
-    """Raises InvalidInput if a question has more necessary sources than ``sources``."""
+    """Raises InvalidInput if a question has more than ``sources`` necessary sources, so that not all of
+    them can be shown."""
     most = max((len(each.necessary) for each in examples), default=0)
     if most > sources:
         raise InvalidInput(

@@ -1,5 +1,5 @@
-"""This module contains the common functions for drawing figures. It sets no global state of
-Matplotlib."""
+"""This module contains what all figures have in common. It changes no global state of Matplotlib, so a
+user's own figures look as before."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +26,16 @@ BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
 LineStyle = Literal["-", "--", ":", "-."]
 _STYLES: tuple[LineStyle, ...] = "-", "--", "-.", ":"
 FigureCanvas: TypeAlias = Any
-"""Stands for Matplotlib's ``Figure``, whose parameters mostly have no types."""
+"""The type of Matplotlib's ``Figure``. It is Any, because most parameters of Matplotlib have no types."""
 Panel: TypeAlias = Any
-"""Stands for Matplotlib's ``Axes``."""
+"""The type of Matplotlib's ``Axes``, a part of a figure with its own axes. It is Any, because most
+parameters of Matplotlib have no types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A ``Curve`` holds the values of all questions for each x, of which the mean is drawn. ``band``:
-    True if the range of the middle half of the values is drawn too."""
+    """A ``Curve`` is one line in a panel. ``values``: for each x, the values of all questions, whose mean
+    is drawn. ``band``: True if the range of the middle half of these values is drawn too."""
 
     name: str
     colour: str
@@ -47,14 +48,14 @@ class Curve:
 def new_figure(
     title: str, subject: str, panels: int = 1, rows: int = 1
 ) -> tuple[FigureCanvas, list[Panel]]:
-    """Returns a figure with ``panels`` panels side by side in each of ``rows`` rows.
+    """Returns an empty figure, and its panels: ``rows`` rows with ``panels`` panels each.
 
     ``subject``: the words under the title, which say what was measured. Raises MissingExtra if Matplotlib
     is not installed.
     """
     try:
         from matplotlib.figure import (
-            Figure,  # imported late: it is optional, and the import takes half a second
+            Figure,  # imported late: Matplotlib is optional, and its import takes half a second
         )
     except ImportError as error:
         raise MissingExtra.naming("experiments", "drawing figures") from error
@@ -68,7 +69,8 @@ def new_figure(
 
 
 def draw_curves(axes: Panel, curves: Sequence[Curve]) -> None:
-    """Draws the curves with a legend."""
+    """Draws the mean of each curve; for a curve with a ``band``, also the range of the middle half of its
+    values. Adds a legend."""
     banded = False
     for curve in curves:
         places = sorted(curve.values)
@@ -86,13 +88,15 @@ def draw_curves(axes: Panel, curves: Sequence[Curve]) -> None:
 
 
 def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: bool = False) -> None:
-    """Sets the labels of the axes, a light grid, and whole numbers on the x axis. ``places``: these
-    numbers; empty to leave the x axis unchanged. ``percent``: True if the y axis shows percentages."""
+    """Sets the labels ``x`` and ``y`` of the axes, and draws a light grid. ``places``: the whole numbers
+    that the x axis shows; empty to leave the x axis unchanged. ``percent``: True if the y axis shows
+    percentages."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if places:
         axes.set_xticks(list(places))
-        # All panels get the same x axis, even if some have no data for a number.
+        # The limits are set so that all panels get the same x axis, even if some have no data for a
+        # number.
         axes.set_xlim(min(places) - 0.5, max(places) + 0.5)
     axes.yaxis.set_major_formatter(as_share if percent else _as_number)
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)
@@ -111,24 +115,24 @@ def _as_number(value: float, _: object) -> str:
 
 
 def save(figure: FigureCanvas, path: Path) -> Path:
-    """Writes the figure as PNG and returns the path. Equal figures give equal bytes. Raises
-    InvalidInput if the file cannot be written."""
+    """Writes the figure as PNG and returns the path. Drawing the same figure again gives the same bytes.
+    Raises InvalidInput if the file cannot be written."""
     content = BytesIO()
-    # By default, the file contains the version of Matplotlib. Equal figures would then give different
-    # files.
+    # By default, the file contains the version of Matplotlib, so an update would change the bytes.
     figure.savefig(content, format="png", metadata={"Software": None})
     write_bytes(path, content.getvalue())
     return path
 
 
 FigureSubject: TypeAlias = tuple[str, float | None]
-"""The name of a model, and its temperature."""
+"""The name of a model, and its temperature; None if it has none."""
 
 
 def looks_of(
     subjects: Sequence[FigureSubject],
 ) -> Iterator[tuple[FigureSubject, str, str, LineStyle, str]]:
-    """Yields each model with its name for a legend, and with its own colour, line style and marker."""
+    """Yields each model with its name for a legend, its colour, its line style and its marker, by which
+    readers can distinguish the models."""
     colours, markers = (BLUE, RED, GREEN, PURPLE, ORANGE, GREY), "os^DvPX"
     looks = zip(subjects, cycle(colours), cycle(markers), strict=False)
     for place, ((model, temperature), colour, marker) in enumerate(looks):
@@ -139,13 +143,15 @@ def looks_of(
 
 
 def legend_below(figure: FigureCanvas, panel: Panel, columns: int, **looks: object) -> None:
-    """Draws one legend for all panels, below the panels."""
+    """Draws one legend for the whole figure, below its panels. ``panel``: the panel whose lines are
+    named. ``columns``: the number of names side by side."""
     handles = panel.get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=columns, frameon=False, **looks)
 
 
 def _quantile(values: Sequence[float], share: float) -> float:
-    """Returns a quantile, linearly interpolated between the two nearest values."""
+    """Returns the value below which the share ``share`` of the values lies. It is interpolated linearly
+    between the two nearest values."""
     ordered = sorted(values)
     place = share * (len(ordered) - 1)
     below = int(place)

@@ -1,20 +1,23 @@
-"""This module measures how well a judge judges (paper, *LLM-as-a-judge*), by a person's labels.
+"""This module measures how well the verdicts of a judge agree with the labels of a person (paper,
+*LLM-as-a-judge*).
 
-Experiments with a judge write those judgements that near-exact match could not decide. Some of them are
-drawn and shown to a person without the judge's verdict. The person's labels are then compared with the
-judge's verdicts.
+Experiments with a judge write its judgements to a file, except for answers that near-exact match already
+settled. Some of these judgements are drawn, and their answers are shown to a person without the judge's
+verdict. The person's labels are then compared with the judge's verdicts.
 """
 
 import hashlib
+import heapq
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, PositiveInt, ValidationError
 
-from ..checking import JudgeCheck, LabelledCase, Share, check_judge
+from ..checking import JudgeCheck, LabelledCase, check_judge
 from ..errors import InvalidInput
 from ..predicates import Judge
 from ..predicates.judge.jury import jury_of
@@ -27,15 +30,17 @@ from .published import first_complaint, readable
 from .tables import write_jsonl
 
 JUDGEMENTS, DRAWN, TO_LABEL = "judgements.jsonl", "drawn.jsonl", "to_label.jsonl"
-"""The names of three files: all judgements, which experiments write; the drawn judgements with
-verdicts; and the drawn judgements without verdicts, which a person labels."""
+"""The names of three files: all judgements, which experiments write; the drawn judgements with the
+judge's verdicts; and the drawn answers without verdicts, which a person labels."""
 
 
 _Shape = TypeVar("_Shape", bound=BaseModel)
 
 
 class JudgedAnswer(BaseModel):
-    """A ``JudgedAnswer`` is one line of ``judgements.jsonl``: one judgement of a model's answer."""
+    """A ``JudgedAnswer`` is one line of ``judgements.jsonl``: a judgement of a judge on a model's answer.
+    ``truth``: the right answer. ``times``: how often the model gave this answer to this question. All
+    these replies have this one judgement."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -48,19 +53,21 @@ class JudgedAnswer(BaseModel):
     answer: str
     verdict: Verdict
     reason: str = ""
+    times: PositiveInt = 1
 
     @property
     def id(self) -> str:
-        """Returns an id for the judgement. Equal judgements of equal answers have equal ids, even if
-        different models gave the answers."""
+        """Returns an id for the judgement. The same verdict on the same answer has the same id, even if
+        different models gave this answer."""
         parts = self.judge, self.question, self.truth, self.answer, self.verdict.value
         content = "".join(f"{len(part)}:{part}" for part in parts)
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 class DrawnAnswer(JudgedAnswer):
-    """A ``DrawnAnswer`` is one line of ``drawn.jsonl``. ``models``: the models that gave the answer.
-    ``drawn_as``: its id in the file that a person labels."""
+    """A ``DrawnAnswer`` is one line of ``drawn.jsonl``: a judgement that was drawn to be checked.
+    ``models``: all models that gave the answer. ``drawn_as``: the id of the answer in the file that a
+    person labels. ``times``: how often this judgement was drawn."""
 
     drawn_as: str
     models: list[str]
@@ -69,10 +76,12 @@ class DrawnAnswer(JudgedAnswer):
 def judged_answers(
     judge: Judge, model: Examined, example: Example, judged: Iterable[tuple[Answer, Judgement]]
 ) -> Iterator[JudgedAnswer]:
-    """Yields the judgements that near-exact match could not decide. Each text of an answer occurs
-    once."""
+    """Yields the judgements of answers that do not match the truth nearly exactly, so that the judge had
+    to decide. Equal answers occur once, with the number of times that they were given."""
+    several = list(judged)
+    counts = Counter(answer.text for answer, _ in several)
     name = jury_of(judge, None, 1, 1).name or "a function"
-    for text, judgement in {answer.text: judgement for answer, judgement in judged}.items():
+    for text, judgement in {answer.text: judgement for answer, judgement in several}.items():
         if not equivalent(text, example.answer):
             yield JudgedAnswer(
                 judge=name,
@@ -84,30 +93,40 @@ def judged_answers(
                 answer=text,
                 verdict=judgement.verdict,
                 reason=judgement.reason,
+                times=counts[text],
             )
 
 
 class Draw(NamedTuple):
-    """A ``Draw`` holds the drawn answers, in order. ``of``: the number of different answers from which
-    they were drawn."""
+    """A ``Draw`` holds the answers of the drawn judgements, in the order of the draw; an answer that was
+    drawn several times stands there once. ``of``: the number of judgements from which they were
+    drawn."""
 
     answers: tuple[DrawnAnswer, ...]
     of: int
 
+    @property
+    def judgements(self) -> int:
+        """Returns the number of drawn judgements."""
+        return sum(each.times for each in self.answers)
+
 
 def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
-    """Returns ``count`` random answers; all, if there are fewer. Equal answers of several models count
-    once.
+    """Returns ``count`` random judgements; all, if there are fewer. As in the paper, each reply of each
+    model has the same chance, so an answer that was given often is drawn more often. Records that are
+    equal in every field count once, so a file that is given twice changes nothing.
 
-    The draw depends only on the seed and the judgements. It does not depend on the order of the
-    judgements or on the count. Raises InvalidInput without judgements, and for judgements of several
-    judges.
+    The draw depends only on the seed and on which judgements there are, not on their order. The first
+    answers are the same for every count. Raises InvalidInput without judgements, and for judgements of
+    several judges.
     """
     models = dict[str, list[str]]()
     first = dict[str, JudgedAnswer]()
-    for each in judged:
+    times = Counter[str]()
+    for each in dict.fromkeys(judged):
         first.setdefault(each.id, each)
         models.setdefault(each.id, []).append(_label(each))
+        times[each.id] += each.times
     judges = sorted({each.judge for each in first.values()})
     if not judges:
         raise InvalidInput(
@@ -119,12 +138,27 @@ def draw(judged: Iterable[JudgedAnswer], count: int, seed: int) -> Draw:
             f"these are judgements of {len(judges)} judges ({names}); give those of one, or draw for "
             "each apart"
         )
-    order = sorted(first, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())
+    tickets = ((each, number) for each in first for number in range(times[each]))
+    drawn = heapq.nsmallest(count, tickets, key=lambda ticket: _place(seed, *ticket))
     chosen = [
-        DrawnAnswer(**dict(first[each]), drawn_as=each, models=list(dict.fromkeys(models[each])))
-        for each in order[:count]
+        DrawnAnswer.model_validate(
+            {
+                **dict(first[each]),
+                "drawn_as": each,
+                "models": list(dict.fromkeys(models[each])),
+                "times": number,
+            }
+        )
+        for each, number in Counter(each for each, _ in drawn).items()
     ]
-    return Draw(tuple(chosen), len(first))
+    return Draw(tuple(chosen), times.total())
+
+
+def _place(seed: int, identity: str, number: int) -> bytes:
+    """Returns the sort key that decides the order of judgements in a draw. ``number``: distinguishes the
+    judgements of one answer."""
+    more = f" {number}" if number else ""
+    return hashlib.sha256(f"{seed} {identity}{more}".encode()).digest()
 
 
 def _label(judged: JudgedAnswer) -> str:
@@ -134,8 +168,9 @@ def _label(judged: JudgedAnswer) -> str:
 
 
 def write_draw(drawn: Draw, out: Path) -> None:
-    """Writes the drawn answers to two files in ``out``: one without verdicts, for a person, and one
-    with verdicts. Raises InvalidInput if existing labels would be overwritten."""
+    """Writes two files with the drawn answers to the folder ``out``: one without verdicts, for a person,
+    and one with verdicts. Raises InvalidInput if the first file already has labels, which would be
+    lost."""
     target = out / TO_LABEL
     if any(label is not None for label in _labels_in(target)):
         raise InvalidInput(
@@ -159,8 +194,8 @@ def write_draw(drawn: Draw, out: Path) -> None:
 
 
 def _labels_in(path: Path) -> Iterator[object]:
-    """Yields the labels in a file. For a file or line that cannot be read, yields a text, so that the
-    file counts as labelled and is not overwritten."""
+    """Yields the labels in a file; None for an answer without a label. For a file or line that cannot be
+    read, yields a text instead of a label. The file then counts as labelled, so it is not overwritten."""
     try:
         lines = path.read_text(encoding="utf-8-sig").split("\n")
     except FileNotFoundError:
@@ -176,23 +211,24 @@ def _labels_in(path: Path) -> Iterator[object]:
 
 
 def judged_answers_in(paths: Iterable[Path]) -> list[JudgedAnswer]:
-    """Returns the judgements in these files, or in these folders of experiments. Raises InvalidInput
-    if a file cannot be read."""
+    """Returns the judgements in these files. A path may also be the folder of an experiment that contains
+    the file ``judgements.jsonl``. Raises InvalidInput if a file cannot be read."""
     expected = f"give the {JUDGEMENTS} of an experiment with a judge, or its folder"
     files = [path / JUDGEMENTS if path.is_dir() else path for path in paths]
     return [each for file in files for each in _read(file, JudgedAnswer, expected)]
 
 
 def drawn_in(folder: Path) -> list[DrawnAnswer]:
-    """Returns the drawn answers that ``write_draw`` wrote. Raises InvalidInput if the file cannot be
-    read."""
+    """Returns the drawn answers that ``write_draw`` wrote to this folder. Raises InvalidInput if the file
+    cannot be read."""
     expected = f"give the folder as --out that the labels were drawn to, in which {DRAWN} is"
     return _read(folder / DRAWN, DrawnAnswer, expected)
 
 
 def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> JudgeCheck:
-    """Returns the comparison of the judge's verdicts with the labels. The judge is not called. Raises
-    InvalidInput for labels of answers that were not drawn."""
+    """Returns the comparison of the judge's verdicts in ``drawn`` with a person's labels. An answer that
+    was drawn several times counts that many times. The judge is not called. Raises InvalidInput for
+    labels of answers that were not drawn, or that were changed."""
     known = {each.drawn_as: each for each in drawn}
     for case in labelled:
         if case.id not in known:
@@ -207,7 +243,15 @@ def check(drawn: Sequence[DrawnAnswer], labelled: Sequence[LabelledCase]) -> Jud
                 f"{case.id!r} was changed: its question, truth or answer is not what was drawn and "
                 "judged; change nothing but the labels"
             )
-    return check_judge(labelled, predicate_of=lambda case: _Recorded.of(known[case.id]))
+    repeated = {
+        f"{case.id} {number}" if number else case.id: replace(
+            case, id=f"{case.id} {number}" if number else case.id
+        )
+        for case in labelled
+        for number in range(known[case.id].times)
+    }
+    recorded = {name: _Recorded.of(known[name.split(" ")[0]]) for name in repeated}
+    return check_judge(list(repeated.values()), predicate_of=lambda case: recorded[case.id])
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,34 +269,10 @@ class _Recorded:
         return self.judgement
 
     def memo_key(self, _: Case) -> None:
-        """Returns None, because the judgement is already known and need not be cached."""
+        """Returns None: the judgement is known, so caching it would save nothing."""
 
     def __str__(self) -> str:
         return f"the answer is consistent with its truth, said {self.judge}"
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A ``Figure`` is one row of ``judge.csv``: the share ``count`` / ``of`` with its 95 % interval.
-    ``value``, ``low`` and ``high`` are None if the share is undefined."""
-
-    figure: str
-    value: float | None
-    low: float | None
-    high: float | None
-    count: int
-    of: int
-
-
-def figures(checked: JudgeCheck) -> Iterator[Figure]:
-    """Yields precision, recall and false positive rate."""
-    shares: Mapping[str, Share] = {
-        "precision": checked.precision,
-        "recall": checked.recall,
-        "false_positive_rate": checked.false_positive_rate,
-    }
-    for name, share in shares.items():
-        yield Figure(name, share.value, share.low, share.high, share.count, share.of)
 
 
 def _read(file: Path, shape: type[_Shape], expected: str) -> list[_Shape]:

@@ -1,8 +1,10 @@
-"""This module defines the measures of a model: on its replies, and on the rules that labels imply.
+"""This module defines the measures of a model: of its replies, and of the rules that labels imply.
 
-An expected rule retains all necessary sources, or omits at least one of them. All such rules are counted,
-not only the minimal ones. A retention rule holds if the answers from all subsets to which it applies
-agree with the truth. An omission rule holds if none of these answers does.
+Labels say which sources are necessary for the right answer. They imply ("expect") a retention rule for
+every set that has all necessary sources, and an omission rule for every set that has at least one of
+them, minimal or not. A retention rule holds if all answers to which it applies (those from subsets with
+all its sources) agree with the truth. An omission rule holds if no answer to which it applies (those from
+subsets with none of its sources) agrees with the truth.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,11 +18,12 @@ from ..verdicts import Verdict
 from .replies import LabelledReply, ReplyKind, TruthIn
 from .scoring import expected
 
-RULES, WITH, WITHOUT, NOTHING, FORM = GROUPS = (
+RULES, WITH, WITHOUT, NOTHING, SHOWN, FORM = GROUPS = (
     "expected rules",
     "replies with all necessary sources",
     "replies without one of them",
     "replies to no sources",
+    "answers against the sources shown",
     "deviations from the instructions",
 )
 LIMITS = """\
@@ -30,14 +33,14 @@ not what the model has read. What is right by chance, as every other yes or no i
 that the question names, looks like knowledge. A model that is never right makes every omission rule hold.
 A longer form of the right name counts as more than the answer, and wordiness is noticed only where the
 truth is in it. One sample stands for each subset."""
-"""The text in reports that explains the limits of the measures."""
+"""This text explains in reports what the measures cannot show."""
 _FROM_PART = "are right, with the truth's words in a necessary source that was shown"
 _FROM_DISTRACTOR = "are right, with these words in no such source but in a distractor: a shortcut"
 _FROM_NOWHERE = "are right, with these words in no source shown: knowledge, or luck"
 _REWORDED = "say so in other words, or in more"
 _DEVIATES = "are any of these, or abstains-with, or answers-without or to-nothing"
 CountedByMeasure = Mapping[str, tuple[int, int]]
-"""The counts of one question. For each measure, they are a pair (count, of), whose share is count /
+"""The counts of one question: for each measure a pair (count, of), which stands for the share count /
 of."""
 
 
@@ -47,8 +50,9 @@ _Test = Callable[[LabelledReply], bool]
 class Measure(NamedTuple):
     """A ``Measure`` is the share of replies with a certain property.
 
-    ``of``: selects the replies among which is counted; ``among`` describes these. ``counts``: selects the
-    replies with the property; ``means`` describes it.
+    ``of``: selects the replies of which the share is taken; ``among`` describes these. ``counts``:
+    selects the replies with the property; ``means`` describes it. ``group``: the group of measures to
+    which it belongs in reports.
     """
 
     group: str
@@ -63,12 +67,25 @@ def _is(*kinds: ReplyKind, truth_in: TruthIn | None = None) -> _Test:
     return lambda reply: reply.kind in kinds and truth_in in {None, reply.truth_in}
 
 
+_NOT_THERE = "stand word for word in no source shown, as the paper counts hallucinations"
 _any, _answers = _is(*ReplyKind), _is(ReplyKind.RIGHT, ReplyKind.UNSETTLED, ReplyKind.WRONG)
 _OF: Mapping[str, _Test] = {
     WITH: lambda reply: reply.has_all,
     WITHOUT: lambda reply: bool(reply.kept) and not reply.has_all,
     NOTHING: lambda reply: not reply.kept,
 }
+
+
+def _answered(reply: LabelledReply) -> bool:
+    """Returns True iff the reply is an answer from at least one source, and not "yes" or "no". These are
+    left out, because no source contains them as an answer."""
+    return bool(reply.kept) and _answers(reply) and not reply.is_yes_or_no
+
+
+def _invented(reply: LabelledReply) -> bool:
+    return reply.not_in_sources and reply.kind is ReplyKind.WRONG
+
+
 _COUNTED: Sequence[tuple[str, str, str, _Test]] = (
     (WITH, "right-with", "are right", _is(ReplyKind.RIGHT)),
     (WITH, "abstains-with", "are N/A when there was an answer to give", _is(ReplyKind.ABSTAINS)),
@@ -84,13 +101,22 @@ _COUNTED: Sequence[tuple[str, str, str, _Test]] = (
         _is(ReplyKind.RIGHT, truth_in=TruthIn.DISTRACTOR),
     ),
     (WITHOUT, "right-from-nowhere", _FROM_NOWHERE, _is(ReplyKind.RIGHT, truth_in=TruthIn.NOWHERE)),
-    (WITHOUT, "wrong-without", "are wrong: hallucinated", _is(ReplyKind.WRONG)),
+    (WITHOUT, "wrong-without", "are wrong", _is(ReplyKind.WRONG)),
     (WITHOUT, "unsettled-without", "are an answer, and neither", _is(ReplyKind.UNSETTLED)),
     (NOTHING, "answers-to-nothing", "are an answer", _answers),
     (NOTHING, "right-to-nothing", "are right: knowledge, or luck", _is(ReplyKind.RIGHT)),
 )
 OF_REPLIES: tuple[Measure, ...] = (
     *(Measure(group, name, means, _OF[group], counts) for group, name, means, counts in _COUNTED),
+    Measure(SHOWN, "not-in-sources", _NOT_THERE, _answered, attrgetter("not_in_sources"), "answers"),
+    Measure(
+        SHOWN,
+        "wrong-not-in-sources",
+        f"are wrong, and {_NOT_THERE}",
+        _answered,
+        _invented,
+        "answers",
+    ),
     Measure(FORM, "says-more", "are more than it", _answers, attrgetter("says_more"), "answers"),
     Measure(FORM, "cut-off", "end at the token limit", _any, attrgetter("cut_off")),
     Measure(FORM, "reworded", _REWORDED, _is(ReplyKind.ABSTAINS), attrgetter("reworded"), "N/A"),
@@ -104,19 +130,19 @@ _OF_RULES = {
     "all-rules-hold": ("questions", "have all of both hold"),
 }
 MEANINGS = {**_OF_RULES, **{each.name: (each.among, each.means) for each in OF_REPLIES}}
-"""For each measure: the words for the replies among which is counted, and for the replies that are
-counted."""
+"""For each measure, two texts: the first describes the replies or rules of which the share is taken, the
+second those that are counted."""
 NAMES = {**dict.fromkeys(_OF_RULES, RULES), **{each.name: each.group for each in OF_REPLIES}}
 """For each measure, the name of its group."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldVerdicts:
-    """A ``HeldVerdicts`` counts the rules of one kind for one question.
+    """A ``HeldVerdicts`` counts the rules of one kind (retention or omission) for one question.
 
-    ``expected``: all rules that labels imply. ``hold``: the rules that hold. ``undecided``: the rules
-    that cannot be decided, because a subset has no verdict. ``unasked``: the rules of which no subset was
-    replayed.
+    ``expected``: all rules that labels imply. ``hold``: the ones that hold. ``undecided``: rules that
+    cannot be decided, because some subset to which they apply has no verdict. ``unasked``: rules for
+    which no applicable subset was replayed.
     """
 
     expected: int
@@ -133,10 +159,11 @@ class HeldVerdicts:
 def held(
     kind: RuleKind, lattice: Lattice, necessary: Mask, verdicts: Mapping[Mask, Verdict]
 ) -> HeldVerdicts:
-    """Returns the counts of the rules that labels imply, by the replayed subsets.
+    """Returns how many of the rules that labels imply hold on the replayed subsets.
 
-    ``verdicts``: for each replayed subset, whether the answer agrees with the truth. If only some subsets
-    were replayed, rules may seem to hold that do not hold.
+    ``necessary``: the necessary sources. ``verdicts``: for each replayed subset, whether the answer
+    agrees with the truth. If only some subsets were replayed, a rule that breaks on one of the others
+    counts as holding.
     """
     rules = expected(kind, lattice, necessary)
     wanted = Verdict.HOLDS if kind is RuleKind.RETENTION else Verdict.BREAKS
@@ -144,7 +171,7 @@ def held(
     for rule in rules:
         target = rule if kind is RuleKind.RETENTION else 0
         seen = {verdict for mask, verdict in verdicts.items() if mask & rule == target}
-        # One subset that breaks a rule decides it, even if other subsets have no verdict.
+        # One subset that breaks a rule is enough to decide it, even if other subsets have no verdict.
         open_ = "undecided" if seen else "unasked"
         outcomes.append("broken" if ~wanted in seen else "hold" if seen == {wanted} else open_)
     counts = (outcomes.count(each) for each in ("hold", "undecided", "unasked"))
@@ -154,7 +181,8 @@ def held(
 def counted_by_measure(
     replies: Sequence[LabelledReply], retention: HeldVerdicts, omission: HeldVerdicts
 ) -> CountedByMeasure:
-    """Returns the counts of all measures for one question."""
+    """Returns the counts of one question for each measure: a pair (count, of). ``retention``,
+    ``omission``: how many of the rules that the question's labels imply were seen to hold."""
     both = HeldVerdicts(*map(sum, zip(astuple(retention), astuple(omission), strict=True)))
     counts = {
         "retention-rules-hold": (retention.hold, retention.decided),
@@ -170,9 +198,9 @@ def counted_by_measure(
 
 
 def _all_hold(rules: HeldVerdicts) -> tuple[int, int]:
-    """Returns (1, 1) if all rules hold, (0, 1) if at least one breaks, and (0, 0) if this is
-    undecided. Rules that were not replayed are ignored. Otherwise only questions with a broken rule
-    would be counted."""
+    """Returns (1, 1) if all replayed rules hold, (0, 1) if at least one breaks, and (0, 0), which is not
+    counted, if this is undecided. Rules of which no subset was replayed are ignored; otherwise only
+    questions with a broken rule would be decided."""
     if rules.hold < rules.decided:
         return 0, 1
     return (0, 0) if rules.undecided or not rules.hold else (1, 1)

@@ -1,11 +1,11 @@
-"""This module makes the models that experiments examine: the offline reader, or a model at an
-endpoint."""
+"""This module makes the models that experiments examine: the offline reader, or a model at an endpoint
+(the URL of a service)."""
 
-import hashlib
 import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from math import isfinite
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,15 +14,18 @@ from pydantic import SecretStr
 
 from ..errors import InvalidInput, MissingExtra
 from ..predicates import Judge
+from ..predicates.judge import judge_name_of
 from ..probing.replaying import Replay
 from ..sources import Source
-from ..testing.prompts import qa_prompt
 from ..testing.reader import NO_ANSWER, read_answer
 from ..verdicts import Answer
 from ..version import __version__
+from .list_judge import ListJudge
+from .prompts import OWN_JUDGE, OWN_PROMPT, JudgePrompt, PromptTemplate
+from .reasoning import UNSENT, least_effort
 
 USUAL_KEY = "OPENAI_API_KEY"
-"""The environment variable that holds the API key, unless the user names another one."""
+"""The environment variable with the API key, unless the user names a different one."""
 
 MODEL_SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens=N][,effort=WORD]"
 
@@ -31,11 +34,13 @@ MODEL_SYNTAX = "NAME[,as=LABEL][,url=URL][,key=VARIABLE][,temperature=T][,tokens
 class Examined:
     """An ``Examined`` is a model that an experiment examines.
 
-    ``replay``: the replay for ``Explainer``. Its answers have the finish reason and the tokens if the
-    model reports them. ``namespace``: a name, for a ``Store``, of everything that determines an answer
-    besides the question and the sources. ``pace``: the maximum number of calls that are useful at the
-    same time; None if the endpoint decides. ``temperature``: the model's temperature; None if it has
-    none. Experiments do not call the model without sources, because the answer is then ``NO_ANSWER``.
+    ``replay``: calls the model, as ``Explainer`` demands it. Its answers have the finish reason and the
+    tokens if the model reports them. ``namespace``: the name under which a ``Store`` keeps its answers;
+    it names everything that determines an answer besides the question and the sources. ``pace``: the
+    largest useful number of calls at the same time; None if the endpoint decides. ``temperature``: the
+    model's temperature; None if it has none. Experiments do not call the model without sources, because
+    the answer is then ``NO_ANSWER``. ``prompt``: the name of the prompt that the model is sent; empty if
+    it is sent none.
     """
 
     name: str
@@ -43,11 +48,14 @@ class Examined:
     replay: Replay
     pace: int | None = None
     temperature: float | None = None
+    prompt: str = ""
 
 
 def offline_reader() -> Examined:
-    """Returns the package's extractive reader. It costs nothing, is deterministic, and is often wrong."""
-    # All its calls use one processor. Concurrent calls would only take longer, so ``pace`` is 1.
+    """Returns the package's reader, which takes its answers from the passages. It costs nothing, always
+    gives the same answer, and is often wrong."""
+    # All its calls use one processor, so calls at the same time would not be faster. ``pace`` is
+    # therefore 1.
     return Examined("offline-reader", f"experiments: offline reader {__version__}", _reading, pace=1)
 
 
@@ -57,13 +65,15 @@ def _reading(question: str, sources: Sequence[Source]) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An ``Endpoint`` is a model at an OpenAI-compatible endpoint, called by ``ChatOpenAI``.
+    """An ``Endpoint`` is a model at an OpenAI-compatible endpoint (the URL of a service), called by
+    ``ChatOpenAI``.
 
-    ``key``: the environment variable that holds its API key. ``temperature``, ``max_tokens`` (of an
-    answer): by default as in the paper. ``reasoning_effort``: sent only if given, because other models
-    reject it; the lowest value is "none", "minimal" or "low", depending on the model. A field that is
-    None is not sent. An answer that was cut off at ``max_tokens`` counts as an answer. ``label``: the
-    name in tables; by default ``name``. Raises InvalidInput for values that no endpoint accepts.
+    ``key``: the name of the environment variable with its API key. ``temperature``: by default as in the
+    paper. ``max_tokens``: the maximum number of tokens of an answer, by default as in the paper; a longer
+    answer is cut off, and counts as an answer. ``reasoning_effort``: by default the least effort for
+    models of which it is known (see ``least_effort``), as in the paper; "unsent" sends none. A field that
+    is None is not sent. ``label``: the name in tables; by default ``name``. ``prompt``: the prompt for
+    answers. Raises InvalidInput for values that no endpoint accepts.
     """
 
     name: str
@@ -73,6 +83,7 @@ class Endpoint:
     max_tokens: int | None = 100
     reasoning_effort: str | None = None
     label: str | None = None
+    prompt: PromptTemplate = OWN_PROMPT
 
     def __post_init__(self) -> None:
         if not self.name.strip():
@@ -85,9 +96,9 @@ class Endpoint:
 
     @classmethod
     def of(cls, written: str, usual: "Endpoint | None" = None) -> "Endpoint":
-        """Returns the endpoint that a user wrote on the command line, in the form of ``MODEL_SYNTAX``.
-        ``usual``: has the values of the options that the user did not write. Raises InvalidInput for a
-        text of another form."""
+        """Returns the endpoint that a user described on the command line, as ``MODEL_SYNTAX`` says.
+        ``usual``: has the values of all options that the user left out. Raises InvalidInput for any other
+        text."""
         name, *options = written.split(",")
         given = dict[str, Any]()
         for option in options:
@@ -107,34 +118,53 @@ class Endpoint:
         return replace(usual or cls("unnamed"), name=name.strip(), **given)
 
     def examined(self) -> Examined:
-        """Returns the endpoint as a model to examine. Raises MissingExtra if a package is not
-        installed, and InvalidInput if there is no API key."""
+        """Returns the endpoint as a model to examine. Raises MissingExtra if a package is not installed,
+        and InvalidInput if the environment variable has no API key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import chat_replay  # cannot fail, because _chat_model succeeded
+        from langchain_rag_rule_explainer import chat_replay  # cannot fail: _chat_model has imported it
 
-        replay = chat_replay(model, allow_length=True)
+        replay = chat_replay(model, allow_length=True, prompt=self.prompt)
         name = self.label or self.name
-        return Examined(name, self.namespace, replay, temperature=self.temperature)
+        return Examined(
+            name, self.namespace, replay, temperature=self.temperature, prompt=self.prompt.name
+        )
 
-    def judge(self) -> Judge:
-        """Returns the endpoint as a judge. Raises MissingExtra if a package is not installed, and
-        InvalidInput if there is no API key."""
+    def judge(self, prompt: JudgePrompt = OWN_JUDGE) -> Judge:
+        """Returns the endpoint as a judge. ``prompt``: the prompt that the judge is sent. With any prompt
+        other than the package's own, the judge replies with a list of booleans. Raises MissingExtra if a
+        package is not installed, and InvalidInput if the environment variable has no API key."""
         model = self._chat_model()
-        from langchain_rag_rule_explainer import judge_of  # cannot fail, because _chat_model succeeded
+        from langchain_rag_rule_explainer import (  # cannot fail: _chat_model has imported it
+            chat_replay,
+            judge_of,
+        )
 
-        return judge_of(model)
+        if prompt.text is None:
+            return judge_of(model)
+        # The judge passes its whole prompt as the question, and the replay sends the question unchanged.
+        ask = chat_replay(model, allow_length=True, prompt=lambda whole, _: whole)
+        name = judge_name_of(model, self.name, f"prompt {prompt.digest}", f"tokens {self.max_tokens}")
+        return ListJudge(ask, prompt, name, self.name)
 
     @property
     def namespace(self) -> str:
-        """Returns a name of everything that determines an answer besides the question and the sources.
-        It never contains a key."""
+        """Returns the name under which a store keeps this model's answers. It contains everything that
+        determines an answer besides the question and the sources, but never a key."""
         settings = {
             "temperature": self.temperature,
             "max_tokens": self.max_tokens,
-            "reasoning_effort": self.reasoning_effort,
+            "reasoning_effort": self.effort,
         }
         parts = [f"{name} {value}" for name, value in settings.items() if value is not None]
-        return ", ".join([f"experiments: {self.name}", *self._place(), *parts, f"prompt {_PROMPT}"])
+        return ", ".join(
+            [f"experiments: {self.name}", *self._place(), *parts, f"prompt {self.prompt.digest}"]
+        )
+
+    @property
+    def effort(self) -> str | None:
+        """Returns the reasoning effort that is sent; None if none is sent."""
+        given = self.reasoning_effort
+        return least_effort(self.name) if given is None else None if given == UNSENT else given
 
     def _place(self) -> list[str]:
         if self.base_url is None:
@@ -161,15 +191,30 @@ class Endpoint:
             api_key=SecretStr(key),
             temperature=self.temperature,
             max_completion_tokens=self.max_tokens,
-            reasoning_effort=self.reasoning_effort,
-            # The client must not retry, because the replayer makes and counts the retries.
+            reasoning_effort=self.effort,
+            # The client must not retry by itself, because the replayer retries calls and counts the
+            # retries.
             max_retries=0,
         )
 
 
+def shuffled(model: Examined, seed: int) -> Examined:
+    """Returns a model that shows the sources to ``model`` in a random order, which depends only on
+    ``seed`` and the question. Without this, necessary sources come first in the prompt, as in the paper.
+    """
+
+    def replay(question: str, sources: Sequence[Source]) -> Any:
+        def place(source: Source) -> bytes:
+            return sha256(f"{seed} {question} {source.id}".encode("utf-8", "surrogatepass")).digest()
+
+        return model.replay(question, sorted(sources, key=place))
+
+    return replace(model, replay=replay, namespace=f"{model.namespace}, shuffled by {seed}")
+
+
 def check_distinct(models: Sequence[Examined]) -> None:
-    """Raises InvalidInput for two models with the same name and temperature. Their rows could not be
-    distinguished."""
+    """Raises InvalidInput if two models have the same name and temperature, because their rows could not
+    be told apart."""
     seen = set[tuple[str, float | None]]()
     for model in models:
         if (model.name, model.temperature) in seen:
@@ -181,14 +226,15 @@ def check_distinct(models: Sequence[Examined]) -> None:
 
 
 def _masked(written: str) -> str:
-    """Returns the description of a model on the command line, with the value of ``key`` masked: users
-    may write the key itself there."""
+    """Returns the user's text about a model on the command line, with the value of ``key`` masked,
+    because some users write the key itself there."""
     return re.sub(r"(key\s*=)[^,]+", r"\1***", written, flags=re.IGNORECASE)
 
 
 def unset(variable: str) -> str:
-    """Returns a sentence that says that the environment variable of a key is not set. A name that the
-    user gave is not shown, because it may be the key itself."""
+    """Returns a clause that says that the environment variable for the key is not set. It shows the
+    variable's name only if it is the usual one, because a user may have given the key itself as the
+    name."""
     if variable == USUAL_KEY:
         return f"{variable} is not set"
     return (
@@ -197,12 +243,6 @@ def unset(variable: str) -> str:
     )
 
 
-def _digest_of_prompt() -> str:
-    content = qa_prompt("a question", ("a source", "another source"))
-    return hashlib.sha256(content.encode()).hexdigest()[:12]
-
-
-_PROMPT = _digest_of_prompt()
 _OPTIONS: dict[str, tuple[str, Any]] = {
     "as": ("label", str),
     "url": ("base_url", str),
@@ -220,5 +260,6 @@ __all__ = [
     "Examined",
     "check_distinct",
     "offline_reader",
+    "shuffled",
     "unset",
 ]

@@ -1,4 +1,4 @@
-"""This module defines the results of an experiment: its tables, its failures and its costs."""
+"""This module defines what the results of all experiments have in common: tables, failures and costs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -12,15 +12,15 @@ FAILURES = "failures.csv"
 
 
 def written_to(file: str, shape: type | tuple[str, ...] = ()) -> Any:
-    """Returns a dataclass field for a list of rows that is written to ``file``. ``shape``: the columns
-    of a ``.csv`` file, or the keys of a ``.jsonl`` file; empty for all keys."""
+    """Returns a dataclass field for a list of rows that ``ExperimentOutcome.write`` writes to ``file``.
+    ``shape``: the columns of a ``.csv`` file, or the keys of a ``.jsonl`` file; empty for all keys."""
     return field(default_factory=list[Any], metadata={"file": file, "shape": shape})
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A ``Failure`` is a job that is in no figure. ``reason``: why it failed. The other fields
-    identify the job."""
+    """A ``Failure`` is a job of an experiment, such as a question, that failed and is not counted in the
+    results. ``reason``: the reason of the failure. The other fields identify the job."""
 
     reason: str
     question_id: str = ""
@@ -42,10 +42,11 @@ class Failure:
 class ExperimentOutcome:
     """An ``ExperimentOutcome`` holds the results that all experiments have.
 
-    ``done``: the number of jobs done. ``calls``: the calls of the models in this run, including retries.
-    ``stored``: the number of answers from the store. ``judged``: the judgements that a judge made,
-    because near-exact match could not decide. ``interrupted``: True if Ctrl-C ended the run, so that the
-    results are incomplete.
+    ``failures``: the jobs that failed. ``done``: the number of jobs done. ``calls``: the model calls of
+    this run of the experiment, including retries. ``stored``: the number of answers that came from the
+    store instead. ``judged``: the judge's judgements, for answers that near-exact match could not settle.
+    ``judge_requests``: the number of requests to the judge. ``interrupted``: True if Ctrl-C ended the
+    experiment, so that the results are incomplete.
     """
 
     failures: list[Failure] = field(default_factory=list[Failure])
@@ -57,15 +58,15 @@ class ExperimentOutcome:
     interrupted: bool = False
 
     def charge(self, calls: int, stored: int, judge_requests: int = 0) -> None:
-        """Adds the costs of one job."""
+        """Adds the costs of one job to the totals."""
         self.calls += calls
         self.stored += stored
         self.judge_requests += judge_requests
 
     def write(self, out: Path, *, judged: bool = False) -> list[str]:
-        """Writes every table. Returns the names of the written tables without that of the failures.
-        ``judged``: True if the judgements are written too. Raises InvalidInput if a file cannot be
-        written."""
+        """Writes every table to the folder ``out``. Returns the names of the files, except that of the
+        failures. ``judged``: True to write the judge's judgements too. Raises InvalidInput if a file
+        cannot be written."""
         files = list(self._files())
         for name, shape, rows in files:
             if name.endswith(".csv"):

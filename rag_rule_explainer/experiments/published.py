@@ -1,9 +1,9 @@
-"""This module reads examples from HotpotQA's JSON, and from JSONL with labelled sources. The files are
-untrusted.
+"""This module reads examples (questions with labelled sources) from HotpotQA's JSON, or from JSONL. The
+files are untrusted.
 
 HotpotQA publishes one list of ``{_id, question, answer, supporting_facts: [[title, sentence]], context:
-[[title, [sentences]]], type, level}``; 2WikiMultiHopQA does the same. The JSONL has lines of ``{id,
-question, answer, sources: [{title, text, necessary}], type, level}``, for any data set.
+[[title, [sentences]]], type, level}``, and so does 2WikiMultiHopQA. For any other data set, write JSONL
+with lines of ``{id, question, answer, sources: [{title, text, necessary}], type, level}``.
 """
 
 import json
@@ -63,8 +63,8 @@ class _Line(_Named):
 
 def examples_in(path: Path) -> Iterator[Example]:
     """Yields the examples in a file one by one, so that a large file is never completely in memory.
-    Raises InvalidInput if there is no such file, for a malformed record, a repeated id, or a file
-    without records."""
+    Raises InvalidInput if there is no such file, for a malformed record, for an id that an earlier record
+    has, and for a file without records."""
     places = dict[str, int]()
     for place, record in enumerate(_records(path), start=1):
         where = f"{path}, record {place}"
@@ -82,8 +82,8 @@ def examples_in(path: Path) -> Iterator[Example]:
 
 @contextmanager
 def readable(path: Path, expected: str) -> Generator[TextIO, None, None]:
-    """Yields the open file. Raises InvalidInput if it cannot be read. ``expected``: a sentence for the
-    error message that says which file to give."""
+    """Yields the file, open for reading. Raises InvalidInput if it cannot be read. ``expected``: a
+    sentence for the error message, which says which file to give."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             yield file
@@ -138,8 +138,8 @@ def _listed(file: TextIO, path: Path) -> Iterator[object]:
             read = file.read(more)
             if not read:
                 raise _no_json(path, place + 1, error) from error
-            # The amount that is read doubles each time, so the time to read an entry is linear in its
-            # length.
+            # Each time that the entry is incomplete, twice as much is read. So the total time is linear
+            # in the length of the entry.
             buffer, at, more = buffer[at:] + read, 0, 2 * more
             continue
         place, more = place + 1, _CHUNK
@@ -151,14 +151,13 @@ def _check_end(rest: str, file: TextIO, path: Path) -> None:
         rest = file.read(_CHUNK)
         if not rest:
             return
-    # Content after the list, such as a second list, would be ignored without a message. So it is an
-    # error.
+    # Without this error, content after the list, such as a second list, would be ignored silently.
     raise InvalidInput(f"{path} goes on after its list; give one list, or JSONL")
 
 
 def _past(text: str, at: int, *, comma: bool) -> int:
-    """Returns the position after white space. ``comma``: True if one comma in the white space is
-    skipped too."""
+    """Returns the position of the first character at or after ``at`` that is not white space. ``comma``:
+    True to skip one comma too."""
     while text[at : at + 1].isspace() or (comma and text.startswith(",", at)):
         comma = comma and text[at] != ","
         at += 1
@@ -206,7 +205,8 @@ def _example(identity: str, named: _Named, texts: list[tuple[str, str, bool]], h
 
 
 def _joined(sentences: list[str]) -> str:
-    """Returns the joined sentences. A space is put between two sentences if none is there."""
+    """Returns the sentences as one text. A space is put between two sentences unless there is white space
+    already."""
     text = ""
     for sentence in sentences:
         parted = not text or text[-1:].isspace() or sentence[:1].isspace() or not sentence

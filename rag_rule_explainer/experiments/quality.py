@@ -1,7 +1,8 @@
-"""This module measures how well a model answers the questions. Without this, the rules of its answers
-cannot be interpreted.
+"""This module measures how well a model answers the questions of a data set. If it answers most of them
+wrongly, rules about its answers mean little.
 
-Each question is answered three times: from all sources, from the necessary sources, and from the others.
+Each question is answered three times: from all sources, from the necessary sources only, and from the
+other sources only.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,14 +25,15 @@ from .subsets import SubsetAsking, judgement_in, verified
 
 
 class ShownSources(str, Enum):
-    """This enum says which of a question's sources a model is shown. They are in the published order."""
+    """A ``ShownSources`` says which of a question's sources the model is shown. They are always in the
+    published order."""
 
     ALL = "all sources"
     NECESSARY = "necessary only"
     OTHERS = "without necessary"
 
     def of(self, example: Example) -> tuple[Source, ...]:
-        """Returns the sources of one question that are shown."""
+        """Returns the sources of one question that the model is shown."""
         if self is ShownSources.ALL:
             return example.sources
         wanted = self is ShownSources.NECESSARY
@@ -40,8 +42,9 @@ class ShownSources(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class GivenReply:
-    """A ``GivenReply`` is one answer of the model. ``answer``: None if it failed; ``failure`` then
-    gives the reason. ``exact``: True if the answer equals the truth by near-exact match."""
+    """A ``GivenReply`` is one answer of the model to one question. ``shown``: the sources that the model
+    was shown. ``answer``: None if there is none; ``failure`` then says why. ``exact``: True if the answer
+    equals the truth by near-exact match."""
 
     example: Example
     shown: ShownSources
@@ -70,10 +73,11 @@ class GivenReply:
 
 @dataclass(frozen=True, slots=True)
 class QualityRow:
-    """A ``QualityRow`` counts a model's answers for one choice of sources.
+    """A ``QualityRow`` counts a model's answers to all questions from one choice of sources.
 
-    ``questions``: the sum of ``exact``, ``declined``, ``other`` and ``failed``. ``exact_share``: the
-    share of exact answers among the questions that were answered, with its 95 % interval.
+    ``questions``: the number of questions, which is the sum of ``exact`` (right by near-exact match),
+    ``declined`` (N/A), ``other`` and ``failed`` (no answer). ``exact_share``: the share of exact answers
+    among the answered questions, with its 95 % interval.
     """
 
     data: str
@@ -100,10 +104,12 @@ def measure_quality(
     settings: Settings,
     progress: ProgressCallback | None = None,
 ) -> list[GivenReply] | None:
-    """Returns every answer, question by question; None after Ctrl-C.
+    """Returns every answer, question by question; None after Ctrl-C. ``progress``: called after each
+    answer.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are
-    used. Raises StoreFailed, and BaselineFailed after ``limits.failures`` failures in a row.
+    Of the ``settings``, only ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the
+    ``store`` are used. Raises StoreFailed, and BaselineFailed after ``limits.failures`` failures in a
+    row.
     """
     asking = SubsetAsking(model, replace(settings, miner="exact"), Limiter(settings.concurrency))
     silence = Silence(model, settings.limits.failures, "the last {count} answers of {model} all failed")
@@ -137,7 +143,7 @@ async def _given(asking: SubsetAsking, example: Example, shown: ShownSources) ->
 
 
 def quality_rows(data: str, model: Examined, given: Sequence[GivenReply]) -> Iterator[QualityRow]:
-    """Yields one row for each choice of sources."""
+    """Yields one row for each choice of sources. ``data``: the name of the data set."""
     for shown in ShownSources:
         own = [each for each in given if each.shown is shown]
         exact = sum(each.exact for each in own)

@@ -1,4 +1,5 @@
-"""This module computes shares with confidence intervals over questions."""
+"""This module computes shares, such as the share of rules that hold, over many questions. Each share gets
+a confidence interval which takes into account that counts within a question depend on each other."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,15 +8,16 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""With fewer questions than this, an estimate of the variance is not reliable."""
+"""If fewer questions than this differ from all others (as when nearly all have the share 1), an estimate
+of the variance is not reliable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A ``Rate`` is a share with its 95 % interval over questions.
+    """A ``Rate`` is a share over several questions, with its 95 % interval (``low`` to ``high``).
 
-    It is the share ``count`` / ``of``, based on ``questions`` questions. ``value``, ``low`` and ``high``
-    are None if ``of`` is 0.
+    For a share of all counts, ``value`` is ``count`` / ``of``. ``questions``: the number of questions on
+    which it is based. ``value``, ``low`` and ``high`` are None if it is undefined.
     """
 
     value: float | None = None
@@ -27,15 +29,14 @@ class Rate:
 
 
 def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
-    """Returns the share of all counts. ``counted``: for each question, a pair (count, of). Questions with
-    ``of`` = 0 are left out.
+    """Returns the share of all counts, of all questions together. ``counted``: for each question, a pair
+    (count, of). Questions with ``of`` = 0 are left out.
 
-    The 95 % interval is over questions, which were drawn independently. Counts within a question are not
-    independent. If every question counts once, it is Wilson's interval. Otherwise it is Wilson's interval
-    for the effective number of independent cases (Kish; linearised variance of the ratio). This number is
-    at most the number of counts. If fewer than 5 questions differ from the others, the variance is
-    uncertain. The number is then at most the number of questions, which makes the interval too wide
-    rather than too narrow.
+    The questions were drawn independently, but counts within a question depend on each other. If every
+    question counts once, the 95 % interval is Wilson's. Otherwise it is Wilson's for the effective number
+    of independent cases (Kish; linearised variance of the ratio), which is at most the sum of ``of``. If
+    fewer than 5 questions differ from all others, the variance is uncertain. The effective number is then
+    at most the number of questions, so that the interval is too wide rather than too narrow.
     """
     pairs = [(count, of) for count, of in counted if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -43,16 +44,17 @@ def rate_of(counted: Iterable[tuple[int, int]]) -> Rate:
         return Rate()
     value, size = count / of, _effective_size(pairs, count, of)
     low, high = wilson(value * size, size)
-    # Rounding must not put the value outside of its own interval.
+    # Without this, rounding could put the value outside of its own interval.
     return Rate(value, min(low, value), max(high, value), count, of, len(pairs))
 
 
 def micro(shares: Iterable[tuple[int, int]]) -> Rate:
-    """Returns the share of all counts, of all questions together.
+    """Returns the share of all counts, of all questions together. ``shares``: for each question, a pair
+    (count, of).
 
-    Counts of one question depend on each other. So the interval is computed as for one independent case
-    per question; for fewer cases, if a few questions have most of the counts (Wilson; Kish's effective
-    size). The dependence therefore never makes it too narrow.
+    Unlike ``rate_of``, this assumes that the counts of one question depend on each other completely. The
+    interval is Wilson's for one independent case per question, or for fewer if a few questions have most
+    of the counts (Kish's effective size). So the dependence never makes it too narrow.
     """
     pairs = [(count, of) for count, of in shares if of]
     count, of = sum(count for count, _ in pairs), sum(of for _, of in pairs)
@@ -63,8 +65,9 @@ def micro(shares: Iterable[tuple[int, int]]) -> Rate:
 
 
 def macro(shares: Iterable[tuple[int, int]]) -> Rate:
-    """Returns the mean share of the questions for which it is defined. The interval is computed as for
-    ``micro``."""
+    """Returns the mean of the shares of the single questions. ``shares``: for each question, a pair
+    (count, of). Questions with ``of`` = 0 have no share and are left out. The interval is Wilson's for
+    one independent case per question."""
     values = [count / of for count, of in shares if of]
     size = len(values)
     if not size:
@@ -81,6 +84,6 @@ def _effective_size(pairs: list[tuple[int, int]], count: int, of: int) -> float:
         return questions
     spread = sqrt(sum((part - value * whole) ** 2 for part, whole in pairs)) / of
     variance = spread**2 * questions / (questions - 1)
-    # The variance is 0 if all questions have the same share.
+    # If all questions have the same share, the variance is 0, by which nothing can be divided.
     size = value * (1 - value) / variance if variance else of
     return min(size, questions if few else of)

@@ -1,19 +1,21 @@
-"""This module measures the cost of finding a payload split over two sources (paper, *red-teaming*).
+"""This module measures what it costs to find a payload that is split over two sources (paper,
+*red-teaming*).
 
-All sources are adversarial; two of them make the model answer with an exploit hash if both are shown. The
-condition is that the answer contains the hash. Minimal retention rules are mined in three ways, each
-through ``Explainer``:
+All sources are adversarial. Two of them make the model answer with an exploit hash, but only if both are
+shown. The condition is that the answer contains the hash. Minimal retention rules are mined in three
+ways, each through ``Explainer``:
 
-- *as-written*: the paper's way. It starts with all sources in two halves. Each round mines the groups
-  exactly, drops groups that no rule names, and halves the others. Nothing is kept between rounds, so
-  subsets are replayed again.
-- *answers-kept*: this package's ``miner="grouped"``, which replays nothing twice. It starts with all
-  sources as one group, and finally tests its rule once more together with all dropped sources.
-- *sampled*: the package's ``miner="sampled"``, which does not divide, and states a guarantee.
+- *as-written*: the paper's way. Each round mines the groups exactly, drops groups that no rule names, and
+  halves the others. No answer is kept from one round to the next, so a subset may be replayed again.
+- *answers-kept*: this package's ``miner="grouped"``, which replays nothing twice. At the end, it tests
+  its rule once more together with all dropped sources.
+- *sampled*: this package's ``miner="sampled"``, which forms no groups, and states a guarantee.
 
-Probes are the distinct subsets judged; *as-written* counts them anew in each round. Calls are the probes
-with at least one source, because the model is not called without sources. The run on all sources counts
-as a probe.
+The first two start with all sources as one group.
+
+The number of probes is the number of judged subsets; for *as-written*, it is the sum over all rounds. The
+number of calls is the number of probes with at least one source, because the model is not called without
+sources. The run on all sources counts as a probe.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,15 +42,16 @@ Group: TypeAlias = tuple[Source, ...]
 
 AS_WRITTEN, ANSWERS_KEPT, SAMPLED = APPROACHES = ("as-written", "answers-kept", "sampled")
 MOST_GROUPS = 10
-"""The maximum number of groups that are mined exactly in one round, as in the paper."""
+"""The maximum number of groups in one round, as in the paper. With more, a round of *as-written* is not
+mined, and the run fails."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedTeamRound:
-    """A ``RedTeamRound`` is one round of one run, over ``groups`` groups of sources.
+    """A ``RedTeamRound`` is one round of a search, in which ``groups`` groups of sources are mined.
+    ``run``: the number of the attack that is searched.
 
-    Round 1 has two groups, the halves. The approach *answers-kept* has a round 0 before it, in which all
-    sources are one group.
+    In round 0, all sources are one group. In round 1 there are two groups, the halves.
     """
 
     run: int
@@ -61,12 +64,15 @@ class RedTeamRound:
 
 @dataclass(frozen=True, slots=True)
 class RedteamRow:
-    """A ``RedteamRow`` is one run of one approach.
+    """A ``RedteamRow`` is one search, by one approach, for the payload of one attack.
 
-    ``first``, ``second``: the positions of the payload, starting at 1. ``rules``: the number of rules
-    found. ``found``: True iff the payload is the only rule. ``claim``: the claim about the payload's
-    rule; empty if it is no rule. ``first_told``: the number of probes after which the rule was first
-    reported, *unverified*; None if the approach reports rules only at the end.
+    ``first``, ``second``: the positions of the payload's two sources, starting at 1. ``rules``: the
+    number of rules found. ``found``: True iff the rule with the payload's two sources is the only one.
+    ``claim``: the kind of evidence for that rule, such as "proved"; empty if it was not found.
+    ``first_told``: the number of probes after which that rule was first reported, as *unverified*; None
+    if the approach reports rules only at the end. ``bound``: for *as-written*, the number of probes if
+    every round asked about all subsets of its groups, which is the sum of 2^g over rounds of g groups; it
+    depends on where the payload's sources stand. None for the other approaches.
     """
 
     run: int
@@ -81,11 +87,13 @@ class RedteamRow:
     found: bool
     claim: str
     first_told: int | None
+    bound: int | None = None
 
 
 @dataclass(slots=True)
 class RedteamOutcome(ExperimentOutcome):
-    """This class holds the results of the experiment. ``done``: the number of runs done."""
+    """A ``RedteamOutcome`` holds the results of the experiment. ``done``: the number of attacks for which
+    all approaches were run."""
 
     rows: list[RedteamRow] = written_to("redteam.csv", RedteamRow)
     rounds: list[RedTeamRound] = written_to("redteam_rounds.csv", RedTeamRound)
@@ -102,18 +110,19 @@ def measure_redteam(
     settings: Settings,
     progress: ProgressCallback | None = None,
 ) -> RedteamOutcome:
-    """Returns the results of every run.
+    """Returns the results of all approaches for every attack. ``progress``: called after each attack.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used. A run that cannot
-    finish, for example because the model did not obey the payload, is a failure. Raises BaselineFailed if
-    the model answers nothing in the first run, and StoreFailed.
+    Of the ``settings``, only ``concurrency``, ``timeout``, ``retries`` and the ``store`` are used. A
+    search that cannot finish, for example because the model did not obey the payload, is a failure.
+    Raises BaselineFailed if the model answers nothing in the first search, and StoreFailed if the store
+    cannot be used.
     """
     outcome = RedteamOutcome()
 
     def run(attack: Attack, check: Check) -> None:
         for approach in APPROACHES:
             _take(outcome, _Run(outcome.done + 1, approach, attack, model, settings))
-            # Ctrl-C may have ended the run early without an error.
+            # After Ctrl-C, the search may have ended early without an error, so this is checked here.
             check()
 
     one_by_one(attacks, run, outcome, progress)
@@ -145,31 +154,34 @@ class _Run:
     stored: int = 0
 
     def row(self) -> RedteamRow:
-        """Runs the search and returns its row. The rounds are added to ``rounds``. Raises Unfinished
-        and BaselineFailed."""
+        """Runs the search and returns its row. Adds its rounds to ``rounds``. Raises Unfinished if it
+        cannot finish, and BaselineFailed if the model does not answer."""
         if self.approach == AS_WRITTEN:
             return self._as_written()
         return self._kept() if self.approach == ANSWERS_KEPT else self._sampled()
 
     def _as_written(self) -> RedteamRow:
-        groups = tuple(_halves(self.attack.sources))
+        groups = (self.attack.sources,)
         while True:
             rules = self._round(groups)
             named = {group for rule in rules for group in rule}
             if not named or all(len(group) == 1 for group in groups):
                 found = [[source.id for group in rule for source in group] for rule in rules]
-                return self._row(self.rounds, found, "exact" if found else "")
+                row = self._row(self.rounds, found, "exact" if found else "")
+                return replace(row, bound=sum(2**each.groups for each in self.rounds))
             groups = tuple(half for group in groups if group in named for half in _halves(group))
 
     def _round(self, groups: Sequence[Group]) -> list[tuple[Group, ...]]:
-        """Mines one round. Returns the rules over the groups."""
-        number = len(self.rounds) + 1
+        """Mines one round, in which each group counts as one source. Returns the rules, each as a tuple
+        of groups."""
+        number = len(self.rounds)
         if len(groups) > MOST_GROUPS:
             raise Unfinished(
                 f"round {number} would mine {len(groups)} groups, and at most {MOST_GROUPS} are mined "
                 "exactly"
             )
-        # The names contain the number of the round, so that stored answers of another round are not used.
+        # The number of the round is part of the names, so that a store does not return answers of an
+        # earlier round: *as-written* keeps no answers between rounds.
         members = {f"round {number}: {_name(group)}": group for group in groups}
 
         def replay(question: str, named: Sequence[Source]) -> Any:
@@ -212,7 +224,8 @@ class _Run:
             rules="retention",
             check_repeatable=False,
             answer_without_sources=NO_ANSWER,
-            # With lockstep, probes depend only on verdicts. A second run therefore makes the same probes.
+            # With lockstep, the choice of probes depends only on verdicts, so a repeated experiment makes
+            # the same probes.
             lockstep=True,
         )
 
@@ -226,7 +239,8 @@ class _Run:
         return explanation
 
     def _add_round(self, number: int, groups: int, asked: Sequence[bool]) -> None:
-        """Adds a round. ``asked``: for each probe, True if the model was called."""
+        """Adds a round to ``rounds``. ``asked``: for each probe of the round, True if the model was
+        called."""
         self.rounds.append(
             RedTeamRound(self.number, self.approach, number, groups, len(asked), sum(asked))
         )

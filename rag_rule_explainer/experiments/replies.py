@@ -1,19 +1,20 @@
 """This module classifies answers as right, wrong, abstaining or unsettled. It also checks whether they
-follow the instructions.
+follow the instructions, which are to answer if the sources allow it, else to say N/A, and to say nothing
+more.
 
-*Right*: the answer is consistent with the truth, by near-exact match or by the judge.
+*Right*: the answer is consistent with the truth (the known right answer), by near-exact match or by the
+judge.
 
-*Abstains*: the answer is not right. It is N/A, or begins with N/A, or says in other words that the answer
-is not known (``refuses()``).
+*Abstains*: the answer is not right, and it is N/A, begins with N/A, or says in other words that the
+answer is not known (``refuses()``).
 
-*Unsettled*: the answer neither is right nor abstains, but is not known to be wrong: the judge was unsure,
-or there is no judge and the answer contains the truth.
+*Unsettled*: the answer neither is right nor abstains, but may be right: the judge was unsure, or there is
+no judge and the answer contains the truth.
 
 *Wrong*: every other answer.
 
-*Contains the truth*: the words of the truth occur next to each other in the answer, in the form in which
-near-exact match compares them. A "yes" or "no" must be the first word, because "no" occurs in too many
-sentences.
+*Contains the truth*: the words of the truth occur next to each other in the answer, compared as by
+near-exact match. A "yes" or "no" must be the first word, because "no" occurs in too many sentences.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ _TWO_WORDS = frozenset({"yes", "no"})
 
 
 class ReplyKind(str, Enum):
-    """This enum has the kinds of answers."""
+    """A ``ReplyKind`` is one of the kinds of answers that the docstring of this module defines."""
 
     RIGHT = "right"
     ABSTAINS = "abstains"
@@ -42,8 +43,9 @@ class ReplyKind(str, Enum):
 
 
 class TruthIn(str, Enum):
-    """This enum says where the words of the truth occur among the shown sources: in a necessary
-    source, else in a distractor, else nowhere. A truth of "yes" or "no" counts as occurring nowhere."""
+    """A ``TruthIn`` says where the words of the truth occur among the shown sources: in a necessary
+    source; if not, in a distractor (any other source); if not, nowhere. If the truth is "yes" or "no", it
+    says nowhere."""
 
     NECESSARY = "necessary"
     DISTRACTOR = "distractor"
@@ -52,11 +54,13 @@ class TruthIn(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class LabelledReply:
-    """A ``LabelledReply`` is a model's reply from some sources of a question.
+    """A ``LabelledReply`` is a model's reply to a question from some of its sources.
 
-    ``kept``: the ids of these sources. ``has_all``: True iff all necessary sources are among them.
+    ``kept``: the ids of these sources. ``has_all``: True iff all necessary sources are among them, so
+    that the model should answer. ``truth_in``: the kind of source in which the truth's words occur.
     ``says_more``: True iff the reply contains the truth and too many other words. ``cut_off``: True iff
-    the reply reached the limit of tokens. ``reworded``: True iff it abstains in other words than N/A.
+    the reply reached the maximum number of tokens. ``reworded``: True iff it abstains in other words than
+    N/A. ``not_in_sources``: True iff none of these sources contains the reply's words.
     """
 
     kept: tuple[str, ...]
@@ -67,16 +71,22 @@ class LabelledReply:
     cut_off: bool
     reworded: bool
     answer: Answer
+    not_in_sources: bool = False
 
     @property
     def abstains(self) -> bool:
-        """Returns True iff the reply gives no answer."""
+        """Returns True iff the reply says that there is no answer."""
         return self.kind is ReplyKind.ABSTAINS
 
     @property
+    def is_yes_or_no(self) -> bool:
+        """Returns True iff the reply is "yes" or "no". Such a reply is never a quotation of a source."""
+        return near_exact(self.answer.text) in _TWO_WORDS
+
+    @property
     def deviates(self) -> bool:
-        """Returns True iff the model ignored its instructions. They say to answer if possible, else to
-        say N/A, and to say nothing more."""
+        """Returns True iff the reply is not what the instructions demand: an answer if all necessary
+        sources were shown, else N/A, and nothing more."""
         return self.abstains is self.has_all or self.says_more or self.cut_off or self.reworded
 
 
@@ -89,11 +99,11 @@ def reply(
     judged: bool,
     besides: int,
 ) -> LabelledReply:
-    """Returns the classified reply from the sources ``kept``.
+    """Returns the classified reply for an answer from the sources ``kept``.
 
-    ``verdict``: whether the answer is consistent with the truth. ``judged``: True if there was a judge.
-    ``besides``: the answer says too much if it has at least this number of words (without articles)
-    besides those of the truth.
+    ``verdict``: whether the answer is consistent with the truth. ``judged``: True if a judge decided this
+    where near-exact match could not. ``besides``: the answer says too much if it has at least this number
+    of words (without articles) besides those of the truth.
     """
     ids = tuple([source.id for source in kept])
     kind = _kind(answer.text, example.answer, verdict, judged=judged)
@@ -108,6 +118,7 @@ def reply(
         cut_off=ending_of(answer.finish_reason) is Ending.LENGTH,
         reworded=kind is ReplyKind.ABSTAINS and not equivalent(answer.text, NO_ANSWER),
         answer=answer,
+        not_in_sources=not any(_stands_in(answer.text, source) for source in kept),
     )
 
 
@@ -122,21 +133,28 @@ def _kind(text: str, truth: str, verdict: Verdict, *, judged: bool) -> ReplyKind
 
 
 def abstains(text: str, truth: str) -> bool:
-    """Returns True iff the text abstains: it says that there is no answer."""
+    """Returns True iff the text says that there is no answer. A text that begins with N/A and then
+    contains the truth does not abstain."""
     if equivalent(text, NO_ANSWER) or refusal_in(text):
         return True
     opening, rest = text.strip()[: len(NO_ANSWER)], text.strip()[len(NO_ANSWER) :]
-    # "N/Affirmative" does not begin with N/A, and "N/A; perhaps Lima" gives an answer.
+    # For example, "N/Affirmative" does not begin with the word N/A. "N/A; perhaps Lima" begins with it,
+    # but does not abstain if the truth is Lima.
     opens = opening.casefold() == NO_ANSWER.casefold() and not rest[:1].isalnum()
     return opens and not has_truth(text, truth)
 
 
 def has_truth(text: str, truth: str) -> bool:
-    """Returns True iff the truth's words occur in the text."""
+    """Returns True iff the text contains the truth, as the docstring of this module defines it."""
     wanted, found = near_exact(truth), near_exact(text)
     if wanted in _TWO_WORDS:
         return found.split(" ", 1)[0] == wanted
     return bool(wanted) and f" {wanted} " in f" {found} "
+
+
+def _stands_in(text: str, source: Source) -> bool:
+    words = near_exact(text)
+    return bool(words) and f" {words} " in f" {near_exact(source.passage)} "
 
 
 def _truth_in(example: Example, kept: Sequence[Source]) -> TruthIn:

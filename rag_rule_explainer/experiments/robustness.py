@@ -1,8 +1,10 @@
-"""This module compares the rules that are found with the rules that labels imply (paper, *robustness*).
+"""This module compares the rules that a search finds with the rules that labels imply (paper,
+*robustness*).
 
-Every subset of a few sources is replayed several times, one sample in each round. A subset counts as
-consistent with the truth if at least half of its samples are. The Dual Rule Miner is run on the votes of
-the first sample, of the first two samples, and so on.
+Each subset of a few sources of a question is replayed several times, and each answer is a sample. A
+subset counts as consistent with the truth if at least half of its samples are. This vote is held for the
+first sample alone, for the first two samples, and so on. The Dual Rule Miner is run on the result of each
+of these votes.
 """
 
 from collections import defaultdict
@@ -33,10 +35,11 @@ from .scoring import Score, expected, mined, score
 from .unexpected import SampledRules, Table, deviations
 
 JUDGING = "experiments: judgements"
-"""The store's namespace for judgements. All models share it, because one judge decides for all of
-them."""
+"""The name under which the store keeps judgements. All models share it, because the judge is the same for
+all of them."""
 MOST_SAMPLED = 8
-"""The maximum number of sources of a question."""
+"""The maximum number of sources of a question, because all of their subsets are replayed several
+times."""
 MOST_ROBUSTNESS_SAMPLES = 100
 
 
@@ -44,9 +47,10 @@ MOST_ROBUSTNESS_SAMPLES = 100
 class RobustnessPlan:
     """A ``RobustnessPlan`` holds the options of the experiment.
 
-    ``sources``: the number of sources of each question, the necessary ones first. ``samples``: the number
-    of answers for each subset. ``distractors``: the seed for the order of the distractors; None for the
-    published order. Raises InvalidInput unless ``sources`` is 1 to 8 and ``samples`` is 1 to 100.
+    ``sources``: the number of sources of each question that are used: all necessary ones, then others
+    until the number is reached. ``samples``: the number of answers from each subset. ``distractors``: the
+    seed for the order of the other sources; None for the published order. Raises InvalidInput unless
+    ``sources`` is 1 to 8 and ``samples`` is 1 to 100.
     """
 
     sources: int = 5
@@ -61,17 +65,18 @@ class RobustnessPlan:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Returns the numbers of samples for which a vote is held: 1, 2, and so on."""
+        """Returns for how many samples a vote is held: for 1, for 2, and so on up to all."""
         return tuple(range(1, self.samples + 1))
 
 
 @dataclass(slots=True)
 class RobustnessOutcome(ExperimentOutcome):
-    """This class holds the results of the experiment.
+    """A ``RobustnessOutcome`` holds the results of the experiment.
 
-    ``unexpected``: the records of ``unexpected.deviations``, with the model and its temperature.
-    ``done``: the number of answers so far. ``of``: the number of all answers. ``failed_calls``: the calls
-    that failed after all retries. ``rows`` is empty after an interrupt.
+    ``rows``: the rows about all questions; empty if Ctrl-C ended the experiment. ``unexpected``: the
+    unexpected and the missing rules, as ``unexpected.deviations`` yields them, with the model and its
+    temperature. ``done``: the number of answers so far. ``of``: the number of all answers.
+    ``failed_calls``: the model calls that failed after all retries.
     """
 
     rows: list[RobustnessRow] = written_to("robustness.csv", RobustnessRow)
@@ -92,16 +97,18 @@ def measure_robustness(
     judge: Judge | None = None,
     progress: ProgressCallback | None = None,
 ) -> RobustnessOutcome:
-    """Returns the results of every model.
+    """Returns the results of every model. ``progress``: called after each answer.
 
-    ``settings``: ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the ``store`` are
-    used; the store's namespace is replaced. An answer is consistent with the truth by near-exact match,
-    or else if the ``judge`` says so. The judge gets all answers of a model to a question in one request.
-    Answers that seem to address the judge get requests of their own. No answer is judged twice. A
-    question without the verdicts that the miner needs is a failure; the experiment then continues.
+    Of the ``settings``, only ``concurrency``, ``timeout``, ``retries``, ``limits.failures`` and the
+    ``store`` are used; each model has its own namespace in the store. An answer is consistent with the
+    truth if it matches nearly exactly, or else if the ``judge`` says so. All answers of a model to a
+    question go to the judge in one request, except answers that seem to address the judge, which get
+    requests of their own. No answer is judged twice. If a question lacks a verdict that the miner needs,
+    it is a failure, and the experiment continues.
 
     Raises InvalidInput for models with equal names and temperatures, and if a question has more necessary
-    sources than are used. Raises BaselineFailed if a model or the judge only fails, and StoreFailed.
+    sources than are used. Raises BaselineFailed if calls of a model, or of the judge, keep failing, and
+    StoreFailed.
     """
     check_robustness(examples, models, plan)
     run = _Run(examples, models, plan, settings, judge, progress)
@@ -115,8 +122,8 @@ def measure_robustness(
 def check_robustness(
     examples: Sequence[Example], models: Sequence[Examined], plan: RobustnessPlan
 ) -> None:
-    """Raises InvalidInput for input that ``measure_robustness`` would reject. Callers check this
-    before anything is paid."""
+    """Raises InvalidInput for input that ``measure_robustness`` would reject. A caller can check this
+    before it spends anything."""
     check_room(examples, plan.sources)
     check_distinct(models)
 
@@ -205,8 +212,8 @@ class _Run:
             if reply.answer is not None
         }
         trial = self._trial = JudgeTrial(in_namespace(self.settings, JUDGING))
-        # Answers to HotpotQA are not hostile to the judge, so they can share requests. Without batches,
-        # this experiment would be too expensive.
+        # Several answers share a request to the judge, because otherwise the experiment would be too
+        # expensive. This is safe, because answers to HotpotQA are not hostile to the judge.
         batch = max(len(each.masks) for each in asked) * self.plan.samples
         jury = None if self.judge is None else jury_of(self.judge, None, 1, batch)
         predicates = [consistent_with(each.example.answer, judge=jury) for each in asked]
@@ -252,9 +259,9 @@ class _Run:
         count: int,
         scores: Mapping[tuple[RuleKind, int], list[Score]],
     ) -> str:
-        """Mines the rules from ``count`` votes for each subset, and adds a score for each kind to
-        ``scores``. Returns an empty text. If verdicts are missing, returns the reason and adds no
-        scores."""
+        """Mines the rules from the votes of the first ``count`` samples, adds a score for each kind of
+        rule to ``scores``, and returns an empty text. If a verdict is missing, adds nothing and returns
+        the reason."""
         asked = table.asked
         found = mined(table.votes(count))
         if found.unresolved:

@@ -1,5 +1,5 @@
-"""This module defines the tables of the robustness experiment: one with a row for each question, and
-one with rows about all questions."""
+"""This module defines the rows of the two tables of the robustness experiment: rows about single
+questions, and rows about all questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,12 @@ from .scoring import Score
 
 @dataclass(frozen=True, slots=True)
 class RobustnessQuestion:
-    """A ``RobustnessQuestion`` counts the rules of one kind for one question, from votes of the first
-    ``samples`` samples.
+    """A ``RobustnessQuestion`` counts the rules of one kind for one question, if the first ``samples``
+    samples of each subset vote.
 
-    ``right``: the number of rules that are both found and expected. ``precision``, ``recall``: None if
-    undefined.
+    ``expected``: the number of rules that labels imply. ``right``: the number of rules that are both
+    found and expected. ``precision``, ``recall``: None if undefined, that is, if no rules are found or
+    none expected.
     """
 
     model: str
@@ -35,10 +36,11 @@ class RobustnessQuestion:
 class RobustnessRow:
     """A ``RobustnessRow`` covers all questions for one model, one kind of rule and one number of samples.
 
-    Each rate has a 95 % interval. Micro rates are over the rules of all questions together. Macro rates
-    are the mean over the questions for which the rate is defined. ``precision_undefined``: the number of
-    questions for which no rules of this kind were found. ``recall_undefined``: the number of questions
-    with no expected rules. ``failed``: the number of questions that are in no figure.
+    ``expected``: the number of rules that labels imply. Each rate has a 95 % interval. Micro rates are
+    over the rules of all questions together. Macro rates are the mean over those questions for which the
+    rate is defined. ``precision_undefined``: the number of questions for which no rules of this kind were
+    found. ``recall_undefined``: the number of questions with no expected rules. ``failed``: the number of
+    questions that failed; they are in no other column.
     """
 
     model: str
@@ -69,8 +71,8 @@ class RobustnessRow:
 def row_of(
     model: Examined, kind: RuleKind, count: int, scores: Sequence[Score], failed: int
 ) -> RobustnessRow:
-    """Returns the row that sums up these scores. ``count``: the number of samples on which each score
-    is based."""
+    """Returns the row that sums up the scores of all questions. ``count``: the number of samples that
+    voted. ``failed``: the number of questions that failed, and so have no score."""
     precision = [(each.right, each.found) for each in scores]
     recall = [(each.right, each.expected) for each in scores]
     return RobustnessRow(

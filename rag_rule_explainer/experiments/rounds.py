@@ -1,4 +1,4 @@
-"""This module computes the rounds of divide and conquer (the grouped search) from known verdicts."""
+"""This module finds out which rounds a grouped search (divide and conquer) makes, from known verdicts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +11,8 @@ from ..verdicts import Verdict
 
 @dataclass(frozen=True, slots=True)
 class GroupRound:
-    """A ``GroupRound`` is one round of the search. ``groups``: the number of mined groups. ``asked``:
-    the subsets that this round is the first to replay, in order."""
+    """A ``GroupRound`` is one round of a grouped search. ``groups``: the number of groups that it mines.
+    ``asked``: the subsets that it replays, in order, without those of earlier rounds."""
 
     groups: int
     asked: tuple[Mask, ...]
@@ -30,7 +30,8 @@ class _Noting(Grouped):
 
 
 def rounds_of(lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[GroupRound, ...]:
-    """Returns the rounds of the grouped search for retention rules. The search is run on the verdicts.
+    """Returns the rounds of the grouped search for retention rules. For this, the search is run on
+    ``verdicts``, without replays.
 
     The last round includes the final test of the rule together with all dropped sources. Raises KeyError
     if a verdict is missing.
@@ -38,11 +39,11 @@ def rounds_of(lattice: Lattice, verdicts: Mapping[Mask, Verdict]) -> tuple[Group
     miner = _Noting(RuleKind.RETENTION)
     search, asked = RuleSearch(miner, lattice), list[list[Mask]]()
     while asks := search.ask():
-        # A round begins when the previous round is complete. Subsets that are requested together
-        # therefore belong to one round.
+        # A round begins only when the previous one is complete, so subsets that are requested together
+        # belong to one round.
         asked += [[] for _ in range(len(miner.begun) - len(asked))]
         asked[-1] += [ask.key for ask in asks]
         search.tell({ask.key: verdicts[ask.key] for ask in asks})
-    # The last round may request no subsets, so it is added here.
+    # The last rounds may request no subsets. The loop does not see them, so they are added here.
     asked += [[] for _ in range(len(miner.begun) - len(asked))]
     return tuple([GroupRound(n, tuple(masks)) for n, masks in zip(miner.begun, asked, strict=True)])

@@ -1,5 +1,5 @@
-"""This module runs the jobs of experiments, one by one or concurrently, until Ctrl-C or an error. It
-also ends them if a model does not answer any more."""
+"""This module runs the jobs of experiments, such as questions, one by one or several at once, until
+Ctrl-C or an error. It also ends an experiment whose model does not answer any more."""
 
 import signal
 import threading
@@ -17,7 +17,7 @@ from .models import Examined
 from .outcome import ExperimentOutcome
 
 ProgressCallback: TypeAlias = Callable[[int, int], object]
-"""A function that receives progress: the number of jobs done, and the number of all jobs."""
+"""A function that is called with the number of jobs done and the number of all jobs."""
 Check: TypeAlias = Callable[[], None]
 """A function that raises KeyboardInterrupt if Ctrl-C was pressed, and otherwise does nothing."""
 
@@ -30,9 +30,11 @@ def one_by_one(
     outcome: ExperimentOutcome,
     progress: ProgressCallback | None,
 ) -> bool:
-    """Runs the jobs one by one and counts them. Returns False if Ctrl-C ended this before the last job.
+    """Runs ``do`` for the jobs one by one, and counts them in ``outcome``. Returns False if Ctrl-C ended
+    this before the last job.
 
-    Ctrl-C is checked after each job. ``do`` may also check it during a job.
+    Ctrl-C is checked after each job. ``do`` may also check it during a job, by the function that it gets.
+    ``progress``: called after each job.
     """
     with _interruptions() as check:
         try:
@@ -53,9 +55,9 @@ async def several_at_once(
     width: int,
     is_over: Callable[[], object],
 ) -> None:
-    """Runs the jobs in order, ``width`` at a time, until ``is_over`` returns True or a job raises an
-    error. The first error is raised after all running jobs have ended, because they may already be
-    paid for."""
+    """Runs ``do`` for the jobs in order, at most ``width`` at a time, until ``is_over`` returns True or a
+    job raises an error. The first error is raised only after all running jobs have ended, because these
+    may already be paid for."""
     waiting, errors = iter(jobs), list[Exception]()
 
     async def work() -> None:
@@ -76,10 +78,10 @@ async def several_at_once(
 
 @dataclass(slots=True)
 class Silence:
-    """This class detects that a model does not answer any more.
+    """A ``Silence`` detects that a model does not answer any more.
 
     ``most``: the number of failures in a row after which an error is raised; None for never.
-    ``complaint``: the message of the error, with ``{model}`` and ``{count}``.
+    ``complaint``: the message of the error, in which ``{model}`` and ``{count}`` are filled in.
     """
 
     model: Examined
@@ -88,8 +90,8 @@ class Silence:
     count: int = 0
 
     def note(self, why: str, *, is_answered: bool) -> None:
-        """Counts one job. ``why``: the reason of its failure. Raises BaselineFailed after ``most``
-        failures in a row."""
+        """Counts one job as answered or failed. ``why``: the reason of the failure, which is added to the
+        message of the error. Raises BaselineFailed after ``most`` failures in a row."""
         self.count = 0 if is_answered else self.count + 1
         if self.most is not None and self.count >= self.most:
             complaint = self.complaint.format(model=self.model.name, count=self.count)
@@ -104,8 +106,8 @@ def silence_on_questions(model: Examined) -> Silence:
 
 
 def in_namespace(settings: Settings, namespace: str) -> Settings:
-    """Returns the settings with this namespace for their store. Settings without a store are returned
-    unchanged."""
+    """Returns the settings with this namespace for their store. The settings are unchanged if they have
+    no store."""
     store = settings.store
     return settings if store is None else replace(settings, store=replace(store, namespace=namespace))
 
@@ -113,10 +115,10 @@ def in_namespace(settings: Settings, namespace: str) -> Settings:
 @contextmanager
 def _interruptions() -> Generator[Check, None, None]:
     """Yields a function that raises KeyboardInterrupt if Ctrl-C was pressed during the block. Ctrl-C also
-    has its usual effect.
+    has the same effect as without the block.
 
-    The function is needed because an interrupted explanation returns its rules so far, and may not report
-    the interrupt if it was about to end. Outside the main thread, the function never raises an error,
+    The function is needed because an explanation may hide Ctrl-C: it returns its rules so far, and may
+    not report the interrupt if it was about to end. Outside the main thread, the function never raises,
     because only the main thread receives signals.
     """
     pressed = False
@@ -132,7 +134,8 @@ def _interruptions() -> Generator[Check, None, None]:
             raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
-    # The process that started this one may ignore SIGINT on purpose. This is not changed.
+    # If Ctrl-C is ignored, it stays ignored, because the process that started this one may have chosen
+    # so.
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield check
         return

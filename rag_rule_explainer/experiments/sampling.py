@@ -1,5 +1,5 @@
-"""This module samples several answers from every subset of the sources of many questions. Each answer
-is paid for once."""
+"""This module gets several answers (samples) from every subset of the sources of many questions. With a
+store, no sample is paid for twice."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,39 +26,40 @@ from .models import Examined
 from .running import Silence, several_at_once
 
 SubsetKey: TypeAlias = tuple[int, Mask]
-"""The position of a question, and a mask of its sources."""
+"""The position of a question among all questions, and a subset of its sources as a mask."""
 Replies: TypeAlias = Mapping[SubsetKey, Sequence[Reply]]
 
 
 @dataclass(frozen=True, slots=True)
 class SampledQuestion:
-    """A ``SampledQuestion`` is one question. ``sources``: the sources whose subsets are sampled. In
-    masks, the first source is the highest bit."""
+    """A ``SampledQuestion`` is one question of which all subsets of ``sources`` are sampled. In a mask of
+    a subset, the first source is the highest bit."""
 
     example: Example
     sources: SourceSet
 
     @property
     def masks(self) -> range:
-        """Returns the masks of all subsets."""
+        """Returns all subsets of the sources, as masks."""
         return self.sources.lattice.masks()
 
     @property
     def necessary(self) -> Mask:
-        """Returns the mask of the necessary sources."""
+        """Returns the necessary sources of the example, as a mask."""
         return self.sources.mask_of(self.example.necessary)
 
     def arrangement(self, mask: int) -> Arrangement:
-        """Returns the arrangement (the ordered sources) of a subset."""
+        """Returns the sources of a subset in their order. ``mask``: the subset."""
         return Arrangement.of(self.sources, Subset(mask))
 
 
 @dataclass(slots=True, eq=False)
 class Sampling:
-    """This class draws the samples of one model, once, on one event loop.
+    """A ``Sampling`` gets all samples of one model. It can be run only once, on one event loop.
 
-    ``settings``: ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace, are
-    used. ``budget``: has the spending afterwards. ``answered``: called after each answer.
+    ``asked``: the questions. ``samples``: the number of samples of each subset. ``settings``: only
+    ``timeout``, ``retries``, ``limits`` and the ``store``, in the model's namespace, are used.
+    ``budget``: counts what is spent. ``answered``: called after each answer.
     """
 
     model: Examined
@@ -85,16 +86,17 @@ class Sampling:
         }
 
     def stop(self, reason: str) -> None:
-        """Prevents new calls and retries. Calls that are already running are still awaited."""
+        """Prevents new calls and retries. ``run`` still waits for the calls that are running. ``reason``:
+        is kept as ``stop_reason``."""
         self.stop_reason = self.stop_reason or reason
         for sampler in self._samplers:
             sampler.replayer.stopper.stop(reason)
 
     async def run(self) -> Replies:
-        """Returns the replies by question and subset. For each sample, the reply has an answer, or the
-        error after all retries.
+        """Returns the replies by question and subset. For each sample, there is a reply with an answer,
+        or with the error that remained after all retries.
 
-        After a stop there are fewer replies. Without sources, the answer is N/A without a call. Raises
+        After ``stop`` there are fewer replies. Without sources, the answer is N/A without a call. Raises
         BaselineFailed after ``limits.failures`` failures in a row, StoreFailed, and other errors of this
         package.
         """
@@ -111,7 +113,8 @@ class Sampling:
 
     async def _open(self) -> None:
         settings, store = self.settings, self.settings.store
-        # A database server may be slow, so the store is opened in a thread.
+        # A database server may be slow, and must not block the event loop, so the store is opened in a
+        # thread.
         opened = None if store is None else await threads.shared().run(store.open)
         for each in self.asked:
             question = each.example.question
@@ -124,9 +127,10 @@ class Sampling:
                 settings.timeout,
                 accepts=("length",),
             )
-            # Explanations use the same store, so both can use each other's answers.
+            # Answers are stored in the same form as by explanations, so that experiments and explanations
+            # can use each other's answers.
             stored = None if opened is None else opened.answers(question)
-            # Every sample must be a new answer, so nothing is cached during the run.
+            # Every sample must be an answer of its own, so answers of this run are not used again.
             cache = AnswerCache(self.budget, remember=False, stored=stored)
             self._samplers.append(Sampler(replayer, cache))
 

@@ -1,5 +1,5 @@
-"""This module compares the rules that are found with the rules that labels imply (paper,
-*robustness*)."""
+"""This module compares the rules that a search finds with the rules that labels imply (paper,
+*robustness*). Labels say which sources are necessary for the right answer."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,15 +14,16 @@ from ..verdicts import Verdict
 
 
 def voted(verdicts: Sequence[Verdict]) -> Verdict:
-    """Returns the result of a vote with these verdicts: HOLDS if at least half of them hold. Returns
-    UNKNOWN if missing verdicts could change the result."""
+    """Returns the result of a vote with these verdicts: HOLDS if at least half of the verdicts are HOLDS,
+    else BREAKS. Returns UNKNOWN if the result depends on verdicts that are UNKNOWN."""
     holds, breaks, unknown = (verdicts.count(verdict) for verdict in Verdict)
     return Majority(len(verdicts)).outcome(holds, breaks, unknown) or Verdict.UNKNOWN
 
 
 class Mined(NamedTuple):
-    """A ``Mined`` holds the antecedents of all valid rules that were found. ``unresolved``: the
-    subsets that the miner needed but that have no verdict. If there are any, there may be more rules."""
+    """A ``Mined`` holds all valid rules that were found. ``rules``: by kind, the sets of sources that the
+    rules name. ``unresolved``: the subsets that the miner needed and that have no verdict. If there are
+    any, there may be more rules."""
 
     rules: Mapping[RuleKind, frozenset[Mask]]
     unresolved: tuple[Mask, ...]
@@ -30,10 +31,10 @@ class Mined(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def mined(verdicts: tuple[Verdict, ...]) -> Mined:
-    """Returns the rules that the Dual Rule Miner finds.
+    """Returns the rules that the Dual Rule Miner finds, minimal or not.
 
-    ``verdicts``: the verdicts of the condition of retention rules, on all subsets, by mask. The condition
-    of omission rules is the negation.
+    ``verdicts``: for each subset, by mask, whether the condition of retention rules holds. The condition
+    of omission rules is the opposite.
     """
     lattice = Lattice(len(verdicts).bit_length() - 1)
     rules = dict[RuleKind, frozenset[Mask]]()
@@ -47,13 +48,14 @@ def mined(verdicts: tuple[Verdict, ...]) -> Mined:
 
 
 def is_implied(necessary: Mask, mask: Mask) -> bool:
-    """Returns True iff the subset has all necessary sources, so that labels imply the true answer."""
+    """Returns True iff the subset ``mask`` has all necessary sources, so that the labels imply the right
+    answer."""
     return mask & necessary == necessary
 
 
 def expected(kind: RuleKind, lattice: Lattice, necessary: Mask) -> frozenset[Mask]:
-    """Returns all rules that labels imply. They retain every necessary source, or omit at least one of
-    them."""
+    """Returns all rules of one kind that labels imply, as sets of sources. Retention rules name all
+    necessary sources, omission rules at least one of them."""
     if kind is RuleKind.RETENTION:
         return frozenset(lattice.supersets(necessary))
     return frozenset(mask for mask in lattice.masks() if mask & necessary)
@@ -65,8 +67,8 @@ def _verdict_of(kind: RuleKind, verdict: Verdict) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A ``Score`` counts the rules of one question. ``expected``: the rules that labels imply.
-    ``found``: the rules that were found. ``right``: the rules that are both."""
+    """A ``Score`` counts the rules of one kind for one question. ``expected``: the rules that labels
+    imply. ``found``: the rules that were found. ``right``: the rules that are both."""
 
     expected: int
     found: int
@@ -79,10 +81,10 @@ class Score:
 
     @property
     def recall(self) -> float | None:
-        """Returns the share of found rules among the expected rules; None if no rules are expected."""
+        """Returns the share of rules found among the expected rules; None if no rules are expected."""
         return self.right / self.expected if self.expected else None
 
 
 def score(expected: frozenset[Mask], found: frozenset[Mask]) -> Score:
-    """Returns the score that counts these expected and found rules."""
+    """Returns the score for these sets of rules. Each rule is given by the sources that it names."""
     return Score(len(expected), len(found), len(expected & found))

@@ -27,7 +27,7 @@ from .walking import WalkedVerdicts
 class Answered:
     """An ``Answered`` holds the probes of one question.
 
-    ``probes``: by the mask of the retained sources; the first of ``sources`` is the highest bit.
+    ``probes``: by mask of the shown sources, in which the first of ``sources`` is the highest bit.
     ``incomplete``: the reason why requested probes are missing; empty if none are missing. ``calls``: the
     number of calls of the model. ``stored``: the number of answers from the store.
     """
@@ -45,23 +45,24 @@ class Answered:
         return any(probe.kept and probe.answers for probe in self.probes.values())
 
     def verdict(self, mask: Mask, size: int) -> Verdict | None:
-        """Returns the verdict for a subset of the first ``size`` sources; None if the subset was not
-        replayed. The verdict is HOLDS if the answer is consistent with the truth."""
+        """Returns the verdict for ``mask``, a subset of the first ``size`` sources: HOLDS if the answer
+        is consistent with the truth. Returns None if the subset was not replayed."""
         probe = self._probe(mask, size)
         return None if probe is None else judgement_in(probe).verdict
 
     def verdicts(self, size: int) -> WalkedVerdicts:
-        """Returns the verdicts for all subsets of the first ``size`` sources."""
+        """Returns the verdicts for all subsets of the first ``size`` sources, for both kinds of rule."""
         found = tuple([self.verdict(mask, size) for mask in Lattice(size).masks()])
         return WalkedVerdicts(found, tuple([None if verdict is None else ~verdict for verdict in found]))
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
-        """Yields every answer with the judgement of whether it is consistent with the truth."""
+        """Yields every answer with the judgement on whether it is consistent with the truth."""
         for probe in self.probes.values():
             yield from ((answer, judgement_in(probe)) for answer in probe.answers)
 
     def seconds(self, masks: Iterable[Mask], size: int) -> float:
-        """Returns the total seconds of the calls for these subsets of the first ``size`` sources."""
+        """Returns the total seconds of the calls for ``masks``, which are subsets of the first ``size``
+        sources. A mask that occurs twice counts twice."""
         probes = (self._probe(mask, size) for mask in masks)
         return sum((probe.latency or 0.0) for probe in probes if probe is not None)
 
@@ -71,13 +72,13 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class SubsetAsking:
-    """This class replays subsets of a question's sources with one model.
+    """A ``SubsetAsking`` replays subsets of a question's sources with one model.
 
     The condition of retention rules is that the answer is consistent with the truth: it matches the truth
-    nearly exactly or, if not, the ``judge`` accepts it. That of omission rules is that it is not.
+    nearly exactly or, if not, the ``judge`` accepts it. The condition of omission rules is the opposite.
 
-    ``without_sources``: the answer without sources; None if the model is called for it. ``settings``: as
-    for any explanation, but the kinds of rule and the miner are replaced for each question.
+    ``without_sources``: the answer without sources; None to call the model for it. ``settings``: as for
+    any explanation, but the kinds of rule and the miner are replaced for each question.
     """
 
     model: Examined
@@ -87,17 +88,18 @@ class SubsetAsking:
     without_sources: str | None = NO_ANSWER
 
     def everything(self, example: Example, sources: tuple[Source, ...]) -> Answered:
-        """Returns the probes of all subsets. Raises the errors of ``Explainer.explain``."""
-        # The condition of omission rules is the negation. A search for retention rules alone therefore
-        # replays all subsets that are needed.
+        """Returns the probes of all subsets of ``sources``. Raises the errors of
+        ``Explainer.explain``."""
+        # The verdicts for omission rules are the opposite ones, so searching for retention rules alone is
+        # enough.
         explanation = self._explained(example, sources, "exhaustive", "retention")
         return _merged(sources, [explanation])
 
     def needed(
         self, example: Example, sources: tuple[Source, ...], sizes: Iterable[int], rules: Rules
     ) -> Answered:
-        """Returns the probes that exact miners need for these kinds of rule. One search is made for
-        each size, over the first sources."""
+        """Returns the probes that exact miners need for these kinds of rule. ``sizes``: for each size,
+        one search is made over that many first sources."""
         explanations = list[Explanation]()
         for size in sorted(sizes, reverse=True):
             explanations.append(self._explained(example, sources[:size], "exact", rules))
@@ -106,8 +108,8 @@ class SubsetAsking:
         return _merged(sources, explanations)
 
     def some(self, example: Example, sources: tuple[Source, ...], masks: Iterable[Mask]) -> Answered:
-        """Returns the probes of exactly these subsets. After Ctrl-C, raises KeyboardInterrupt as soon
-        as the running calls have ended."""
+        """Returns the probes of the subsets ``masks`` and of no others. After Ctrl-C, raises
+        KeyboardInterrupt as soon as the running calls have ended."""
         stopped, lattice, found = list[bool](), Lattice(len(sources)), dict[Mask, Explanation]()
 
         explainer = self.explainer(example, self.settings)
@@ -136,11 +138,13 @@ class SubsetAsking:
         rules: Rules,
     ) -> Explanation:
         explainer = self.explainer(example, replace(self.settings, miner=miner, rules=rules))
-        # The condition compares answers with the truth, so no run on all sources is needed as a baseline.
+        # The condition compares answers with the truth, so the truth serves as the baseline, and no first
+        # run is needed.
         return explainer.explain(example.question, sources, Baseline(Answer(example.answer)))
 
     def explainer(self, example: Example, settings: Settings) -> Explainer:
-        """Returns an explainer whose condition is consistency with the truth."""
+        """Returns an explainer whose condition is that the answer is consistent with the truth of
+        ``example``."""
         return Explainer(
             self.model.replay,
             predicate=consistent_with(example.answer, judge=self.judge),
@@ -152,18 +156,19 @@ class SubsetAsking:
 
 
 def judgement_in(probe: ProbeRecord) -> Judgement:
-    """Returns the judgement of whether the answer is consistent with the truth."""
+    """Returns the judgement on whether the probe's answer is consistent with the truth."""
     retention = probe.verdicts.get(RuleKind.RETENTION)
-    # The condition of omission rules is the negation, so its judgement is inverted.
+    # The condition of omission rules is the opposite, so its judgement is inverted.
     return ~probe.verdicts[RuleKind.OMISSION] if retention is None else retention
 
 
 async def verified(
     explainer: Explainer, example: Example, shown: Sequence[Source], sources: Sequence[Source]
 ) -> Explanation:
-    """Returns an explanation with one probe: the answer from the sources ``shown``."""
-    # Each of these rules applies to a single subset: all shown sources retained, or all sources omitted.
-    # Verifying the rule therefore replays only this subset.
+    """Returns an explanation with one probe: the answer from the sources ``shown``. ``sources``: all
+    sources of the question, which are needed if ``shown`` is empty."""
+    # Each of these rules applies to a single subset: all shown sources retained or, if none is shown, all
+    # sources omitted. So verifying the rule replays only this subset.
     found = await explainer.averify(
         [source.id for source in shown or sources],
         RuleKind.RETENTION if shown else RuleKind.OMISSION,
@@ -175,8 +180,8 @@ async def verified(
 
 
 def by_mask(sources: Sequence[Source], probes: Iterable[ProbeRecord]) -> dict[Mask, ProbeRecord]:
-    """Returns the first probe of each subset of these sources, by mask. The first source is the
-    highest bit."""
+    """Returns the first probe of each subset, by mask. In a mask, the first of ``sources`` is the highest
+    bit."""
     lattice, found = Lattice(len(sources)), dict[Mask, ProbeRecord]()
     bits = {source.id: lattice.bit(place) for place, source in enumerate(sources)}
     for probe in probes:

@@ -1,5 +1,5 @@
-"""This module makes synthetic sources, with a model and a judge that never err. Experiments with them
-measure only the miners."""
+"""This module makes synthetic questions and sources, with a model and a judge that never err. Experiments
+with these measure only the miners."""
 
 import random
 import re
@@ -18,8 +18,9 @@ _WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath",
 
 
 def examples(count: int, seed: int, necessary: int = 2, sources: int = 10) -> Iterator[Example]:
-    """Yields questions for a code. Each necessary source has one part of the code; the other sources
-    have none. Raises InvalidInput if more sources are necessary than there are."""
+    """Yields ``count`` questions, each for a code. Each necessary source contains one part of the code,
+    the others none. ``necessary``, ``sources``: the number of necessary sources and of all sources.
+    Raises InvalidInput if more sources are necessary than there are."""
     if not 1 <= necessary <= sources:
         raise InvalidInput(f"{necessary} of {sources} sources cannot be necessary; give 1 to {sources}")
     for number in range(1, count + 1):
@@ -45,12 +46,12 @@ def _example(number: int, draw: random.Random, necessary: int, count: int) -> Ex
 
 
 def perfect_model() -> Examined:
-    """Returns a model that answers with the code if it is shown all parts, else with N/A. It answers
-    at once."""
+    """Returns a model that answers with the code if it is shown all parts of it, else with N/A. It
+    answers without delay."""
     return Examined("perfect-model", "experiments: the perfect model", _perfect)
 
 
-# The function is async because it never blocks; it needs no thread.
+# A sync function would run in a thread; this one never blocks and needs none, so it is async.
 async def _perfect(_: str, sources: Sequence[Source]) -> str:
     parts = dict(part for source in sources if (part := _part_in(source.text)) is not None)
     of = next(iter(parts), (0, 0))[1]
@@ -61,14 +62,14 @@ async def _perfect(_: str, sources: Sequence[Source]) -> str:
 
 @lru_cache(maxsize=1024)
 def _part_in(text: str) -> tuple[tuple[int, int], str] | None:
-    """Returns the number of the part, the number of all parts, and the part itself; None if the text
-    has no part."""
+    """Returns the part of a code in this text: its number, the number of all parts, and the part itself.
+    Returns None if the text has no part."""
     found = _PART.fullmatch(text)
     return None if found is None else ((int(found[1]), int(found[2])), found[4])
 
 
 def _said(code: str) -> str:
-    # The wording differs from the truth, so that near-exact match fails and the judge is called.
+    # The words differ from the truth on purpose: near-exact match then fails, and the judge is called.
     return f"The code is {code}."
 
 
@@ -78,6 +79,6 @@ class PerfectJudge:
     judge_name = "the perfect judge"
 
     def __call__(self, request: JudgeRequest, /) -> dict[str, bool]:
-        """Returns an opinion on each candidate."""
+        """Returns an opinion on each candidate (an answer to be judged)."""
         truth = _said(request.matter.truth or "")
         return {each.id: each.answer == truth for each in request.candidates}

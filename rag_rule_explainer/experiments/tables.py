@@ -1,4 +1,5 @@
-"""This module writes rows to files. Equal rows give equal bytes, and a file is never incomplete."""
+"""This module writes rows to files. Equal rows give equal bytes. A file is written completely or not at
+all."""
 
 import csv
 import json
@@ -17,13 +18,12 @@ from ..printable import inert
 
 
 def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> None:
-    """Writes the rows, which are mappings or dataclasses, as CSV. The header is written even if there are
-    no rows.
+    """Writes the rows (mappings or dataclasses) as CSV. The header is written even if there are no rows.
 
-    ``shape``: the columns, or a dataclass, whose fields are the columns. Fractions have six decimals, and
-    None is an empty cell. A text stands on one line, without control characters. If a spreadsheet would
-    run it as a formula, an apostrophe stands before it. Raises InvalidInput if the file cannot be
-    written.
+    ``shape``: the columns, or a dataclass whose fields are the columns. Fractions have six decimals, and
+    None is an empty cell. Texts are put on one line, without control characters. A text that a
+    spreadsheet would run as a formula gets an apostrophe before it. Raises InvalidInput if the file
+    cannot be written.
     """
     names = [field.name for field in fields(shape)] if isinstance(shape, type) else shape
     table = StringIO()
@@ -36,15 +36,15 @@ def write_csv(path: Path, shape: type | Sequence[str], rows: Iterable[Any]) -> N
 
 
 def write_jsonl(path: Path, records: Iterable[Mapping[str, Any]], names: Sequence[str] = ()) -> None:
-    """Writes one record per line, in ASCII, so that no text can control a terminal. ``names``: the
-    keys to write; empty for all keys. Raises InvalidInput if the file cannot be written."""
+    """Writes one record per line as JSON, in ASCII, so that no text can control a terminal. ``names``:
+    the keys that are written; empty for all keys. Raises InvalidInput if the file cannot be written."""
     chosen = ({name: each[name] for name in names} if names else each for each in records)
     write_bytes(path, "".join(f"{json.dumps(each)}\n" for each in chosen).encode("ascii"))
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Writes the file atomically, and makes its folder if it does not exist. Raises InvalidInput if
-    the file cannot be written."""
+    """Writes the file completely or, after an error, not at all. Makes its folder if it does not exist.
+    Raises InvalidInput if the file cannot be written."""
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

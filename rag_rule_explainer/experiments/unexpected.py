@@ -1,4 +1,5 @@
-"""This module lists the answers that led to rules other than those that labels imply."""
+"""This module lists the rules that were found but that labels do not imply, the rules that labels imply
+but that were not found, and the answers that led to this."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,8 +14,8 @@ from .scoring import expected, is_implied, mined, voted
 
 
 class SampledRules(NamedTuple):
-    """A ``SampledRules`` holds one sampled answer and its judgement. ``answer``: None if there is no
-    answer; ``judgement`` then gives the reason."""
+    """A ``SampledRules`` holds one sampled answer, and the judgement on whether it is consistent with the
+    truth. ``answer``: None if there is no answer; ``judgement`` then gives the reason."""
 
     answer: Answer | None
     judgement: Judgement
@@ -22,15 +23,15 @@ class SampledRules(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A ``Table`` holds all samples of one question, by subset. Each subset has the same number of
-    samples."""
+    """A ``Table`` holds all samples (repeated answers) to one question, by subset. Each subset has the
+    same number of samples."""
 
     asked: SampledQuestion
     samples: Mapping[Mask, Sequence[SampledRules]]
 
     def votes(self, count: int) -> tuple[Verdict, ...]:
-        """Returns the result of a vote for each subset, by mask. The first ``count`` samples of the
-        subset vote."""
+        """Returns for each subset, by mask, the result of a vote among the first ``count`` of its
+        samples."""
         return tuple(
             [
                 voted([each.judgement.verdict for each in self.samples[mask][:count]])
@@ -39,7 +40,7 @@ class Table:
         )
 
     def judged(self) -> Iterator[tuple[Answer, Judgement]]:
-        """Yields every answer with the judgement of whether it is consistent with the truth."""
+        """Yields every answer with the judgement on whether it is consistent with the truth."""
         for mask in self.asked.masks:
             yield from ((said, judgement) for said, judgement in self.samples[mask] if said is not None)
 
@@ -48,10 +49,11 @@ _CONSISTENT = {Verdict.HOLDS: True, Verdict.BREAKS: False, Verdict.UNKNOWN: None
 
 
 def deviations(table: Table, counts: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yields a record for each rule that is unexpected or missing. ``counts``: the numbers of samples; a
-    rule has a record if it is unexpected or missing with at least one of them.
+    """Yields a record for each rule that is unexpected (found, although labels do not imply it) or
+    missing (implied, but not found). ``counts``: for each of these numbers, rules are mined from votes of
+    that many samples. A rule has a record if it is unexpected or missing at least once.
 
-    The entry ``decided_by`` of a record has the subsets that the rule applies to and whose vote
+    The entry ``decided_by`` of a record shows why: the subsets to which the rule applies and whose vote
     contradicts the labels, with all their samples.
     """
     asked, necessary = table.asked, table.asked.necessary

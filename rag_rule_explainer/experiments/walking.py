@@ -1,5 +1,5 @@
 """This module counts the subsets that each miner visits in a lattice with known verdicts. It runs the
-real searches on the verdicts, node by node, and computes nothing by formula."""
+real searches on these verdicts, node by node, instead of computing the numbers by a formula."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,20 @@ from ..verdicts import Verdict
 
 
 class WalkedVerdicts(NamedTuple):
-    """A ``WalkedVerdicts`` holds the verdicts of the conditions of both kinds of rule, each by mask. A
-    verdict is None if the subset was not replayed."""
+    """A ``WalkedVerdicts`` holds the verdicts for retention rules and the verdicts for omission rules,
+    each by mask of the subset. A verdict is None if the subset was not replayed."""
 
     retention: tuple[Verdict | None, ...]
     omission: tuple[Verdict | None, ...]
 
     def of(self, kind: RuleKind) -> tuple[Verdict | None, ...]:
-        """Returns the verdicts of the condition for this kind of rule."""
+        """Returns the verdicts for this kind of rule."""
         return self.retention if kind is RuleKind.RETENTION else self.omission
 
 
 class WalkedMiner(str, Enum):
-    """This enum has the miners that are compared, with their names on the command line."""
+    """A ``WalkedMiner`` is one of the miners that are compared. Its value is its name on the command
+    line."""
 
     EXHAUSTIVE = "exhaustive"
     MONO_RETENTION = "mono-retention"
@@ -59,11 +60,12 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A ``Walk`` holds what one miner visited and found.
+    """A ``Walk`` holds the subsets that one miner visited, and the numbers of rules that it found.
 
-    ``replayed``: the replayed subsets, in order, with repetitions. ``nodes``: the number of visited nodes
-    of the lattice. Two Monos walk two lattices, so they may visit up to 200 % of one. ``rules``: the
-    number of all valid rules. ``minimal_rules``: the number of minimal rules.
+    ``replayed``: the replayed subsets, in order; a subset that is replayed twice occurs twice. ``nodes``:
+    the number of visited nodes (subsets) of the lattice. Two Monos walk two lattices, so this can be
+    twice the number of nodes of one lattice. ``rules``: the number of all valid rules. ``minimal_rules``:
+    the number of minimal rules.
     """
 
     replayed: tuple[Mask, ...]
@@ -73,19 +75,20 @@ class Walk:
 
     @property
     def repeated(self) -> int:
-        """Returns the number of replays whose subset had been replayed before."""
+        """Returns the number of replays of subsets that had already been replayed."""
         return len(self.replayed) - len(set(self.replayed))
 
     @property
     def calls(self) -> int:
-        """Returns the number of replays that call the model. Replays without sources do not call it."""
+        """Returns the number of model calls. It is the number of replays with at least one source,
+        because the model is not called without sources."""
         return sum(mask != 0 for mask in self.replayed)
 
 
 @lru_cache(maxsize=256)
 def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
-    """Runs the miner on the verdicts and returns what it visited. Raises KeyError if it visits a
-    subset without a verdict."""
+    """Runs the miner on the verdicts, without replays, and returns what it visited. Raises KeyError if it
+    visits a subset without a verdict."""
     lattice = Lattice(max(map(len, verdicts)).bit_length() - 1)
     searches = _searches(miner, lattice)
     visited = [mask for search in searches for mask in _visits(search, verdicts.of(search.kind))]
@@ -100,7 +103,8 @@ def walk(miner: WalkedMiner, verdicts: WalkedVerdicts) -> Walk:
 
 
 _REMEMBERING = {WalkedMiner.EXHAUSTIVE, WalkedMiner.DUAL}
-"""The miners that replay no subset twice, although both of their searches request it."""
+"""The miners that remember verdicts: a subset that both of their searches request is replayed only
+once."""
 
 
 def _searches(miner: WalkedMiner, lattice: Lattice) -> tuple[RuleSearch, ...]:

@@ -3,18 +3,22 @@ An Explanation that is read from JSON is untrusted: sizes and types are checked,
 executed or fetched."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 from typing_extensions import Self
 
-from ..duplicates import Tie, by_source
+from ..duplicates import Tie, Tied
 from ..printable import printable, shortened
 from ..probing.replaying import Scope
 from ..rules import RuleKind
 from ..sources import MOST_SOURCES
 from ..verdicts import Answer
 from .coherence import complaints
+from .in_notebooks import InNotebooks
+from .laid_out import LaidOut
+from .origin import ApplicationRecord, MinerRecord, ModelRecord
 from .records import (
     DOUBTED,
     DROPPED,
@@ -22,7 +26,6 @@ from .records import (
     Counts,
     Finding,
     Importance,
-    MinerRecord,
     ProbeRecord,
     SourceRecord,
     Spent,
@@ -30,47 +33,58 @@ from .records import (
     Witness,
 )
 from .summary import RuleSummary, Summary
+from .wording import pinned_in_words
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+_TIME = r"^([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?$"
 _MOST_PRINTED = 50
-"""The most rules that ``str(explanation)`` lists; further rules are counted."""
+"""The maximum number of rules that ``str(explanation)`` lists. For all other rules, it gives only their
+number."""
 
 
 _ALTERNATIVES = {
     "answer": "explanation.baseline.text, or explanation.summary().answer",
-    "text": "str(explanation), or rag_rule_explainer.report.as_text(explanation)",
-    "to_json": "explanation.model_dump_json()",
+    "text": "explanation.report()",
     "to_dict": "explanation.model_dump(mode='json')",
-    "from_json": "Explanation.model_validate_json(text)",
-    "as_text": "rag_rule_explainer.report.as_text(explanation)",
-    "save": "Path(...).write_text(explanation.model_dump_json())",
+    "from_json": "rag_rule_explainer.load(path), or Explanation.model_validate_json(text)",
+    "load": "rag_rule_explainer.load(path)",
+    "as_text": "explanation.report()",
     "rule": "explanation.rules",
     "retention": "explanation.retention_rules",
     "omission": "explanation.omission_rules",
-    "report": "rag_rule_explainer.report.as_text(explanation)",
     "findings": "explanation.rules",
     "predicate": "explanation.predicates",
 }
-"""Names that users try on an explanation, with the right expression for each."""
+"""Attributes that an explanation does not have, but that users try. For each attribute, the error message
+names the expression to use instead."""
 _OF_FORMS = ("to_", "as_")
-"""The beginnings of names by which users look for a form of the report."""
+"""The prefixes of attribute names with which users look for a form of the report, such as ``to_pdf``."""
 
 
-class Explanation(BaseModel):
+class Explanation(LaidOut, InNotebooks, BaseModel):
     """An ``Explanation`` holds every rule found for one question, with all evidence.
 
     ``complete``: the searches ended, and every subset that they needed has a verdict. The rules are then
     all rules that the miner can find, or all rules that passed the tests. Otherwise ``stop_reason`` and
-    ``unresolved`` say what is missing; the reported rules are valid all the same. ``scope``: whether
-    ``sources`` were given by the caller, returned by the retriever, or shown to the model. ``held_out``:
-    the retrieved sources that the model was not shown. ``ties``: the sources that were retained or
-    omitted together. ``warnings``: sentences to be read before any rule. ``id``: the identifier in the
-    traces of the replays.
+    ``unresolved`` say what is missing; the reported rules are still valid. ``doubted``: True iff
+    something other than the sources may have changed the answers of the replays; the first warning says
+    what. No rule then counts as decided or as refuted. None in explanations of schema version 1, which do
+    not contain this. ``scope``: whether ``sources`` were given by the caller, returned by the retriever,
+    or shown to the model. ``held_out``: the retrieved sources that the model was not shown. ``ties``: the
+    sources that were retained or omitted together. ``conditions_are_opposite``: each of the two
+    conditions in ``predicates`` is the other's negation; False if they are not, and in explanations of
+    schema version 1. ``warnings``: sentences to be read before any rule. ``id``: the identifier in the
+    traces of the replays. ``made_at``: the time at which it was made, in UTC, such as
+    "2026-02-28T09:30:00Z"; explanations that differ only in ``made_at`` are equal. ``models``: the models
+    that were asked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
-    schema_version: Annotated[int, Field(ge=1, le=SCHEMA_VERSION)] = SCHEMA_VERSION
+    schema_version: Annotated[
+        # An explanation that is read from an older file is written again in the current version.
+        int, Field(ge=1, le=SCHEMA_VERSION), AfterValidator(lambda _: SCHEMA_VERSION)
+    ] = SCHEMA_VERSION
     id: Annotated[str, Field(max_length=100)] = ""
     question: str
     raw_input: JsonValue = None
@@ -80,6 +94,7 @@ class Explanation(BaseModel):
     ties: tuple[Tie, ...] = ()
     held_out: tuple[SourceRecord, ...] = ()
     predicates: dict[RuleKind, str]
+    conditions_are_opposite: bool = False
     settings: dict[str, JsonValue]
     miner: MinerRecord
     seed: int
@@ -93,10 +108,14 @@ class Explanation(BaseModel):
     spent: Spent = Spent()
     complete: bool
     stop_reason: str = ""
+    doubted: bool | None = None
     unresolved: tuple[Unresolved, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     versions: dict[str, str] = {}
+    made_at: Annotated[str, Field(pattern=_TIME)] = ""
+    application: ApplicationRecord = ApplicationRecord()
+    models: tuple[ModelRecord, ...] = ()
 
     @property
     def rules(self) -> tuple[Finding, ...]:
@@ -104,8 +123,8 @@ class Explanation(BaseModel):
         return (*self.retention_rules, *self.omission_rules)
 
     def summary(self) -> Summary:
-        """Returns the answer, the rules and the warnings without texts of sources and probes, for an
-        API."""
+        """Returns the answer, the rules and the warnings, but no texts of sources and no probes. This is
+        small enough for an API's reply."""
         return Summary(
             question=self.question,
             answer=self.baseline.text,
@@ -119,6 +138,7 @@ class Explanation(BaseModel):
             probes=self.counts.probes,
             replays=self.counts.replays,
             spent=self.spent,
+            made_at=self.made_at,
         )
 
     @model_validator(mode="after")
@@ -126,11 +146,26 @@ class Explanation(BaseModel):
         """Raises ValueError if the explanation contradicts itself."""
         for complaint in complaints(self):
             raise ValueError(complaint)
+        self._name_pinned()
         return self
+
+    def _name_pinned(self) -> None:
+        """Adds the pinned sources to the rules of an explanation of an earlier version, in which the
+        rules do not name them."""
+        pinned = pinned_in_words([source.id for source in self.sources if source.pinned])
+        for name in ("retention_rules", "omission_rules") if pinned else ():
+            rules: tuple[Finding, ...] = getattr(self, name)
+            # The model is frozen for its users.
+            object.__setattr__(self, name, tuple([replace(rule, pinned=pinned) for rule in rules]))
 
     def __iter__(self) -> Iterator[Finding]:  # type: ignore[override] -- pydantic's gives the fields
         """Returns an iterator over ``rules``."""
         return iter(self.rules)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Explanation) and other.made_at != self.made_at:
+            other = other.model_copy(update={"made_at": self.made_at})
+        return super().__eq__(other)
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -141,12 +176,13 @@ class Explanation(BaseModel):
             if name in _ALTERNATIVES:
                 raise AttributeError(f"an Explanation has no {name!r}; use {_ALTERNATIVES[name]}")
             if name.startswith(_OF_FORMS):
-                form = "rag_rule_explainer.report.FORMS[name].written(explanation)"
-                raise AttributeError(f"an Explanation has no {name!r}; use {form} for a name in FORMS")
+                form = "explanation.report(form)"
+                raise AttributeError(f"an Explanation has no {name!r}; use {form}, such as 'csv'")
             return super().__getattr__(name)
 
     def __repr__(self) -> str:
-        # The repr is short, because asyncio.run() computes the repr of its task's result.
+        # The repr is short, because asyncio.run() computes it for its task's result, and each explanation
+        # may be large.
         return (
             f"<Explanation of {shortened(self.question, 60)!r}: "
             f"{len(self.retention_rules)} retention and {len(self.omission_rules)} omission rules>"
@@ -163,10 +199,16 @@ class Explanation(BaseModel):
 
     @property
     def units(self) -> tuple[tuple[str, ...], ...]:
-        """Returns the units of rules, in order: each is one source's id, or the ids of tied sources."""
-        tied = by_source(self.ties)
-        free = (source.id for source in self.sources if not source.pinned)
-        return tuple(dict.fromkeys(tied[each].sources if each in tied else (each,) for each in free))
+        """Returns the units that rules name, in the order of the sources. A unit is one source's id, or
+        the ids of tied sources, which were always retained or omitted together. Pinned sources are in no
+        unit."""
+        free = [source.id for source in self.sources if not source.pinned]
+        if not self.ties:
+            return tuple(zip(free, strict=True))
+        # There may be thousands of ids in one unit. So each unit is looked up only once.
+        tied = Tied(self.ties)
+        first = dict.fromkeys(map(tied.first_of.get, free, free))
+        return tuple(tied.by_first.get(each, (each,)) for each in first)
 
     @property
     def voted(self) -> bool:

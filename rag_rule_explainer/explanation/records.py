@@ -1,32 +1,26 @@
 """This module defines the parts of an explanation."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import floor
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 
-from ..lattice import subset_count
-from ..printable import plain_id, printable, shortened
+from ..printable import cut_in_the_middle, plain_id, printable, shortened
 from ..rules import ClaimStatus, RuleKind
 from ..verdicts import Answer, Judgement
-from .wording import joined, named_units, phrase
+from .evidence import evidence_of
+from .in_notebooks import InNotebooks
+from .origin import content_hash
+from .wording import named_units, phrase_within
 
 DOUBTED = "what replays show may not be the doing of their sources alone, as the first warning says"
-"""The ``stop_reason`` of a finished search whose verdicts cannot be trusted."""
+"""The ``stop_reason`` of a search that finished, but whose verdicts cannot be trusted. Something other
+than the sources may have changed the answers of the replays."""
 
 DROPPED = "sources that no rule over groups named were dropped, so rules that name them may be missing"
-"""The ``stop_reason`` of a finished grouped search that dropped sources."""
-
-JUDGED_TOGETHER = (
-    "the judge saw several answers at once (batch), and one of them can have told it what to say of the "
-    "others, so no rule is called proved; leave batch out, and it is asked about one answer a request"
-)
-"""The warning for a search with a verdict from a batch of answers."""
-TOGETHER = "the judge saw several answers at once"
-"""The same warning in short, as the reason why a rule is undecided."""
-_MOST_NAMED = 8
-"""The most sources that a relative claim lists; of more, only the first and the last are named."""
+"""The ``stop_reason`` of a grouped search that finished, but dropped sources. It first searches for rules
+over groups of sources, and drops the sources of groups that no rule names."""
 
 Relation = Literal["absolute", "relative"]
 
@@ -34,18 +28,31 @@ Relation = Literal["absolute", "relative"]
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
     """A ``SourceRecord`` holds a retrieved source. ``metadata``: the metadata in JSON's types.
-    ``pinned``: True iff every replay retained the source, so that no rule names it."""
+    ``pinned``: True iff every replay retained the source, so that no rule names it. ``sha256``: the hash
+    of the text in UTF-8 at the time of the explanation; empty in explanations of schema version 1."""
 
     id: str
     text: str
     metadata: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     pinned: bool = False
+    sha256: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+
+    @property
+    def sha256_now(self) -> str:
+        """Returns the hash of the text that this record contains now."""
+        return content_hash(self.text)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Returns False iff the text was changed after the explanation, so that ``sha256`` is no longer
+        its hash."""
+        return not self.sha256 or self.sha256 == self.sha256_now
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """A ``Votes`` holds the numbers of samples of one arrangement on which the condition held and
-    broke."""
+    """A ``Votes`` holds the votes on one probe: the numbers of its samples on which the condition held
+    and broke."""
 
     holds: int
     breaks: int
@@ -53,13 +60,13 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class ProbeRecord:
-    """A ``ProbeRecord`` holds one distinct arrangement that was replayed and judged.
+    """A ``ProbeRecord`` holds one list of retained sources, in order, that was replayed and judged.
 
-    ``kept``: the ids of the sources shown, in order. ``answers``: one answer per sample; empty if the
-    replay failed (``error`` says why), or if answers are not kept. ``verdicts``: the judgement, by the
-    kind of rule. ``votes``: the votes on the samples, by the kind of rule; empty without votes.
-    ``latency``: the seconds of the replay; for a stored answer, those of its original replay. None if the
-    application did not run.
+    ``kept``: the ids of the sources shown. ``answers``: one answer per sample; of several, the first has
+    the verdict of the vote itself. Empty if the replay failed (``error`` then gives the reason), or if
+    the explanation keeps no answers. ``verdicts``: the judgement, by the kind of rule. ``votes``: the
+    votes on the samples, by the kind of rule; empty without votes. ``latency``: the seconds of the
+    replay; for a stored answer, the seconds of its original replay. None if the application did not run.
     """
 
     kept: tuple[str, ...]
@@ -71,24 +78,26 @@ class ProbeRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(InNotebooks):
     """A ``Finding`` holds one rule with its evidence.
 
-    ``observed``, ``broken``: the numbers of applicable subsets that were seen to hold and to break, of
-    ``applicable`` in all. ``breaking``: the ids kept in each breaking subset, if the rule may break on a
-    share of subsets; at most a hundred. ``minimal``: True if every rule with one source fewer was seen to
-    break; False if one of them is valid itself; None if the search ended before this was known.
-    ``relation``: "absolute" if the same sources are implicated in both kinds under one condition,
-    "relative" if in this kind only; None if the kinds have different conditions or only one kind was
-    mined.
+    ``observed``, ``broken``: the numbers of subsets, among the ``applicable`` ones to which the rule
+    applies, on which the condition was seen to hold and to break. ``breaking``: the ids kept in each
+    breaking subset, if the rule may break on a share of subsets; at most a hundred. ``draws``: for a
+    tested rule, the number of random subsets of its test. ``sampling``: the test or the votes, in words.
+    ``minimal``: True if every rule with one source fewer was seen to break; False if one of them is valid
+    itself; None if the search ended before this was known. ``relation``: "absolute" if the sources also
+    form a rule of the other kind for the same condition, "relative" if they do not; None if the kinds
+    have different conditions or only one kind was searched for.
 
     ``kept``: the sources that a relative claim is about; other sources were always omitted for retention
-    rules, and always retained for omission rules. Empty if the claim is relative to undivided groups.
-    ``with_others``: if True, all sources outside ``kept`` belong to the antecedent without being named:
-    they were retained for a retention rule and omitted for an omission rule. ``tied``: the groups of
-    near-duplicates among ``sources``; the rule says nothing about a part of a group. ``tied_beside``: the
-    number of groups of other near-duplicates that were retained or omitted as a whole in all counted
-    subsets.
+    rules, and always retained for omission rules. Empty if the claim holds only while whole groups of
+    sources are retained or omitted. ``with_others``: if True, all sources outside ``kept`` belong to the
+    antecedent without being named: they were retained for a retention rule and omitted for an omission
+    rule. ``tied``: the groups of near-duplicates among ``sources``; the rule says nothing about only some
+    sources of a group. ``tied_beside``: the number of groups of other near-duplicates. In all counted
+    subsets, such a group was retained or omitted as a whole. ``pinned``: the pinned sources, which all
+    subsets retained, in words; empty if there are none.
     """
 
     kind: RuleKind
@@ -107,6 +116,7 @@ class Finding:
     with_others: bool = False
     tied: tuple[tuple[str, ...], ...] = ()
     tied_beside: int = 0
+    pinned: str = ""
 
     def __post_init__(self) -> None:
         if self.proved and (self.broken or self.observed != self.applicable):
@@ -119,8 +129,8 @@ class Finding:
 
     @property
     def confidence(self) -> float:
-        """Returns the share of the applicable subsets that were seen to hold (paper, rule
-        definitions)."""
+        """Returns the share of the applicable subsets on which the condition was seen to hold. The paper
+        defines the confidence of a rule in this way."""
         return self.observed / self.applicable
 
     @property
@@ -131,13 +141,33 @@ class Finding:
     @property
     def antecedent(self) -> str:
         """Returns the first half of the rule: "whenever D2 and D4 are retained"."""
-        named = named_units(self.sources, self.tied)
+        return self.antecedent_naming(plain_id)
+
+    def antecedent_naming(self, named: Callable[[str], str], limit: int | None = None) -> str:
+        """Returns the same as ``antecedent``, but with other names of the sources. ``named``: a function
+        that returns the printable name of an id. ``limit``: about the largest number of characters of
+        all names; names beyond it are only counted. None for no limit."""
+        units = named_units(self.sources, self.tied, named)
         if self.with_others:
-            named.append("all sources of other batches")
-        if not named:
-            return "always, whatever is retrieved"
-        verb = "is" if len(named) == 1 and not self.with_others else "are"
-        return f"whenever {phrase(named)} {verb} {past_tense(self.kind)}"
+            units.append("all sources of other batches")
+        if not units:
+            return "always, whichever of these sources are retained"
+        verb = "is" if len(units) == 1 and not self.with_others else "are"
+        return f"whenever {phrase_within(units, limit)} {verb} {past_tense(self.kind)}"
+
+    def brief(self, limit: int = 400) -> str:
+        """Returns the rule as a sentence of about ``limit`` characters. In a longer one, some of the
+        names are only counted, long names are cut in the middle, and the condition is cut at its end."""
+        most = max(limit // 4, 40)
+        antecedent = self.antecedent_naming(
+            lambda identity: cut_in_the_middle(plain_id(identity), most), limit // 2
+        )
+        condition = printable(self.condition)
+        return f"{antecedent}, {shortened(condition, max(limit - len(antecedent), limit // 4))}"
+
+    def brief_with_evidence(self, limit: int = 400) -> str:
+        """Returns the same as ``brief``, followed by the evidence."""
+        return f"{self.brief(limit)} [{shortened(self.evidence, max(limit, 400))}]"
 
     @property
     def evidence(self) -> str:
@@ -148,7 +178,7 @@ class Finding:
         return f"{self.rule} [{self.evidence}]"
 
     def __repr__(self) -> str:
-        return f"<Finding: {shortened(str(self), 400)}>"
+        return self.brief_with_evidence()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +195,9 @@ class Witness:
 class Counterfactual:
     """A ``Counterfactual`` is a minimal set of sources whose removal or addition flips the outcome.
 
-    A removal starts from all sources, an addition from none; no smaller subset of the change flips the
-    outcome. ``answer``: the answer after the change. ``tied``: the groups in ``sources`` that were only
-    changed together.
+    A removal starts from all sources, and an addition from none but the pinned ones. The set is minimal:
+    removing (or adding) only some of its sources does not flip the outcome. ``answer``: the answer after
+    the change. ``tied``: the groups in ``sources`` that were only removed or added as a whole.
     """
 
     kind: RuleKind
@@ -177,10 +207,19 @@ class Counterfactual:
     tied: tuple[tuple[str, ...], ...] = ()
 
     def __str__(self) -> str:
-        named = phrase(named_units(self.sources, self.tied))
+        # A change does not know whether there are pinned sources, and so must be true in both cases.
+        return self.naming(plain_id, fewest="no sources but pinned ones")
+
+    def naming(
+        self, named: Callable[[str], str], limit: int | None = None, fewest: str = "no sources"
+    ) -> str:
+        """Returns the change as a sentence. ``named``: a function that returns the printable name of an
+        id. ``limit``: about the largest number of characters of all names; None for no limit. ``fewest``:
+        words for the sources from which an addition starts."""
+        listed = phrase_within(named_units(self.sources, self.tied, named), limit)
         removed = self.change == "removal"
-        change = f"from all sources, removing {named}" if removed else f"from no sources, adding {named}"
-        then = "" if self.answer is None else f": the answer becomes {shortened(self.answer, 80)!r}"
+        change = f"from all sources, removing {listed}" if removed else f"from {fewest}, adding {listed}"
+        then = "" if self.answer is None else f": the answer becomes {shortened(self.answer, 160)!r}"
         return f"{change} flips the outcome{then}"
 
 
@@ -188,9 +227,10 @@ class Counterfactual:
 class Importance:
     """An ``Importance`` holds a source's Banzhaf and Shapley index for the reported rules of one kind.
 
-    The game is that of the valid antecedents, so the indices are as certain as the rules. ``error``: 0 if
-    they are exact; else the largest error of the estimates, with 95 % confidence. ``tied``: the source's
-    near-duplicates, for which the index stands as well.
+    The indices are those of the cooperative game in which a set of sources wins iff it contains the
+    sources of a rule. So they are as certain as the rules. ``error``: 0 if the indices are exact;
+    otherwise the largest error of the estimates, with 95 % confidence. ``tied``: the source's
+    near-duplicates. The index is that of the whole group.
     """
 
     kind: RuleKind
@@ -203,8 +243,8 @@ class Importance:
 
 @dataclass(frozen=True, slots=True)
 class Unresolved:
-    """An ``Unresolved`` is a needed subset without a verdict: rules that depend on it are neither
-    reported nor denied."""
+    """An ``Unresolved`` is a subset that the search needed, but that has no verdict. It is not known
+    whether rules that depend on this verdict are valid, so they are not reported."""
 
     kind: RuleKind
     kept: tuple[str, ...]
@@ -213,12 +253,13 @@ class Unresolved:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A ``Counts`` holds what one call used.
+    """A ``Counts`` counts the probes, replays and other things that one call used.
 
-    ``probes``: distinct arrangements judged. ``replays``: runs of the application; ``baseline``,
-    ``repeat_check``, ``samples`` and ``retries`` say for which purpose. ``reused``: answers taken from
-    memory. ``stored``: answers taken from the store. ``wasted``: speculative probes that were not needed.
-    ``judge_requests``: requests sent to a judge.
+    ``probes``: different lists of retained sources that were judged. ``replays``: runs of the
+    application; ``baseline``, ``repeat_check``, ``samples`` and ``retries`` say for which purpose.
+    ``reused``: answers taken from memory. ``stored``: answers taken from the store. ``wasted``: probes
+    that were made early, in case the search would need them, and were not needed. ``judge_requests``:
+    requests sent to a judge.
     """
 
     probes: int = 0
@@ -235,8 +276,8 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A ``Spent`` holds the tokens that the models reported, and their cost; replays and judge
-    separately. The kinds of tokens are ``input_tokens``, of which ``cached_input_tokens`` came from
+    """A ``Spent`` holds the tokens that the models reported, and their cost, separately for replays and
+    for the judge. The kinds of tokens are ``input_tokens``, of which ``cached_input_tokens`` came from
     the provider's cache, ``output_tokens`` and ``total_tokens``. A cost is None if a price is missing."""
 
     replays: dict[str, int] = field(default_factory=dict[str, int])
@@ -245,51 +286,6 @@ class Spent:
     judge_cost: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MinerRecord:
-    """A ``MinerRecord`` holds the name of the miner that searched, and the reason for its choice."""
-
-    name: str
-    reason: str
-
-
 def past_tense(kind: RuleKind) -> str:
     """Returns the participle for the sources of a rule of this kind: "retained" or "omitted"."""
     return "retained" if kind is RuleKind.RETENTION else "omitted"
-
-
-def _kept(finding: Finding) -> str:
-    """Returns the sources to which a claim is relative, as a phrase; of many, the first and the last."""
-    if not finding.kept:
-        return "groups kept whole"
-    if len(finding.kept) <= _MOST_NAMED:
-        return joined(finding.kept)
-    first, last = (plain_id(finding.kept[place]) for place in (0, -1))
-    return f"the {len(finding.kept)} sources {first}, …, {last}"
-
-
-def _percent(finding: Finding) -> str:
-    """Returns the confidence in per cent, rounded down: 255 of 256 subsets are not 100 %."""
-    return f"{floor(finding.confidence * 1000) / 10:g} %"
-
-
-def evidence_of(finding: Finding) -> str:
-    """Returns the evidence of a finding in words; each kind of claim has its own wording."""
-    seen = f"{finding.observed} of {subset_count(finding.applicable)} subsets"
-    sampling = printable(finding.sampling)
-    by_votes = f", {sampling}" if sampling else ""
-    remarks = "; perhaps not minimal" if finding.minimal is None else ""
-    if beside := finding.tied_beside:
-        groups = "1 group" if beside == 1 else f"{beside} groups"
-        remarks += f"; {groups} of other near-duplicates kept or left out as a whole"
-    wording = {
-        "proved": f"proved on all {subset_count(finding.applicable)} subsets"
-        if finding.applicable > 1
-        else "proved on the only subset",
-        "confident": f"confidence {_percent(finding)}: held on {seen}{by_votes}",
-        "tested": f"tested: {sampling or seen}",
-        "voted": f"voted: {sampling or seen}",
-        "relative": f"relative to {_kept(finding)}: {sampling or f'held on {seen}'}",
-        "unverified": f"UNVERIFIED: held where tried, on {seen}{by_votes}",
-    }
-    return wording[finding.claim] + remarks

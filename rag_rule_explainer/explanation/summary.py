@@ -1,7 +1,7 @@
-"""This module defines the summary of an explanation without its evidence, small enough for an API's
-reply."""
+"""This module defines the summary of an explanation. The summary contains no probes, so it is small
+enough for an API's reply."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from ..printable import printable
 from ..rules import ClaimStatus, RuleKind
@@ -24,7 +24,8 @@ class RuleSummary(BaseModel):
 
     @classmethod
     def of(cls, finding: Finding) -> "RuleSummary":
-        """Returns the summary of a finding."""
+        """Returns the summary of a finding. It leaves out, for example, the numbers of subsets, and the
+        relation to the rules of the other kind."""
         return cls(
             kind=finding.kind,
             sources=finding.sources,
@@ -35,9 +36,10 @@ class RuleSummary(BaseModel):
 
 
 class Summary(BaseModel):
-    """A ``Summary`` holds the answer and its rules, with the ids of the sources, but no texts and no
-    probes. ``predicates``: the condition of rules, by kind. ``warnings``: sentences to be read before
-    any rule. Unless ``complete``, more rules may exist, and ``why_incomplete`` gives the reason."""
+    """A ``Summary`` holds the answer and its rules, with the ids of the sources, but no texts of sources
+    and no probes. ``predicates``: the condition of the rules, by kind. ``warnings``: sentences to be read
+    before any rule. ``complete``: False if more rules may exist; ``why_incomplete`` then gives the
+    reason. ``made_at``: the time at which the explanation was made, in UTC."""
 
     model_config = _MODEL
 
@@ -53,6 +55,11 @@ class Summary(BaseModel):
     probes: int
     replays: int
     spent: Spent = Spent()
+    made_at: str = ""
+
+    def to_dict(self) -> dict[str, JsonValue]:
+        """Returns the summary in the types of JSON, for an API that returns a dict."""
+        return self.model_dump(mode="json")
 
     def __str__(self) -> str:
         """Returns the warnings, then the rules with their evidence, one per line."""

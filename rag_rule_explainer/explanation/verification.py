@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 from ..printable import printable, shortened
 from ..rules import RuleKind
 from .explanation import Explanation
-from .records import JUDGED_TOGETHER, TOGETHER, Finding, Witness
+from .in_notebooks import InNotebooks
+from .loose_judging import loosely_judged
+from .records import DOUBTED, Finding, Witness
 from .wording import joined, named_units, phrase
 
 
 @dataclass(frozen=True, slots=True)
-class Verification:
+class Verification(InNotebooks):
     """A ``Verification`` says whether one rule holds, and holds the evidence. Its truth value is ``holds
     is True``.
 
@@ -42,8 +44,11 @@ class Verification:
 
     @property
     def holds(self) -> bool | None:
-        """Returns False if a probe breaks the rule, and True if the condition held on all subsets to
-        be tried. Returns None if the rule is undecided."""
+        """Returns False if a probe breaks the rule, and True if the condition held on all subsets that
+        had to be tried. Returns None if neither is known: the search was stopped, the replays cannot be
+        trusted (``explanation.doubted``), or the judge got several answers in one request."""
+        if self._distrusted:
+            return None
         if self.witness is not None:
             return False
         return True if self.finding is not None and self.finding.claim != "unverified" else None
@@ -57,7 +62,7 @@ class Verification:
     def __str__(self) -> str:
         ties = [tie.sources for tie in self.explanation.ties]
         named, witness = phrase(named_units(self.sources, ties)) or "nothing", self.witness
-        if witness is not None:
+        if witness is not None and not self._distrusted:
             kept = joined(witness.kept) or "no sources"
             said = (
                 ""
@@ -71,12 +76,20 @@ class Verification:
         return f"undecided: {self.finding or named}: {printable(self._why_undecided)}"
 
     @property
+    def _distrusted(self) -> str:
+        """Returns the reason why the probes decide nothing about the rule, such as that the replays
+        cannot be trusted; empty if there is none."""
+        if self.explanation.doubted:
+            return DOUBTED
+        return loosely_judged(self.explanation.warnings)
+
+    @property
     def _why_undecided(self) -> str:
         left_open = self.explanation.unresolved
+        if self._distrusted and (self.witness is not None or not left_open):
+            broke = "it was seen to break, but " if self.witness is not None else ""
+            return f"{broke}{self._distrusted}"
         if not left_open:
-            found = self.finding
-            held = found is not None and found.observed == found.applicable
-            together = held and JUDGED_TOGETHER in self.explanation.warnings
-            return TOGETHER if together else self.explanation.stop_reason
+            return self.explanation.stop_reason
         subsets = "1 subset has" if len(left_open) == 1 else f"{len(left_open)} subsets have"
         return f"{subsets} no verdict: {left_open[0].reason}"

@@ -1,4 +1,4 @@
-"""This package is what all integrations are built on: it records a run of an application, and replays the
+"""This package is the basis of all integrations: it records a run of an application, and replays the
 application on subsets of its sources.
 
 An integration implements ``Application`` for its framework, and applies ``Patches`` to the framework's

@@ -30,8 +30,9 @@ class Application(Protocol[Item]):
     it.
 
     ``run``, ``arun``, ``stream`` and ``astream`` are called while the ``Participation`` of their run is
-    the current one. ``kept``: the retained sources of a replay; None for the baseline. The methods that
-    have a body in this class suit an application without a framework.
+    the current one. In these methods, ``case`` holds the input, and ``kept`` the retained sources of a
+    replay; it is None for the baseline. The methods that have a body in this class suit an application
+    without a framework.
     """
 
     @property
@@ -41,39 +42,39 @@ class Application(Protocol[Item]):
 
     @property
     def root(self) -> object:
-        """Returns the user's object that is run."""
+        """Returns the user's object that is run. It is searched for state that runs share."""
         ...
 
     @property
     def making(self) -> str:
-        """Returns the advice, for messages, on how to pass a function that makes a new application for
+        """Returns advice for messages: how to pass a function that makes a new application for
         every run."""
         ...
 
     @property
     def async_only(self) -> bool:
-        """Returns True iff the application is known to have no sync entry."""
+        """Returns True iff the application is known to run only through its async entry."""
         ...
 
     def run(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
-        """Returns the application's output, through its sync entry."""
+        """Runs the application through its sync entry, and returns its output."""
         ...
 
     async def arun(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
-        """Returns the application's output, through its async entry."""
+        """Runs the application through its async entry, and returns its output."""
         ...
 
     def stream(self, case: CallInput) -> Iterator[Any]:
-        """Yields the baseline's output in chunks."""
+        """Runs the baseline, and yields its output in chunks."""
         yield self.run(case, None)
 
     async def astream(self, case: CallInput) -> AsyncIterator[Any]:
-        """Yields the baseline's output in chunks, through the async entry."""
+        """Runs the baseline through the async entry, and yields its output in chunks."""
         yield await self.arun(case, None)
 
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
-        """Groups all that the framework traces during the block: it appears under one run, or one span,
-        of the tracing service."""
+        """Groups everything that the framework traces during the block: it appears under one run, or one
+        span, of the tracing service."""
         return _as_one_span(trace)
 
     def is_traced(self) -> bool:
@@ -82,8 +83,8 @@ class Application(Protocol[Item]):
         return is_sent()
 
     def ask_tracers(self) -> object:
-        """Asks whether a tracing service receives traces, and returns the finding, which ``explaining``
-        uses. Blocks."""
+        """Asks the tracing services whether they receive traces, and returns the result, which
+        ``explaining`` uses. Blocks, because services may be asked over the network."""
         return unheard()
 
     def tells_of_async(self, error: str) -> bool:
@@ -92,8 +93,8 @@ class Application(Protocol[Item]):
         ...
 
     def watch(self, *, accepts: Collection[str]) -> ModelWatch:
-        """Returns a new watch for the models of one run. ``accepts``: finish reasons that count as
-        complete in addition to the usual ones."""
+        """Returns a new watch, which records the requests of one run to models. ``accepts``: finish
+        reasons that mark a reply as complete in addition to the usual ones."""
         ...
 
     def watching(self, watch: ModelWatch) -> AbstractContextManager[object]:
@@ -102,16 +103,17 @@ class Application(Protocol[Item]):
 
     def identify(self, batches: Sequence[Sequence[Item]]) -> Sequence[Sequence[Source]]:
         """Returns, for each retrieval, the sources of its items, in the same order. ``batches``: the
-        items of each retrieval."""
+        items of each retrieval, which are documents in the framework's own type."""
         ...
 
     def brought(self, documents: Sequence[Any]) -> list[Item]:
-        """Returns the caller's documents as items. Raises InvalidInput for other objects."""
+        """Returns the documents that the caller passed, as items. Raises InvalidInput for other
+        objects."""
         ...
 
     def copied(self, given: Any) -> Any:
-        """Returns a copy of an input. A run may change its copy, and the other runs' copies stay as they
-        are."""
+        """Returns a copy of an input. A run may change its copy, without changing the copies of other
+        runs."""
         return copied(given)
 
     def texts_in(self, given: Any) -> Iterable[str]:
@@ -124,11 +126,11 @@ class Application(Protocol[Item]):
         ...
 
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
-        """Returns remarks, for the reader of the explanation, on a replay's answer that is of another
-        kind than the baseline's. An example is an answer that no model wrote.
+        """Returns remarks for the reader of the explanation, if a replay's answer is of another kind than
+        the baseline's, for example if no model wrote it.
 
         ``run``: the replay; ``first``: the baseline. Raises UnusableReply if the replay's output cannot
-        count as an answer.
+        be used as an answer.
         """
         return ()
 
@@ -142,14 +144,14 @@ class Application(Protocol[Item]):
         return ()
 
     def why_nothing(self, retrievals: int) -> str:
-        """Returns the message for a run that retrieved no source. ``retrievals``: the number of its
-        retrievals that were seen, each without a result."""
+        """Returns the message for a run that retrieved no source. ``retrievals``: the number of observed
+        retrievals of the run, all without a result."""
         ...
 
-    def stopped(self, output: Any, *, unreadable: bool = False) -> str:  # noqa: ARG002 -- an integration uses it
-        """Returns why an output holds no answer, and what to do; empty if it holds an answer. An example
-        is the output of a run that waits for a human. ``unreadable``: True if ``answer_of`` found no
-        answer in the output."""
+    def stopped(self, output: Any, case: CallInput, *, unreadable: bool = False) -> str:  # noqa: ARG002 -- an integration uses it
+        """Returns a message that says why an output holds no answer, and what to do; empty if it holds an
+        answer. For example, the output of a run that waits for a human holds no answer. ``case``: the
+        input of the run. ``unreadable``: True if ``answer_of`` found no answer in the output."""
         return ""
 
     def versions(self) -> Mapping[str, str]:

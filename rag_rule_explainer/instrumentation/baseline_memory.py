@@ -1,10 +1,10 @@
-"""This module detects an application that still remembers its baseline when it is replayed on all
-sources."""
+"""This module detects an application that still remembers its baseline in a replay on all sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..printable import shortened
+from ..sources import Source
 from .doubts import BASELINE
 from .refusals import Refusals
 from .requests.carrying import Carried
@@ -16,23 +16,32 @@ from .run_context import Participation
 
 @dataclass(slots=True, eq=False)
 class BaselineMemory:
-    """A ``BaselineMemory`` keeps the texts of the baseline, and looks for them in a replay's queries,
-    dates and requests.
+    """A ``BaselineMemory`` stores the texts of the baseline, and searches a replay's queries and requests
+    for them.
 
-    ``made``: the texts that the baseline's models and tools made; ``sources``: the texts of its sources.
+    ``steady``: replaces the parts of texts that change in every run. ``refusals``: makes the errors.
+    ``made``: the texts that the baseline's models and tools made; ``sources``: the texts of its sources;
+    ``labels``: the lines in which frameworks show the metadata of a source beside its text.
     """
 
     steady: Steady
     refusals: Refusals
     made: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     _queries: tuple[str, ...] = ()
     _requests: tuple[str, ...] = ()
 
-    def begin(self, run: Participation, made: Sequence[str], sources: Sequence[str]) -> None:
+    def begin(self, run: Participation, made: Sequence[str], sources: Sequence[Source]) -> None:
         """Stores the baseline's queries and requests, the texts that it made, and the texts of its
         sources."""
-        self.made, self.sources = tuple(made), tuple(sources)
+        self.made, self.sources = tuple(made), tuple(source.text for source in sources)
+        self.labels = tuple(
+            f"{key}: {value}"
+            for source in sources
+            for key, value in source.metadata.items()
+            if isinstance(value, (str, int, float))
+        )
         self._queries = self._queries_of(run)
         self._requests = tuple(each.request.text for each in run.watch.exchanges)
 
@@ -45,11 +54,11 @@ class BaselineMemory:
             raise self.refusals.asks(remembered, self._queries)
 
     def check_times(self, run: Participation) -> None:
-        """Raises StateShared if a request of the replay holds a date or an id that was kept from the
-        baseline.
+        """Raises StateShared if a request of the replay holds a date or an id from the baseline.
 
-        This is a date or id that one of the baseline's models made. It is also a date whose year differs
-        from the year in the baseline's request with otherwise equal text.
+        There are two cases. In the first, one of the baseline's models or tools made the date or the id.
+        In the second, the baseline sent a request with the same text but with a date of another year, so
+        one of the two dates must have been kept.
         """
         frames = {self.steady(text): years_in(self.steady.volatile_in(text)) for text in self._requests}
         for exchange in run.watch.exchanges:
@@ -64,17 +73,18 @@ class BaselineMemory:
                 raise self.refusals.is_of_another_year(years_in(times), years)
 
     def origin_of(self, found: Difference) -> str:
-        """Returns a part of a message: which text of the baseline stands in the words that the replay's
-        request has in addition. Empty if there is no such text."""
+        """Returns the end of an error message, which names the text of the baseline that a replay's
+        request contains. ``found``: the difference between this request and the baseline's. Returns an
+        empty text if the request contains no such text."""
         added = " ".join(found.added)
         texts = (text.strip() for text in self.made)
         first = next((text for text in texts if text and text in added), None)
         return "" if first is None else f"; it holds what {BASELINE} made: {shortened(first, 100)!r}"
 
     def is_in(self, found: Difference) -> bool:
-        """Returns True iff the words that the replay's request has in addition hold a text that the
-        baseline made. The text must have two words or more, because a single word may be equal by chance.
-        """
+        """Returns True iff the words that a replay added to a request contain a text that the baseline
+        made. ``found``: the difference between the two requests. The text must have two words or more,
+        because a single word may be equal by chance."""
         added = reading_of(" ".join(found.added)).line
         sources = [reading_of(text).line for text in self.sources]
         lines = (reading_of(text).line for text in self.made)

@@ -1,5 +1,5 @@
-"""This module repeats a failed baseline if the reason may pass, such as a rate limit. Failed replays are
-repeated under the same rules."""
+"""This module repeats a failed baseline if the reason may be temporary, such as a rate limit. Failed
+replays are repeated under the same rules."""
 
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -39,10 +39,10 @@ Attempt = Callable[[], Awaitable[MadeBaseline | Failed]]
 async def made(
     attempt: Attempt, retries: Retries, limits: Limits, pause: Callable[[float], Awaitable[None]]
 ) -> MadeBaseline:
-    """Calls ``attempt`` until it succeeds or may not be repeated, and returns what it made. Raises the
-    BaselineFailed of the last attempt if none succeeds.
+    """Calls ``attempt`` until it succeeds or may not be repeated, and returns the baseline that it made.
+    Raises the BaselineFailed of the last attempt if none succeeds.
 
-    ``pause``: waits the given number of seconds between attempts.
+    ``pause``: a function that waits the given number of seconds between attempts.
     """
     started, failed = time.monotonic(), list[Failed]()
 
@@ -59,7 +59,7 @@ async def made(
 
     tried = await one()
     if isinstance(tried, Failed):
-        # slow to import and rarely needed, so imported only for a retry
+        # The module is slow to import and rarely needed, so it is imported only for a retry.
         from ..probing.retrying import again
 
         tried = await again(_within(limits, retries), tried, one, _cause, wait)

@@ -22,25 +22,25 @@ FEWEST_TOOL_CALLS = 10
 FEWEST_RETRIEVALS = 25
 FEWEST_SECONDS = 60.0
 _SECONDS = 4.0
-"""The limit on seconds is this many times looser than the other limits, because seconds vary more than
-counts."""
+"""The factor by which the limit on seconds is looser than the other limits, because seconds vary more
+than counts."""
 _PATIENCE = 20
-"""An application may catch this many ``BeyondBaseline`` errors and go on. ``ReplayEnded`` is raised after
-that."""
+"""An application may catch this many ``BeyondBaseline`` errors and continue. After that, ``ReplayEnded``
+is raised, which it cannot catch by ``except Exception``."""
 
 
 class BeyondBaseline(Exception):
-    """This error is raised in a replay when it exceeds its bound."""
+    """This error is raised in a replay that exceeds its limits."""
 
 
 class ReplayEnded(BaseException):
-    """This error ends a replay that goes on although its calls are refused. It derives from
+    """This error ends a replay that continues although its calls are refused. It derives from
     BaseException, so ``except Exception`` in the application does not catch it."""
 
 
 class Extent(NamedTuple):
-    """An ``Extent`` counts what a run did. ``steps``: the largest number of steps that one graph of the
-    run took."""
+    """An ``Extent`` counts the requests to models, tool calls and retrievals of a run. ``steps``: the
+    largest number of steps that one graph of the run took."""
 
     requests: int = 0
     tool_calls: int = 0
@@ -61,7 +61,8 @@ def checked_factor(factor: float | None) -> float | None:
 
 @dataclass(slots=True, eq=False)
 class Bound:
-    """A ``Bound`` counts what one replay does, and raises when the replay exceeds ``most``. Thread-safe.
+    """A ``Bound`` counts what one replay does, and raises an error when the replay exceeds its limits.
+    Thread-safe.
 
     ``most``: the largest allowed counts; ``baseline``: the counts of the baseline, for messages.
     ``kept``: the number of sources of the replay. ``passed``: the message that says which limit was

@@ -21,7 +21,7 @@ from ..given import named_ids
 from ..probing import threads
 from ..probing.interrupts import kept
 from ..probing.limiter import Reentered
-from ..probing.loop import run_blocking
+from ..probing.loop import about_the_callers_loop, run_blocking, why_late
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..probing.wholeness import ANY
@@ -41,8 +41,8 @@ Said = TypeVar("Said")
 class Call(Generic[Item]):
     """A ``Call`` explains one answer of an application, or checks one rule of it.
 
-    ``events``: says who receives the progress. ``outputs``: the application's outputs so far; there are
-    several if the baseline was repeated.
+    ``events``: reports the progress. ``outputs``: the application's outputs so far; there are several if
+    the baseline was repeated.
     """
 
     run: ApplicationRun[Item]
@@ -57,12 +57,16 @@ class Call(Generic[Item]):
         Raises KeyboardInterrupt after Ctrl-C while the baseline runs. After the baseline, Ctrl-C ends the
         search, and the explanation holds the rules that were proved by then.
         """
+        return Explained(*self.asked(lambda _: self.explainer.explain))
+
+    def asked(self, ask_of: Callable[[Any], Callable[..., Said]]) -> tuple[Any, Said]:
+        """Returns the baseline's output, and what the function from ``ask_of(output)`` returns for it."""
         with kept(), self._as_one(), self.run.application.interception.intercepting():
             first = without_loop(self._made(self._blocking_baseline, block))
-            return Explained(first.output, self.mined(first.recorded, first.replay))
+            return first.output, self._asked(ask_of(first.output), first.recorded, first.replay)
 
     def answered(self) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``explained``, but an ``Unexplained`` with the output and the error if the
+        """Returns the same as ``explained``, or an ``Unexplained`` with the output and the error if the
         answer cannot be explained.
 
         Raises the application's error if the application gave no output.
@@ -99,7 +103,7 @@ class Call(Generic[Item]):
         return Explained(output, await self.amined(self.run.recorded(output)))
 
     def answer_streamed(self, output: Any) -> Explained[Any] | Unexplained[Any]:
-        """Returns the same as ``streamed``, but an ``Unexplained`` with the output and the error if it
+        """Returns the same as ``streamed``, or an ``Unexplained`` with the output and the error if it
         cannot be explained."""
         try:
             return self.streamed(output)
@@ -115,23 +119,17 @@ class Call(Generic[Item]):
 
     def verified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
         """Runs the baseline, and returns whether one rule of its answer holds. Blocks."""
-        # Arguments are checked before the first request is paid for.
         verify = partial(self.explainer.verify, named_ids(antecedent), as_kind(kind))
-        with kept(), self._as_one(), self.run.application.interception.intercepting():
-            first = without_loop(self._made(self._blocking_baseline, block))
-            return self._asked(verify, first.recorded, first.replay)
+        return self.asked(lambda _: verify)[1]
 
     async def averified(self, antecedent: Iterable[str], kind: RuleKindLike) -> Verification:
         """Returns the same as ``verified``, but runs on the caller's event loop."""
         verify = partial(self.explainer.averify, named_ids(antecedent), as_kind(kind))
-        await self._ask_tracers()
-        with self._as_one(), self.run.application.interception.intercepting():
-            first = await self._made(self._baseline, asyncio.sleep)
-            return await self._aasked(verify, first.recorded)
+        return (await self.aasked(lambda _: verify))[1]
 
     def estimate(self, assuming: Assumptions | None) -> Estimate:
-        """Returns the estimated cost of explaining. The application runs until it has retrieved; the run
-        is stopped before a model is shown the sources."""
+        """Returns the estimated cost of an explanation. Runs the application until it has retrieved, and
+        stops it before a model is shown the sources."""
         application = self.run.application
         with application.interception.intercepting():
             try:
@@ -159,10 +157,14 @@ class Call(Generic[Item]):
     async def aexplained(self) -> Explained[Any]:
         """Returns the same as ``explained``, but runs on the caller's event loop, with the async
         entry."""
+        return Explained(*await self.aasked(lambda _: self.explainer.aexplain))
+
+    async def aasked(self, ask_of: Callable[[Any], Callable[..., Awaitable[Said]]]) -> tuple[Any, Said]:
+        """Returns the same as ``asked``, but runs on the caller's event loop, with the async entry."""
         await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
-            return Explained(first.output, await self.amined(first.recorded))
+            return first.output, await self._aasked(ask_of(first.output), first.recorded)
 
     async def _made(
         self, baseline: Callable[[], Awaitable[MadeBaseline]], pause: Callable[[float], Awaitable[None]]
@@ -192,7 +194,8 @@ class Call(Generic[Item]):
                 with self.explainer.limiter.slot():
                     output, replay = self.run.baseline(), self.run.replay
                 self.outputs.append(output)
-        # with ``own_errors``, the application's own errors arrive as they are
+        # With ``own_errors``, the application's own error arrives here instead of a BaselineFailed. So
+        # errors of any class are caught.
         except Exception as failed:
             if application.async_only or not self.is_async_only(failed):
                 raise
@@ -205,13 +208,13 @@ class Call(Generic[Item]):
         return MadeBaseline(output, self.run.recorded(output), self.run.areplay)
 
     def mined(self, recorded: Recorded, replay: Replay) -> Explanation:
-        """Searches for the rules of a recorded baseline, and returns them. Blocks. ``replay``: makes one
-        replay."""
+        """Searches for the rules of a recorded baseline, and returns the explanation. Blocks. ``replay``:
+        a function that makes one replay."""
         return self._asked(self.explainer.explain, recorded, replay)
 
     def _asked(self, ask: Callable[..., Said], recorded: Recorded, replay: Replay) -> Said:
-        """Returns the result of ``ask`` for a recorded baseline. ``ask``: ``explain`` or ``verify`` of
-        the explainer."""
+        """Calls ``ask``, which is ``explain`` or ``verify`` of the explainer, for a recorded baseline,
+        and returns its result."""
         sources, baseline = recorded
         with kept(), self._as_one(), self.run.muting(), self._judge_watched() as judge:
             return ask(
@@ -242,8 +245,8 @@ class Call(Generic[Item]):
                 )
 
     def mined_blocking(self, recorded: Recorded) -> Explanation:
-        """Returns the same as ``mined``, but searches once more with replays through the async entry if
-        every replay failed for lack of a sync entry."""
+        """Returns the same as ``mined``. If every replay failed because a component has no sync entry,
+        searches once more, with replays through the async entry."""
         if self.run.application.async_only:
             return self.mined(recorded, self.run.areplay)
         with kept():
@@ -266,11 +269,11 @@ class Call(Generic[Item]):
                 self.outputs.append(output)
                 return output
         late = f"the application gave no answer within {timeout:g} seconds, so there is none to explain"
-        raise BaselineFailed(late) from TimeoutError()
+        raise BaselineFailed(late + about_the_callers_loop()) from why_late()
 
     def _as_one(self) -> AbstractContextManager[object]:
-        """Groups all that is traced during the block under one run, unless the caller has already opened
-        such a run."""
+        """Groups the traces of the block under one run of the tracing service, unless the caller has
+        already opened such a run."""
         if self.run.trace.is_open:
             return nullcontext()
         return self.run.application.explaining(self.run.trace, self.run.case.question)
@@ -289,8 +292,8 @@ class Call(Generic[Item]):
 
     @contextmanager
     def _judge_watched(self) -> Generator[ModelWatch, None, None]:
-        """Counts the tokens that the judge of a predicate spends during the block. Replays count their
-        own models, and only the judge calls a model outside of replays."""
+        """Counts the tokens that the judge of a predicate spends during the block. Only the judge calls a
+        model outside of replays, and replays count the tokens of their own models."""
         application = self.run.application
         watch = application.watch(accepts=(ANY,))
         with application.watching(watch):

@@ -36,16 +36,21 @@ REORDERED = (
     "searches run side by side or find several with equal scores: rules say what holds in the orders "
     "that came"
 )
+ASKED = (
+    "runs ask {services}, besides models and what retrieves: rules hold as long as it keeps nothing from "
+    "one run to the next"
+)
 SAMPLED = (
     "a model worded a reply otherwise when the application was run again, and requests after it were "
     "others as well, so they could not be compared; a lower temperature makes them comparable"
 )
 FEWEST_WORDS = 3
-"""If an answer has at least this many words that no known text explains, a model that was not watched may
-have written it."""
+"""If the known texts (replies, sources, the application's constants) do not explain at least this many
+words of an answer, a model whose requests were not seen may have written it."""
 CACHED = (
     "Where the application keeps replies in a cache of its own, switch that off, or empty it for each "
-    "run: what it answers from there is seen by nobody"
+    "run, as in RuleExplainer(lambda given: [cache.clear(), app(given)][1]): what it answers from there "
+    "is seen by nobody"
 )
 IGNORE = (
     "Where the difference means nothing, such as a request number or something drawn at random, name it: "
@@ -54,11 +59,11 @@ IGNORE = (
 
 
 def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
-    """Returns the note that replays were not compared with the baseline, and why.
+    """Returns the note which says that replays were not compared with the baseline, and why.
 
     ``sampled``: True if a model's reply differed, so that later requests could not be compared.
-    ``no_requests``: True if no model reported the baseline's requests. ``failed``: why a replay on all
-    sources failed; empty if none failed.
+    ``no_requests``: True if no model reported the baseline's requests. ``failed``: the reason why a
+    replay on all sources failed; empty if none failed.
     """
     if sampled:
         return NOTHING_COMPARED + SAMPLED
@@ -72,7 +77,7 @@ def why_not_compared(*, sampled: bool, no_requests: bool, failed: str) -> str:
 
 
 def named(kept: Sequence[Source]) -> str:
-    """Returns how messages name the replay on the sources ``kept``."""
+    """Returns the words by which messages refer to the replay on the sources ``kept``."""
     return f"the replay on {listed(kept)}"
 
 

@@ -1,4 +1,4 @@
-"""This module says how a call reports its progress to the user's framework."""
+"""This module defines how a call reports its progress to the user's framework."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
@@ -12,11 +12,11 @@ class Events(Protocol):
 
     @property
     def sync(self) -> Progress | None:
-        """Returns the object that is told the progress of a blocking explanation; None if there is
-        none."""
+        """Returns the object to which a blocking explanation reports its progress; None if there
+        is none."""
         ...
 
     def told(self) -> AbstractAsyncContextManager[Progress | None]:
-        """Yields the object that is told the progress of an explanation on the running event loop; None
+        """Yields the object to which an explanation on the running event loop reports its progress; None
         if there is none."""
         ...

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from typing_extensions import Self
@@ -11,11 +11,12 @@ from ..allowed import checked_flag, checked_function
 from ..explainer import Explainer
 from ..predicates import PredicateLike
 from ..probing.limiter import Limiter
+from ..probing.narrow_limiter import narrowed
 from ..probing.replaying import WantedScope
 from ..progress.report import Progress
 from ..settings import Settings, SettingsFields
 from .bounds import FACTOR
-from .options import AnswerOf, Manner, QuestionOf
+from .options import AnswerOf, Manner, QuestionOf, UsersReading
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
 
@@ -73,25 +74,32 @@ class ExplainerOptions:
     limiter: Limiter | None = None
 
     def __post_init__(self) -> None:
-        checked_function("question_of", self.question_of, "a function from an input to its question")
+        checked_function("question_of", self.question_of, "a function from an input to its question", 1)
+        object.__setattr__(self, "question_of", UsersReading.of("question_of", self.question_of))
         checked_flag("allow_length", self.allow_length)
 
     @classmethod
     def of(cls, given: ExplainerFields, beside: Callable[..., object]) -> tuple[Self, Settings]:
         """Splits the keywords of a call into the options of this class and the ``Settings``, and returns
-        both.
-
-        ``beside``: the function that was called; messages name its parameters. Raises InvalidInput for a
-        name that is no setting.
-        """
+        both. ``beside``: the function that was called; messages name its parameters. Raises InvalidInput
+        for a name that is no setting."""
         rest: Any = dict(given)
         options = cls(**{each.name: rest.pop(each.name) for each in fields(cls) if each.name in rest})
         settings = Settings.of(options.settings, rest, beside)
+        if "concurrency" in rest:
+            options = options.within(settings.concurrency)
         return options, settings.accepting(length=options.allow_length)
 
+    def within(self, concurrency: int) -> Self:
+        """Returns these options with the user's limiter narrowed to ``concurrency`` calls at the same
+        time; unchanged if there is no limiter."""
+        if not isinstance(self.limiter, Limiter):
+            return self
+        return replace(self, limiter=narrowed(self.limiter, concurrency))
+
     def manner(self, settings: Settings, retrievers: tuple[object, ...] = ()) -> Manner:
-        """Returns those of the options that are about recording and replaying. ``retrievers``: the only
-        retrievers that are recorded; empty for all."""
+        """Returns the options that concern recording and replaying. ``retrievers``: the only retrievers
+        that are recorded; empty for all."""
         return Manner(
             self.answer_of,
             retrievers,

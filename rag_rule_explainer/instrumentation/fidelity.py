@@ -1,7 +1,8 @@
 """This module checks the fidelity of replays: they may differ from the baseline only in their sources.
 
 A replay on all sources is compared with the baseline, request by request. In addition, no request of a
-replay may hold a text that another run made. State that lasts from run to run fails one of these checks.
+replay may hold a text that another run made. If state passes from one run to the next, one of these
+checks fails.
 """
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Sequence
@@ -35,17 +36,16 @@ from .shared_state.lasting import EVERYTHING
 class Fidelity:
     """A ``Fidelity`` checks the replays of one baseline. Thread-safe.
 
-    ``steady``: removes the parts of a request that may differ. ``making``: advice, for messages, on how
-    to pass a function that makes a new application. ``lasting``: returns state that one run left and that
-    may decide later runs, or None. ``has_changed``: returns True if the application's state has changed
-    since the first replay began. ``rewinding``: restores the state before the baseline. ``texts``: the
-    texts that each run made.
+    ``steady``: replaces the parts of texts that may differ. ``making``: advice, for messages, on how to
+    pass a function that makes a new application. ``lasting``: returns state that one run left and that
+    may influence later runs, or None. ``has_changed``: returns True if the application's state has
+    changed since the first replay began. ``rewinding``: restores the state before the baseline.
+    ``first``: the baseline's requests and replies. ``doubt``: the reason to doubt all rules, or empty.
 
     Findings from replays on all sources: ``compared``: one of them equalled the baseline. ``reordered``:
-    one of them differed only in the order of documents. ``sampled``: a model's reply differed, so later
-    requests could not be compared. ``failed``: why such a replay failed, or empty. ``remembered``: a
-    model was sent a text that the baseline made. ``missed``: a request of the baseline was not sent.
-    ``doubt``: the reason to doubt all rules of the explanation, or empty.
+    one differed only in the order of documents. ``sampled``: a model's reply differed, so that later
+    requests could not be compared. ``failed``: why one failed, or empty. ``remembered``: a model was sent
+    a text that the baseline made. ``missed``: a request of the baseline was not sent.
     """
 
     steady: Steady
@@ -95,8 +95,8 @@ class Fidelity:
         """
         exchanges, given = list(run.watch.exchanges), list(given)
         constants, sources = list(constants), list(sources)
-        self._memory.begin(run, made_in(run, answer), [source.text for source in sources])
-        self.first = self._course(run)
+        self._memory.begin(run, made_in(run, answer), sources)
+        self.first = self.course(run)
         self._take_conversations(BASELINE, exchanges)
         self.texts.begin(run, answer, given, constants)
         self._answers.begin(EVERYTHING, answer, exchanges, constants)
@@ -105,13 +105,13 @@ class Fidelity:
     def compare(self, run: Participation) -> None:
         """Compares a replay on all sources with the baseline. Raises StateShared if they differ.
 
-        If all replies of models are equal, the queries are compared as well: a new query must not hold a
-        text that the baseline made, not even a short one. An application may use its memory only for its
-        searches.
+        An application may use its memory only for its searches. So if the models' replies are equal, the
+        queries are compared too: a new query must not contain a text that the baseline made, not even a
+        short one.
         """
         if self.first is None:
             return
-        course = self._course(run)
+        course = self.course(run)
         found = difference(self.first, course)
         if found is not None:
             self.remembered, self.missed = self._memory.is_in(found), found.came is None
@@ -127,9 +127,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first answer on the same ``sources`` (their key) for which
-        the models replied the same. A different answer is a reason for doubt if answers were equal
-        before: what earlier replays left has then changed the answer."""
+        """Compares a replay's answer with the first one on the same sources with the same model replies.
+        Sets ``doubt`` if they differ although a replay on all sources gave the baseline's answer. State
+        that earlier replays left then changed it. ``sources``: identifies the replay's sources."""
         is_all = sources == EVERYTHING
         served = [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
@@ -142,8 +142,8 @@ class Fidelity:
             self.doubt = self._refusals.answers_otherwise(changed, None if is_all else kept)
 
     def can_rewind(self) -> bool:
-        """Returns True iff state that runs may depend on has changed since the baseline, and can be
-        restored. If it cannot be restored, sets ``doubt``."""
+        """Returns True iff some state has changed since the baseline that may influence runs and that can
+        be restored. If it cannot be restored, sets ``doubt``."""
         left = self.rewinding.left()
         if left is not None:
             self._note(self._told_of_what_lasts() or self._refusals.goes_by(left), left.place)
@@ -154,8 +154,7 @@ class Fidelity:
     def rewound(self) -> Generator[None, None, None]:
         """Restores the state before the baseline for each replay of the block. If a replay then differs
         from an earlier one on the same sources, sets ``doubt``."""
-        # A doubt that names the attribute with the changed state helps the user more than a doubt from a
-        # comparison. It is therefore looked up first and preferred.
+        # A doubt that names the changed attribute helps the user most, so it is looked for first.
         known, seen = self._told_of_what_lasts(), ""
         try:
             with self.rewinding.wanted():
@@ -169,26 +168,28 @@ class Fidelity:
             self._place = self.rewinding.told
 
     def remember(self) -> None:
-        """Stores, for later explanations, that runs depend on state of earlier runs, if that was seen."""
+        """Stores, for later explanations, the state left by earlier runs that influenced runs, if any."""
         found = [each.place for each in self._found if not self.rewinding.is_constant(each.place)]
         place = self._place or next(iter(found), "") or getattr(self.lasting(), "place", "")
         self.rewinding.remember(place, None if self._has_answered_otherwise else found)
 
     def _note(self, doubt: str, place: str) -> None:
-        """Sets ``doubt``, unless there is one already. ``place``: the name of the state in it."""
+        """Sets ``doubt``, unless it is already set. ``place``: the state that the doubt is about."""
         if not self.doubt:
             self.doubt, self._place = doubt, place
 
     @property
     def departs(self) -> bool:
-        """Returns True iff a replay took another course than the baseline, perhaps by state of a run."""
+        """Returns True iff a replay seems to have taken another branch of code than the baseline."""
         return self._answers.departs
 
-    def _course(self, run: Participation) -> Course:
-        return Course.of(run.watch.exchanges, self.steady, self._memory.sources, run.made)
+    def course(self, run: Participation) -> Course:
+        """Returns the run's requests and replies, for comparison with another run's."""
+        shown = (*self._memory.sources, *self._memory.labels)
+        return Course.of(run.watch.exchanges, self.steady, shown, run.made)
 
     def check(self, run: Participation, answer: Answer, kept: Sequence[Source]) -> None:
-        """Raises StateShared if a request of the replay holds a text that another run made.
+        """Raises StateShared if a request of the replay contains a text that another run made.
 
         Raises UnusableReply if this text has only two words and the replay made the same words, because
         such texts may be equal by chance.
@@ -216,7 +217,7 @@ class Fidelity:
 
     def take(self, leftover: Leftover, kept: Sequence[Source]) -> None:
         """Handles a text of omitted sources that was found in a replay's request: raises StateShared if
-        it is known where the application keeps the text, and sets ``doubt`` otherwise."""
+        it is known where the application holds the text, and sets ``doubt`` otherwise."""
         refusal = self._refusals.keeps(leftover, kept)
         if isinstance(refusal, StateShared):
             raise refusal
@@ -228,7 +229,8 @@ class Fidelity:
             self._note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Stores the variables that the baseline changed: a doubt unless every run sets them equal."""
+        """Stores the variables that the baseline changed, which cause a doubt unless all runs set them
+        alike."""
         self._found = tuple(places)
 
     def repeat(self, run: Participation, kept: Sequence[Source]) -> None:
@@ -238,12 +240,12 @@ class Fidelity:
             raise self._refusals.repeats_otherwise(found, kept)
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
-        """Returns True iff an earlier replay on these sources is known, so that another is compared."""
+        """Returns True iff ``repeat`` could compare a replay on these sources with an earlier one."""
         return self._repeated.knows(ids)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Returns notes, for the reader of the explanation, on what these checks cannot find out."""
+        """Returns notes on what these checks cannot find out, for the reader of the explanation."""
         short = any(is_too_short(text) for text in self._memory.made)
         return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
 
@@ -263,9 +265,8 @@ class Fidelity:
     def recognise(self, fingerprint: str) -> str:
         """Compares the baseline with the baseline of an earlier explanation, whose replays were checked.
 
-        ``fingerprint``: the ``fingerprint`` of that baseline. Returns how the two differ. If they are
-        equal, returns an empty text and counts the replays as checked. If they cannot be compared, only
-        returns an empty text.
+        ``fingerprint``: that of the earlier baseline. If both are equal, this explanation's replays count
+        as checked too. Returns how they differ; empty if they are equal, or cannot be compared.
         """
         known = Course.from_fingerprint(fingerprint, self.steady.ignored)
         if known is None or self.first is None or not self.first.steps:
@@ -278,8 +279,7 @@ class Fidelity:
 
     @property
     def unchecked(self) -> str:
-        """Returns why the rules are in doubt, or why replays were not compared with the baseline. Empty
-        if the replays were compared and nothing was found."""
+        """Returns why the rules are in doubt, or why replays were not compared; empty for neither."""
         doubt = self.doubt or self._told_of_what_lasts()
         if doubt or self.is_comparable:
             return doubt or self._authorship.doubt
@@ -296,5 +296,5 @@ class Fidelity:
 
     @property
     def is_comparable(self) -> bool:
-        """Returns True iff replays can be compared with each other. This does not depend on ``doubt``."""
+        """Returns True iff replays can be compared with each other, whether or not ``doubt`` is set."""
         return self.compared and not self.sampled

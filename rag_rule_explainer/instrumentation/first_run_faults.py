@@ -1,5 +1,5 @@
-"""This module makes the errors for a first run that cannot be explained; they say why, and what to do
-about it."""
+"""This module makes the errors for a first run that cannot be explained. Their messages say why, and what
+the user can do."""
 
 from collections.abc import Collection
 from difflib import get_close_matches
@@ -13,10 +13,16 @@ _NEAR = 0.75
 """If two names are at least this similar (0 to 1), one of them may be a misspelling of the other."""
 _MISUSED = (TypeError, AttributeError, LookupError)
 """The errors that an application typically raises if its search returns a result of an unexpected
-form."""
+type."""
 _SERVED_DOCUMENTS = (
     ". documents= were served to its searches as a list; where a gated search returns anything else, "
     "pass item_of= or items_of= to its gate, or add_documents= in place of documents="
+)
+
+
+_GIVEN_A_STREAM = (
+    ". A generator function is given an iterator of inputs here; pass a function that returns the whole "
+    "text: lambda question: ''.join(app(question))"
 )
 
 
@@ -24,14 +30,15 @@ def application_failed(error: Exception, case: CallInput, retrievals: int) -> Ba
     """Returns the error for an application that raised in its first run. ``retrievals``: the number of
     retrievals before it raised."""
     served = case.documents is not None and retrievals and isinstance(error, _MISUSED)
+    told = _SERVED_DOCUMENTS if served else _GIVEN_A_STREAM if "itertools._tee" in str(error) else ""
     return BaselineFailed(
         "the application failed on this input, so there is no answer to explain; "
-        f"make it answer first: {type(error).__name__}: {error}{_SERVED_DOCUMENTS if served else ''}"
+        f"make it answer first: {type(error).__name__}: {error}{told}"
     )
 
 
 def no_answer(fault: str) -> BaselineFailed:
-    """Returns the error for an answer that cannot be used. ``fault``: what is wrong, such as that a
+    """Returns the error for an answer that cannot be used. ``fault``: the fault in words, such as that a
     model's reply was cut off."""
     failed = BaselineFailed(f"{fault}, so there is no answer to explain; make it answer first")
     # This cause marks the failure as temporary. The baseline is therefore repeated, in the same way as a
@@ -41,8 +48,8 @@ def no_answer(fault: str) -> BaselineFailed:
 
 
 def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> NoSourcesCaptured:
-    """Returns the error for a first run that retrieved no source. ``reason``: why it did not; ``called``:
-    the names of the tools that it called."""
+    """Returns the error for a first run that retrieved no source. ``reason``: the reason why the run
+    retrieved nothing. ``called``: the names of the tools that the run called."""
     if manner.retrievers:
         reason += ". Only those named in retrievers= count, and none of them was asked"
     stubbed = sorted(set(manner.stub_tools).intersection(called))

@@ -105,8 +105,7 @@ class FunctionApplication(Application[Found]):
         return self._drained(output)
 
     def whole(self, pieces: Sequence[Any]) -> Any:
-        """Returns the output that a stream stands for: its pieces joined if all are texts, else the last
-        piece."""
+        """Returns the output of a stream: its pieces joined if all are texts, else the last piece."""
         if all(isinstance(each, str) for each in pieces):
             return "".join(pieces)
         return pieces[-1]
@@ -142,8 +141,8 @@ class FunctionApplication(Application[Found]):
     @override
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:
         if run.watch.failed and not first.watch.failed:
-            # An application may catch the error of a model and answer with an apology. Such an answer
-            # must not count.
+            # An application may catch the error of a model and return an apology as its answer. Such an
+            # answer must not be used.
             raise unusable(FAILED, run.watch, passing=True)
         if first.watch.requests and not run.watch.requests:
             yield CONSTANT
@@ -164,7 +163,7 @@ class FunctionApplication(Application[Found]):
         )
 
     @override
-    def stopped(self, output: Any, *, unreadable: bool = False) -> str:
+    def stopped(self, output: Any, case: CallInput, *, unreadable: bool = False) -> str:
         if not (unreadable and callable(output)):
             return ""
         return (

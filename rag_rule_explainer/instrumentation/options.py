@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, cast, get_args
 
 from ..allowed import brief, checked_flag, checked_function, checked_list, checked_text, did_you_mean
-from ..errors import InvalidInput
+from ..errors import InvalidInput, RagRuleError
+from ..probing.judging import error_text
 from ..probing.replaying import WantedScope
+from ..probing.whose import is_named_as_ours
 from ..verdicts import Answer, logged_answer
 from .bounds import FACTOR, checked_factor
 from .recording.captured import OnNewQuery
@@ -22,15 +24,41 @@ AnswerOf: TypeAlias = Callable[[Any], Answer | str]
 
 
 @dataclass(frozen=True, slots=True)
+class UsersReading:
+    """A ``UsersReading`` calls ``question_of`` or ``answer_of``, and says which of them failed.
+
+    ``name``: the name of the setting.
+    """
+
+    name: str
+    function: Callable[[Any], Any]
+
+    @classmethod
+    def of(cls, name: str, function: Callable[[Any], Any]) -> "UsersReading":
+        """Returns a ``UsersReading`` unchanged, and puts any other function into one."""
+        return function if isinstance(function, cls) else cls(name, function)
+
+    def __call__(self, given: Any) -> Any:
+        """Returns the result of the function. Raises InvalidInput if the function raises an error."""
+        try:
+            return self.function(given)
+        except RagRuleError:
+            raise
+        except Exception as error:
+            kind = type(cast("object", given)).__name__
+            raise InvalidInput(f"{self.name} failed on a {kind}: {error_text(error)}") from error
+
+
+@dataclass(frozen=True, slots=True)
 class Manner:
-    """A ``Manner`` holds the options for recording and replaying an application; they are the same for
-    all its inputs.
+    """A ``Manner`` holds the options for recording and replaying an application, which apply to all its
+    inputs.
 
     ``retrievers``: the only retrievers that are recorded and served; empty for all. ``accepts``: finish
-    reasons that count as complete in addition to the usual ones. ``ignore``: patterns of texts that may
-    differ between the requests of the baseline and of a replay on all sources; ``steady`` removes them.
-    ``replay_bound``: the limit of a replay, as a multiple of the baseline's requests, tool calls and
-    steps. See the integrations' ``RuleExplainer`` for the other options.
+    reasons that mark a reply as complete in addition to the usual ones. ``ignore``: patterns of texts
+    that may differ between the requests of the baseline and of a replay on all sources; ``steady``
+    replaces them. ``replay_bound``: the limit of a replay, as a multiple of the baseline's requests, tool
+    calls and steps. See the integrations' ``RuleExplainer`` for the other options.
     """
 
     answer_of: AnswerOf
@@ -47,7 +75,8 @@ class Manner:
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:
-        checked_function("answer_of", self.answer_of, "a function from an output to its answer")
+        checked_function("answer_of", self.answer_of, "a function from an output to its answer", 1)
+        object.__setattr__(self, "answer_of", UsersReading.of("answer_of", self.answer_of))
         for name in ("trace_replays", "print_replays"):
             checked_flag(name, getattr(self, name))
         object.__setattr__(self, "steady", Steady(self.ignore))
@@ -55,6 +84,30 @@ class Manner:
         _one_of("scope", self.scope, get_args(WantedScope))
         _one_of("on_new_query", self.on_new_query, (*get_args(OnNewQuery), None))
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
+
+    def new_queries(self, called: Collection[str]) -> OnNewQuery:
+        """Returns the way in which new queries of replays are served. ``called``: the names of the tools
+        that the baseline called."""
+        return self.on_new_query or _by_default(called)
+
+    @property
+    def reads_answers(self) -> bool:
+        """Returns True iff the user passed ``answer_of``."""
+        function: Any = getattr(self.answer_of, "function", self.answer_of)
+        return not is_named_as_ours(str(getattr(function, "__module__", "")))
+
+    def deciding(self, called: Collection[str]) -> dict[str, object]:
+        """Returns the options that are not the defaults and that may change the answers of replays. In a
+        store, answers to the same question with different such options are kept separate. ``called``: the
+        names of the tools that the baseline called."""
+        chosen: dict[str, object] = {}
+        if self.reads_answers:
+            chosen["answer_of"] = getattr(self.answer_of, "function", self.answer_of)
+        if self.new_queries(called) != _by_default(called):
+            chosen["on_new_query"] = self.on_new_query
+        if self.stub_tools:
+            chosen["stub_tools"] = dict(self.stub_tools)
+        return chosen
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:
         """Yields a note for each stub that the baseline did not use, because its name may be misspelt.
@@ -93,6 +146,12 @@ class Manner:
         return stubs
 
 
+def _by_default(called: Collection[str]) -> OnNewQuery:
+    # An agent with tools words its queries differently in every run. So by default, a new query is really
+    # searched for, and omitted sources are dropped from its result.
+    return "filter" if called else "kept"
+
+
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         near = did_you_mean(value, [str(each) for each in allowed]) if isinstance(value, str) else ""
@@ -103,13 +162,13 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 class CallInput:
     """A ``CallInput`` holds the input of a call, and the caller's options for its sources and its answer.
 
-    ``keywords``: the keyword arguments with which every run calls the application. ``documents``,
-    ``add_documents``: as the caller gave them. ``config``: the framework's configuration of the run.
-    ``baseline``: a logged answer, or an output of the application. ``live``: True if the baseline is the
-    user's own run, which writes to real histories, checkpoints and memories. ``before``: a copy of
-    ``config`` from before any run. ``unreadable``: the error that ``question_of`` raised, if the user's
-    own run is made nevertheless. ``own_errors``: if True, an error that the application raises in the
-    baseline is not replaced by a BaselineFailed.
+    ``given``: the application's input. ``keywords``: the keyword arguments with which every run calls the
+    application. ``documents``, ``add_documents``: as the caller passed them. ``config``: the framework's
+    configuration of the run. ``baseline``: a logged answer, or an output of the application. ``live``:
+    True if the baseline is the user's own run, which writes to real histories, checkpoints and memories.
+    ``before``: a copy of ``config`` from before any run. ``unreadable``: the error that ``question_of``
+    raised, if the user's own run is made nevertheless. ``own_errors``: if True, an error that the
+    application raises in the baseline is not replaced by a BaselineFailed.
     """
 
     given: Any
@@ -150,10 +209,8 @@ class CallInput:
     @property
     def objects(self) -> list[object]:
         """Returns the objects of the user's own classes in the input, the keyword arguments and the
-        "configurable" entries of the config, such as a session.
-
-        Runs share those that cannot be copied.
-        """
+        "configurable" entries of the config, such as a session. Objects that cannot be copied are shared
+        by all runs."""
         config: Any = self.config
         entries = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
         return list(_own_objects([self.given, self.keywords, entries.get("configurable")]))
@@ -177,13 +234,18 @@ def _own_objects(given: object) -> Iterator[object]:
 
 
 def ids_in(pinned: Sequence[str]) -> tuple[str, ...]:
-    """Returns the ids of pinned sources. Raises InvalidInput for a single string."""
-    return checked_list("pinned", pinned, "ids")
+    """Returns the argument ``pinned=``, the ids of pinned sources, as a tuple. Raises InvalidInput for a
+    single string, and for anything that is no id."""
+    ids = checked_list("pinned", pinned, "ids")
+    for each in ids:
+        if not isinstance(each, str):
+            raise InvalidInput(f"pinned names a {type(each).__name__}; pass a list of ids")
+    return ids
 
 
 def documents_in(name: str, given: Any) -> Sequence[Any]:
     """Returns the caller's documents. Raises InvalidInput for an object that cannot be a list of them."""
-    if not isinstance(given, Iterable) or (not given and isinstance(given, (str, bytes, Mapping))):
+    if not isinstance(given, Iterable) or (isinstance(given, (str, bytes, Mapping)) and not given):
         raise InvalidInput(
             f"{name} is {brief(cast('object', given))}; give a list of documents, or of their texts"
         )

@@ -42,8 +42,8 @@ def unexplained(output: Any, error: Exception) -> Unexplained[Any]:
 
 
 def rules_in(done: Explained[Any] | Unexplained[Any]) -> dict[str, Any]:
-    """Returns the JSON-like data to attach to an output: its explanation, or the error as ``error`` (the
-    name of its class) and ``message``."""
+    """Returns the JSON-like data that is attached to an output: its explanation, or the error as
+    ``error`` (the name of its class) and ``message``."""
     if isinstance(done, Explained):
         return done.explanation.model_dump(mode="json")
     return {"error": type(done.error).__name__, "message": str(done.error)}

@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
+from ..errors import InvalidInput
+
 T = TypeVar("T")
 OfList = Callable[[Sequence[Any]], T | None]
-"""A function that is given a list and returns the value to read from it, or None if it finds none."""
+"""A function that gets a list and returns the value that it reads from the list; None if it finds no
+value."""
 _ROLES = frozenset({"human", "user", "ai", "assistant", "system"})
 
 
@@ -15,10 +18,10 @@ def look_up(
     """Searches an input or output for a value, such as the question, and returns the first value found,
     or None.
 
-    ``one`` is called first, with the whole object. For a list, ``of_list`` is called next. If it finds
-    nothing, the last item is searched in the same way, provided that it is the only item or a message;
-    without ``of_list``, it is always searched. For a dict, the entries under ``keys`` are searched in
-    this order.
+    ``one`` is called first, with the whole object. For a list, ``of_list`` is called next, if there is
+    one. If ``of_list`` finds nothing, the last item of the list is searched in the same way, but only if
+    it is the only item, the text of a (role, text) pair, or a message. Without ``of_list``, the last item
+    is always searched. For a dict, the entries under ``keys`` are searched in this order.
     """
     found = one(given)
     if found is not None:
@@ -29,7 +32,7 @@ def look_up(
         if found is None and (
             of_list is None or len(items) == 1 or _is_message(items) or _is_message(items[-1])
         ):
-            # The last message is searched. Of a ("user", text) pair, this is the text.
+            # The last item is searched. If the list is a pair such as ("user", text), this is the text.
             found = look_up(items[-1], keys, one, of_list)
         return found
     if isinstance(given, Mapping):
@@ -37,6 +40,44 @@ def look_up(
         several = (look_up(entries[key], keys, one, of_list) for key in keys if key in entries)
         return next((each for each in several if each is not None), None)
     return None
+
+
+def look_up_answer(
+    given: Any,
+    keys: Sequence[str],
+    less_sure: Sequence[str],
+    look: Callable[[Any, Sequence[str]], T | None],
+) -> T | None:
+    """Searches an output for the answer, and returns it; None if it finds none.
+
+    ``look``: a function like ``look_up``, of an object and keys. In a dict, an entry under the first of
+    ``keys`` is the answer for sure. Without it, the entry under the first of the other ``keys``, or under
+    a key in ``less_sure`` (such as "generation" or "response"), is the answer. Raises InvalidInput if two
+    of these entries have different texts.
+    """
+    found = look(given, keys)
+    if not isinstance(given, Mapping):
+        return found
+    entries = cast("Mapping[str, Any]", given)
+    sure = next((key for key in keys if key in entries and look(entries[key], keys) is not None), "")
+    if sure == keys[0]:
+        return found
+    named = {key: look(entries[key], keys) for key in less_sure if key in entries}
+    candidates = {key: each for key, each in {**named, sure: found}.items() if each is not None}
+    said = {key: each for key, each in candidates.items() if _words_of(each)} or candidates
+    if len({_words_of(each) for each in said.values()}) > 1:
+        names = list(map(repr, said))
+        raise InvalidInput(
+            f"the output has several texts that may be the answer, under {', '.join(names)}; pass "
+            f"answer_of=, a function from the output to a str or an Answer, such as "
+            f"answer_of=lambda output: output[{names[0]}]"
+        )
+    return next(iter(said.values()), None)
+
+
+def _words_of(found: Any) -> tuple[str, ...]:
+    text = found if isinstance(found, str) else getattr(found, "text", "")
+    return tuple(str(text).split())
 
 
 def text_of_several(given: Sequence[Any]) -> str | None:
@@ -81,3 +122,24 @@ def plain_data(given: Any, plain_of: Callable[[Any], Any]) -> Any:
     if isinstance(given, (list, tuple)):
         return [plain_data(item, plain_of) for item in cast("Sequence[Any]", given)]
     return plain_of(given)
+
+
+def unread_in(output: Any, text: str) -> tuple[str, ...]:
+    """Returns the names of the entries of a dict or a tuple that are plain data and not the answer.
+    ``text``: the answer."""
+    if isinstance(output, Mapping):
+        entries = [(str(key), each) for key, each in cast("Mapping[Any, Any]", output).items()]
+    elif isinstance(output, tuple):
+        items = cast("tuple[Any, ...]", output)
+        entries = [(f"item {place}", each) for place, each in enumerate(items)]
+    else:
+        return ()
+    return tuple(name for name, each in entries if _is_plain(each) and each != text)
+
+
+def _is_plain(entry: Any) -> bool:
+    if isinstance(entry, dict):
+        return all(map(_is_plain, cast("dict[Any, Any]", entry).values()))
+    if isinstance(entry, list):
+        return all(map(_is_plain, cast("list[Any]", entry)))
+    return isinstance(entry, (str, int, float))

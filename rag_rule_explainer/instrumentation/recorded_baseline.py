@@ -1,29 +1,39 @@
-"""This module turns a recorded first run into the ``Baseline`` that the search of rules starts from."""
+"""This module turns a recorded first run into the ``Baseline`` from which the search of rules starts."""
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar, cast
 
 from ..probing.replaying import Baseline
 from ..probing.tracing.marks import TracedExplanation
 from ..verdicts import Answer, logged_answer
 from .bounds import seconds_for
 from .copies.copying import described
-from .doubts import REORDERED
-from .recording.remarks import ASKED_ANEW, SEVERAL_RESULTS
+from .doubts import ASKED, REORDERED
+from .recording.remarks import ASKED_ANEW, SEVERAL_RESULTS, WAITED
 from .replays import Replays
 from .requests.marks import texts_of
 
 Item = TypeVar("Item")
+_CONVERSATIONS = {
+    "thread_id",
+    "session_id",
+    "conversation_id",
+    "run_id",
+    "checkpoint_id",
+    "checkpoint_ns",
+    "checkpoint_map",
+}
+"""The usual names of the entries of a configuration that identify a conversation, or a point in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedBaseline(Generic[Item]):
     """A ``RecordedBaseline`` describes a first run for the search of rules.
 
-    ``replays``: runs the replays of this baseline. ``trace``: what tracing services are told about the
-    explanation. ``seconds``: the duration of the run; None if unknown.
+    ``replays``: runs the replays of this baseline. ``trace``: the data about the explanation that tracing
+    services get. ``seconds``: the duration of the run; None if unknown.
     """
 
     replays: Replays[Item]
@@ -31,7 +41,7 @@ class RecordedBaseline(Generic[Item]):
     seconds: float | None = None
 
     def given_anyway(self) -> Iterator[str]:
-        """Yields all texts that a run may send to its models, whichever sources are retained: input,
+        """Yields all texts that a run may send to its models whichever sources are retained: input,
         configuration, memory, queries, and sources that are never served."""
         run = self.replays
         yield from run.application.texts_in(run.case.given)
@@ -42,7 +52,7 @@ class RecordedBaseline(Generic[Item]):
             yield from texts_of(source)
 
     def baseline(self, current: Answer, count: int) -> Baseline:
-        """Returns the baseline.
+        """Returns the ``Baseline`` from which the search of rules starts.
 
         ``current``: the answer of the first run. ``count``: the number of runs that this call made for
         the baseline; 0 if a run that the user made earlier is explained.
@@ -50,8 +60,10 @@ class RecordedBaseline(Generic[Item]):
         run = self.replays
         case, exposure, root = run.case, run.exposure, run.application.root
         logged = None if case.baseline is None else self._logged(case.baseline)
+        answer = current if logged is None else logged
+        shown = exposure.other_order_shown()
         return Baseline(
-            current if logged is None else logged,
+            replace(answer, seen=shown) if shown else answer,
             None if exposure.held_out else current,
             logged=logged is not None,
             replays=count,
@@ -61,13 +73,16 @@ class RecordedBaseline(Generic[Item]):
             input=run.application.plain(case.given),
             scope=exposure.scope,
             held_out=exposure.held_out,
+            dropped=tuple(run.captured.dropped),
             unseen_needed=lambda seen: exposure.unseen_needed(run.captured.that_found, seen),
             warnings=tuple(self._warnings()),
             fidelity=run.fidelity,
+            chance=run.state.doubt_about_chance,
             application=getattr(root, "__name__", "") or type(root).__name__,
             longest=self._longest(),
             late_warnings=lambda: list(self._late_warnings()),
             late_notes=lambda: list(self._late_notes()),
+            served_otherwise=self._served_otherwise,
             notes=(
                 *exposure.notes,
                 *run.fidelity.notes,
@@ -82,13 +97,22 @@ class RecordedBaseline(Generic[Item]):
         """Yields the warnings that are known only after all replays."""
         if self.replays.captured.several:
             yield SEVERAL_RESULTS
-        if self.replays.captured.asked_anew:
-            yield ASKED_ANEW
+        if self.replays.captured.waited:
+            yield WAITED.format(reason=self.replays.captured.waited)
+
+    def _served_otherwise(self) -> str:
+        """Returns a warning if a replay was served all retained sources for a new query, although a real
+        search would have found different ones; empty if there was no such replay."""
+        return ASKED_ANEW if self.replays.captured.asked_anew else ""
 
     def _late_notes(self) -> Iterator[str]:
-        state, fidelity = self.replays.state, self.replays.fidelity
+        run = self.replays
+        state, fidelity = run.state, run.fidelity
         if fidelity.reordered:
             yield REORDERED
+        asked = state.outside.services.asked(run.manner.steady.is_ignored)
+        if asked:
+            yield ASKED.format(services=asked)
         if state.alone.written:
             yield f"replays were made one at a time, as {state.alone.written}, which they share"
         remains = state.told_of_what_remains(fidelity.unchecked)
@@ -97,15 +121,34 @@ class RecordedBaseline(Generic[Item]):
 
     def _state(self) -> str:
         """Returns a digest of everything that the answer depends on, except the question and the sources:
-        the rest of the input, and the application's memory. Empty if there is nothing else."""
+        the rest of the input, the application's memory, its configuration, and the user's settings that
+        may change the answers of replays. Empty if there is nothing else."""
         run = self.replays
         given = run.application.plain(run.case.given)
         remembered = sorted(map(described, run.first.state.before.values()))
         keywords = [described(dict(run.case.keywords))] if run.case.keywords else []
-        if given == run.case.question and not remembered and not keywords:
+        settings = {**self._configured(), **run.manner.deciding(run.first.tools)}
+        others = [*remembered, *keywords, *([run.manner.steady(described(settings))] if settings else [])]
+        if given == run.case.question and not others:
             return ""
-        text = "\n".join([described(given), *remembered, *keywords])
+        text = "\n".join([described(given), *others])
         return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+    def _configured(self) -> dict[str, Any]:
+        """Returns the entries of the framework's configuration on which the application's decisions may
+        depend. Entries that only name a conversation are left out, because the remembered content of the
+        conversation is used instead."""
+        case = self.replays.case
+        config: Any = case.config if case.before is None else case.before
+        given = cast("dict[str, Any]", config) if isinstance(config, dict) else {}
+        entries = given.get("configurable")
+        if not isinstance(entries, dict):
+            return {}
+        return {
+            name: value
+            for name, value in cast("dict[str, Any]", entries).items()
+            if not name.startswith("__") and name not in _CONVERSATIONS
+        }
 
     def _logged(self, given: Any) -> Answer:
         read = given if isinstance(given, (str, Answer)) else self.replays.manner.answer_of(given)
@@ -122,8 +165,8 @@ class RecordedBaseline(Generic[Item]):
             yield from run.manner.idle_stubs(run.first.tools)
 
     def _acting(self) -> set[str]:
-        """Returns the names of the tools that the first run called and that retrieved nothing, except
-        tools with a stub. They run again in every replay."""
+        """Returns the names of the tools that the first run called and that may change something, because
+        they retrieved nothing and have no stub. They run again in every replay."""
         first = self.replays.first
         return first.tools - first.retrieving_tools - set(self.replays.manner.stub_tools)
 

@@ -1,5 +1,5 @@
-"""This module makes the messages of errors and doubts about the fidelity of replays, which may differ
-from the baseline in more than their sources."""
+"""This module makes the messages of errors and doubts about replays. A doubt is a text for the user that
+says why the rules may be wrong: replays may differ from the baseline in more than their sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,9 @@ from .shared_state.files import Left
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """A ``Refusals`` makes the error or the doubt (a text) for each kind of difference.
+    """A ``Refusals`` makes the message for each way in which a replay can differ from the baseline in
+    more than its sources. An error says that the replay cannot be used; a doubt is a warning for the
+    user.
 
     ``making``: advice, for messages, on how to pass a function that makes a new application in this
     framework; empty if unknown.
@@ -28,7 +30,8 @@ class Refusals:
 
     @property
     def ways_out(self) -> str:
-        """Returns the advice what the user can do about kept state, without a full stop at its end."""
+        """Returns advice for messages: what the user can do if an application keeps state from run to
+        run. The text has no full stop at its end."""
         return StateShared.WAYS_OUT + (f": {self.making}" if self.making else "")
 
     def differs(self, found: Difference, writer: str) -> StateShared:
@@ -50,11 +53,11 @@ class Refusals:
         )
 
     def depends(self, places: str, seen: str) -> str:
-        """Returns the doubt for a replay that differs after the application's state was set back to the
-        state before the baseline.
+        """Returns the doubt (a warning for the user) for a replay that differs after the application's
+        state was set back to the state before the baseline.
 
-        ``places``: the attributes whose state changed since the baseline; ``seen``: how the replay
-        differs.
+        ``places``: the attributes whose state changed since the baseline. ``seen``: the difference in
+        words.
         """
         return (
             f"{NOTHING_COMPARED}runs go by what earlier ones left: with {places} as before {BASELINE}, "
@@ -89,8 +92,8 @@ class Refusals:
         )
 
     def may_hold(self, carried: Carried) -> str:
-        """Returns why a replay cannot count if its request and its reply both hold the same text of
-        another run."""
+        """Returns the message for a refused replay whose request and reply both contain the same text of
+        another run. ``carried``: this text, and the run that made it."""
         return (
             f"its model was sent {carried.text!r}, which {carried.maker} had made, and said the same: it "
             "may be there by chance, or the application remembers it from run to run"
@@ -108,7 +111,7 @@ class Refusals:
 
     def keeps(self, leftover: Leftover, kept: Sequence[Source]) -> StateShared | str:
         """Returns the error for a request that holds text of an omitted source. If it is unknown where
-        the application keeps that text, returns a doubt instead."""
+        the application keeps that text, returns a doubt (a warning for the user) instead."""
         whose = shortened(", ".join(map(plain_id, leftover.owners)), 100)
         text = shortened(leftover.text, 100)
         seen = f"{named(kept)} sent its model {text!r}, which is of {whose}, and that was left out"
@@ -121,7 +124,8 @@ class Refusals:
         return f"{NOTHING_COMPARED}{seen}: the application may remember it from another run. {ways_out}"
 
     def counts(self, counted: Counted) -> str:
-        """Returns the doubt for a number or flag that every run changes and the application reads."""
+        """Returns the doubt (a warning for the user) for a number or flag that every run changes and the
+        application reads."""
         return (
             f"{NOTHING_COMPARED}{counted.place} changes with every run (from {counted.was!r} to "
             f"{counted.came!r} in a replay on all sources), and the application's code reads it, so "
@@ -129,23 +133,24 @@ class Refusals:
         )
 
     def finds(self, place: str) -> str:
-        """Returns the doubt for an attribute or variable that the baseline set and that later runs find
-        set."""
+        """Returns the doubt (a warning for the user) for an attribute or variable that the baseline set
+        and whose value later runs find."""
         return (
             f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
             f"go by what {BASELINE} retrieved. {self._unless(place)}"
         )
 
     def goes_by(self, left: Left) -> str:
-        """Returns the doubt for state that any run left for later runs."""
+        """Returns the doubt (a warning for the user) for state that a run left and later runs may
+        find."""
         return (
             f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier ones "
             f"were given. {self._unless(left.place)}"
         )
 
     def answers_otherwise(self, changed: Changed, kept: Sequence[Source] | None) -> str:
-        """Returns the doubt for an answer that differs from an earlier answer on the same sources,
-        although the models' replies are equal.
+        """Returns the doubt (a warning for the user) for an answer that differs from an earlier answer on
+        the same sources, although the models' replies are equal.
 
         ``kept``: the sources of the replay; None for all sources.
         """

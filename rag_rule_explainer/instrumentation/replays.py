@@ -2,10 +2,11 @@
 
 from collections.abc import Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar, cast
 
 from ..errors import RagRuleError, StateShared
+from ..printable import plain_id
 from ..probing.replaying import UnusableReply
 from ..sources import Source
 from ..verdicts import Answer
@@ -17,9 +18,11 @@ from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
 from .options import CallInput, Manner
+from .reading import unread_in
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
+from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
 from .run_context import (
     ModelWatch,
@@ -61,22 +64,35 @@ class Replays(Generic[Item]):
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on the sources ``kept`` through the application's sync entry, and returns its
         answer."""
-        with self.state.turn([source.id for source in kept]):
+        with self._telling_what_is_left(), self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._failing(run):
                 output = self.application.run(self.case.copied(self.application.copied), kept)
-            # All runs may return the same object and change it. The output is therefore read before
+            # All runs may return and change one and the same object. The output is therefore read before
             # another replay may begin.
             return self._checked(output, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on the sources ``kept`` through the application's async entry, and returns its
         answer."""
-        async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
-            replaying = self._replaying(kept)
-            with self.state.alone.noticing(), replaying as run, self._failing(run), exits_contained():
-                run.watch.exchanges.before_sending.append(sent)
-                output = await self.application.arun(self.case.copied(self.application.copied), kept)
-            return self._checked(output, kept, run)
+        with self._telling_what_is_left():
+            async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
+                replaying = self._replaying(kept)
+                with self.state.alone.noticing(), replaying as run, self._failing(run), exits_contained():
+                    run.watch.exchanges.before_sending.append(sent)
+                    output = await self.application.arun(self.case.copied(self.application.copied), kept)
+                return self._checked(output, kept, run)
+
+    @contextmanager
+    def _telling_what_is_left(self) -> Generator[None, None, None]:
+        """If the block raises a StateShared, adds to it what the runs so far have left on the user's
+        objects."""
+        try:
+            yield
+        except StateShared as error:
+            left = self.state.told_of_what_runs_left()
+            if not left:
+                raise
+            raise StateShared(error.seen, f"{error.ways_out.rstrip('.')}. {left}") from error
 
     @contextmanager
     def _replaying(self, kept: Sequence[Source]) -> Generator[Participation, None, None]:
@@ -98,25 +114,26 @@ class Replays(Generic[Item]):
         looking = self.state.looking(sources, self._is_a_sources_own, found, counted)
         taking_part = inside_run(self.application, run)
         try:
-            # Prints are muted until the replay ends, also if its caller stopped waiting for it.
+            # Prints are muted until the replay ends, even if its caller has stopped waiting for it.
             with replays_muted(self.manner), looking, self.state.contexts.as_before(), taking_part:
                 yield run
         except UnusableReply as failed:
+            self.captured.waited = run.waits or self.captured.waited
             if sources == EVERYTHING:
                 self.fidelity.failed = failed.reason
             raise
         finally:
-            # No other run may hold a text of this replay, even if this replay failed. Its texts are
+            # No other run may contain a text of this replay, even if this replay failed. Its texts are
             # therefore stored in any case.
             texts.note(maker, run)
 
     def _choice(self, kept: Sequence[Source]) -> Hashable:
-        """Returns a key for these sources. Two replays have equal keys iff they retain the same sources
-        in the same order."""
+        """Returns a key that identifies these sources. Two replays have equal keys iff they retain the
+        same sources in the same order."""
         ids = tuple(source.id for source in kept)
-        # If all sources are served in another order, the input is not the baseline's. Such a replay must
-        # not be compared with it.
-        is_baselines = len(kept) == len(self.exposure.units) and not self.captured.other_order(ids)
+        # If all sources are served in another order, the models' input differs from the baseline's. Such
+        # a replay must not be compared with it.
+        is_baselines = self.exposure.is_all(ids) and not self.captured.other_order(ids)
         return EVERYTHING if is_baselines else ids
 
     def _bound(self, run: Participation, kept: Sequence[Source]) -> Bound | None:
@@ -155,19 +172,21 @@ class Replays(Generic[Item]):
             raise run.refused
         if run.bound is not None and run.bound.passed:
             raise unusable(run.bound.passed, run.watch, passing=False)
-        stopped = self.application.stopped(output)
+        stopped = self.application.stopped(output, self.case)
         if stopped:
+            self.captured.waited = stopped
             raise unusable(stopped, run.watch, passing=False)
         if run.watch.fault and serving.refused is None:
             raise failed_reply(run.watch.fault, run.watch)
         sources = self._choice(kept)
         if sources == EVERYTHING and serving.refused is None:
-            # This comparison comes first, because its error says more than the errors that no model was
-            # called or nothing was retrieved.
+            # This comparison comes first, because its error tells the user more than an error that no
+            # model was called or that nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
         answer = whole_answer(self.manner, output, run.watch)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
+        self._check_search_is_no_chance(checked, kept, run)
         fault = fault_in(answer, run.watch, run.tools)
         if fault:
             raise unusable(fault, run.watch, passing=True)
@@ -180,13 +199,26 @@ class Replays(Generic[Item]):
             self.fidelity.take(leftover, kept)
         return checked
 
+    def _check_search_is_no_chance(
+        self, answer: Answer, kept: Sequence[Source], run: Participation
+    ) -> None:
+        """Raises UnusableReply if the application did not search for a retained source and a model
+        replied otherwise to an equal request: what was omitted need not be the reason then."""
+        delivered, first = answer.delivered, self.fidelity.first
+        missing = [] if delivered is None else [each for each in kept if each.id not in delivered]
+        if not missing or first is None or getattr(run.gate, "promoting", False):
+            return
+        if first.answered_otherwise(self.fidelity.course(run)):
+            named = ", ".join(plain_id(each.id) for each in missing)
+            raise unusable(REPLIED_OTHERWISE.format(named=named), run.watch)
+
     def _compare(self, run: Participation) -> None:
         try:
             self.fidelity.compare(run)
         except StateShared as error:
             if self.exposure.held_out and not self.fidelity.remembered:
-                # The replay lacks the held-out sources, which the baseline retrieved. They are the likely
-                # cause, so the error names them.
+                # The baseline retrieved the held-out sources, and the replay was not served them. They
+                # are the likely cause, so the error names them.
                 raise self.exposure.unseen_needed(self.captured.that_found) from error
             serving = next((each for each in self.first.begun if each.is_alive()), None)
             if serving is not None and self.fidelity.missed:
@@ -194,8 +226,8 @@ class Replays(Generic[Item]):
             raise
 
     def _is_a_sources_own(self, key: str) -> bool:
-        """Returns True iff this key of a dict in the application's state is the id or the text of a
-        source."""
+        """Returns True iff ``key`` is the id or the text of a source. An application may keep one entry
+        for each source in a dict, and such entries are no reason for doubt."""
         return any(key in {source.id, source.text} for source in self.captured.sources)
 
 
@@ -209,14 +241,15 @@ def participation_of(
     """Returns the ``Participation`` of a run that is about to begin. ``copies``: the run's copies of the
     application's memory."""
     run = Participation(gate, application.watch(accepts=manner.accepts), copies, manner.stub_tools)
+    run.shared = state.alone.at_start
     run.before_search.append(state.lasting.caches.note_search)
     return run
 
 
 @contextmanager
 def inside_run(application: Application[Any], run: Participation) -> Generator[None, None, None]:
-    """Makes ``run`` the current run for the duration of the block: searches, model calls and tool calls
-    count as calls of this run."""
+    """Makes ``run`` the current run for the duration of the block. Searches, model calls and tool calls
+    in the block are recorded as calls of this run."""
     with participating(run), application.watching(run.watch):
         yield
 
@@ -230,4 +263,7 @@ def replays_muted(manner: Manner) -> AbstractContextManager[None]:
 def whole_answer(manner: Manner, output: Any, watch: ModelWatch) -> Answer:
     """Returns the answer that is read from an output, with the tokens that the run spent. Raises
     InvalidInput if there is none."""
-    return with_spent(Answer.of(manner.answer_of(output)), watch)
+    answer = Answer.of(manner.answer_of(output))
+    if answer.value is None and not manner.reads_answers:
+        answer = replace(answer, unread=unread_in(output, answer.text))
+    return with_spent(answer, watch)

@@ -4,7 +4,11 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
-from ..allowed import called_as
+from typing_extensions import Unpack
+
+from ..allowed import called_as, taken
+from ..citations.cite_options import CiteFields, CiteOptions, showing_cite_fields
+from ..citations.cited_answer import CitedAnswer
 from ..errors import InvalidInput
 from ..estimate.assumptions import Assumptions
 from ..estimate.estimate import Estimate
@@ -12,11 +16,13 @@ from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
 from .call import Call, RuleKindLike
+from .citing import acited, cited
 from .options import CallInput, Manner, QuestionOf, documents_in, ids_in
 from .run_context import participation, refused
 
 Item = TypeVar("Item")
 Document = TypeVar("Document")
+_CITED = ("input", "documents", "add_documents", "pinned", "baseline")
 
 
 class ApplicationExplainer(Generic[Item, Document]):
@@ -75,6 +81,44 @@ class ApplicationExplainer(Generic[Item, Document]):
         """Returns the same as ``explain``, but runs on the caller's event loop, with the async entry."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
+
+    @showing_cite_fields
+    def cite(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        *,
+        documents: Sequence[Document] | None = None,
+        add_documents: Sequence[Document] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+        **fields: Unpack[CiteFields],
+    ) -> CitedAnswer:
+        """Returns which citations of the answer to ``input`` are real, for each of its statements.
+        Blocks.
+
+        Citations are read from the answer's text and from data beside the text, such as the annotations
+        of a message. The explainer's own condition is not used. See ``rag_rule_explainer.cite``; the
+        other arguments and errors are those of ``explain``.
+        """
+        options = taken(CiteOptions, fields, type(self).explain, _CITED)
+        case = self._case(input, documents, add_documents, pinned, baseline)
+        return cited(self._call(case), options, baseline)
+
+    @showing_cite_fields
+    async def acite(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        *,
+        documents: Sequence[Document] | None = None,
+        add_documents: Sequence[Document] = (),
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+        **fields: Unpack[CiteFields],
+    ) -> CitedAnswer:
+        """Returns the same as ``cite``, but runs on the caller's event loop, with the async entry."""
+        options = taken(CiteOptions, fields, type(self).explain, _CITED)
+        case = self._case(input, documents, add_documents, pinned, baseline)
+        return await acited(self._call(case), options, baseline)
 
     @called_as("verify")
     def verify(

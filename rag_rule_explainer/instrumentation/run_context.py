@@ -1,5 +1,5 @@
-"""This module stores the current run of the application, with all that belongs to it, in the current
-context."""
+"""This module stores the current run of the application, with its state and its records, in a context
+variable."""
 
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +18,7 @@ from ..probing.wholeness import AT_LENGTH, CALLS, CUT_OFF, Said
 from ..verdicts import Answer
 from .bounds import Bound
 from .copies.state import State
-from .recording.current import GoingOn, rejoining, taking_part
+from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .requests.exchanges import Exchanges
 from .requests.source_recognition import Request
 from .shared_state.temporaries import Shared
@@ -38,7 +38,7 @@ class ModelWatch(Protocol):
 
     @property
     def requests(self) -> list[Request]:
-        """Returns the requests, in order."""
+        """Returns the requests to models, in order."""
         ...
 
     before_step: list[Callable[[int], None]]
@@ -56,12 +56,13 @@ class ModelWatch(Protocol):
 
     @property
     def fault(self) -> str:
-        """Returns what is wrong with a reply, such as that it was cut off; empty if all are complete."""
+        """Returns the fault of a reply in words, such as that it was cut off; empty if all replies are
+        complete."""
         ...
 
     @property
     def failed(self) -> bool:
-        """Returns True iff a model raised, even if the application caught the error."""
+        """Returns True iff a call of a model raised an error, even if the application caught it."""
         ...
 
     @property
@@ -71,16 +72,21 @@ class ModelWatch(Protocol):
 
 
 class Audited(Protocol):
-    """An ``Audited`` object receives Python's audit events of one run: events about files and environment
-    variables."""
+    """An ``Audited`` object receives Python's audit events of one run, about files and environment
+    variables, and what the run sends to services."""
 
     def take(self, event: str, given: tuple[Any, ...]) -> None:
         """Handles one audit event of Python. ``event``: its name; ``given``: its arguments."""
         ...
 
+    def sent(self, connection: Any, call: Any, data: bytes) -> None:
+        """Handles bytes that are sent over a connection. ``call``: the call of a service to which the
+        bytes belong, if they begin a new request."""
+        ...
+
 
 def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> UnusableReply:
-    """Returns the error for a run whose answer cannot count, with the tokens that the run spent.
+    """Returns the error for a run whose answer must not be used, with the tokens that the run spent.
     ``passing``: True if a repetition may help, None if unknown."""
     models = watch.models
     return UnusableReply(reason, summed(models) or None, models or None, passing=passing)
@@ -96,8 +102,8 @@ def no_opinions(
 
 
 def failed_reply(reason: str, watch: ModelWatch, cause: BaseException | None = None) -> UnusableReply:
-    """Returns the error for a run that failed. It is marked as passing if a model failed or its reply was
-    incomplete; otherwise ``cause`` decides whether a repetition may help."""
+    """Returns the error for a run that failed. It says that a repetition may help if a model failed or
+    its reply was incomplete; otherwise ``cause`` decides this."""
     passing = True if watch.failed or watch.fault else None
     failure = unusable(reason, watch, passing=passing)
     failure.__cause__ = cause
@@ -131,10 +137,10 @@ def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
 
 
 def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> str:
-    """Returns ``CALLS`` if the answer is nothing but the call of a tool; otherwise an empty text.
+    """Returns ``CALLS`` if the answer is only a model's request to call a tool; otherwise an empty text.
 
-    ``tools``: the names of the tools that ran. If any ran, an answer that looks like a call may be the
-    output of a tool, so its text alone is no sign of a call.
+    ``tools``: the names of the tools that ran. If any ran, a text that looks like such a request may be
+    the output of a tool, so the text alone proves nothing.
     """
     reply = reply_behind(answer, watch.said)
     if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
@@ -162,14 +168,16 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
 class Participation:
     """A ``Participation`` holds one run of the application (the baseline or a replay) and its state.
 
-    ``gate``: records or serves the run's searches. ``watch``: records its model requests. ``refused``: an
-    error of this package that was raised during the run; it is stored because an agent may swallow it.
-    ``shared``: the state that all runs share, as it was before the first run; None in replays. ``trace``:
-    receives the id of the explained run; None in replays. ``made``: texts that did not come from a model,
-    such as tool results. ``bound``: the limits of a replay; None if there are none. ``stubbed``: the
-    names of the tools whose result was replaced by a stub. ``outside``: receives the run's use of files
-    and environment variables. ``before_search``: functions that are called before each search. ``muted``:
-    True if the run's prints are hidden. ``begun``: the threads that the run started.
+    ``gate``: records or serves the run's searches. ``watch``: records its model requests. ``state``: the
+    run's copies of memory objects. ``refused``: an error of this package that was raised during the run;
+    it is stored because an agent may swallow it. ``shared``: the state that all runs share, as it was
+    before the first run. ``trace``: receives the id of the explained run; None in
+    replays. ``made``: texts that did not come from a model, such as tool results. ``bound``: the limits
+    of a replay; None if there are none. ``stubbed``: the names of the tools whose result was replaced by
+    a stub. ``outside``: receives the run's use of files and environment variables. ``before_search``:
+    functions that are called before each search. ``muted``: True if the run's prints are hidden.
+    ``begun``: the threads that the run started. ``waits``: why the run waits for a human, with advice;
+    empty if it does not.
     """
 
     gate: GoingOn
@@ -190,18 +198,19 @@ class Participation:
     outside: Audited | None = None
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     begun: list[Thread] = field(default_factory=list[Thread])
+    waits: str = ""
 
     def note_search(self, made: int) -> None:
-        """Calls ``before_search``, and raises if the replay now exceeds its limit. ``made``: the number
-        of searches of the run, with this one."""
+        """Calls the functions in ``before_search``, and raises an error if the replay now exceeds its
+        limit. ``made``: the number of searches of the run, including this one."""
         for callback in self.before_search:
             callback()
         if self.bound is not None:
             self.bound.check_retrievals(made)
 
     def use_tool(self, name: str | None) -> None:
-        """Counts a tool call, and raises if the replay now exceeds its limit. ``name``: the name of the
-        tool; None if the call is only counted."""
+        """Counts a tool call, and raises an error if the replay now exceeds its limit. ``name``: the name
+        of the tool; None if the call is only counted."""
         self.tool_calls += 1
         if name is not None:
             self.tools.add(name)
@@ -212,8 +221,8 @@ class Participation:
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)
 
 inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
-"""True while a retrieval runs, for example while it calls a reranking model. Such calls do not count as
-calls of the application."""
+"""True while a retrieval runs, for example while it calls a reranking model. Such calls are not recorded
+as calls of the application."""
 
 _current_tools: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
 
@@ -226,8 +235,8 @@ def participation() -> Participation | None:
 
 @contextmanager
 def participating(run: Participation) -> Generator[None, None, None]:
-    """Makes ``run`` the current run for the duration of the block. At the end the run is closed, also for
-    its threads."""
+    """Makes ``run`` the current run for the duration of the block. At the end of the block the run is
+    closed, in its threads as well."""
     try:
         with taking_part_again(run):
             yield
@@ -261,7 +270,7 @@ def refused(error: RagRuleError) -> RagRuleError:
 
 @contextmanager
 def using_tool(name: str) -> Generator[None, None, None]:
-    """Counts the retrievals in the block as made by this tool."""
+    """Attributes the retrievals in the block to this tool."""
     token = _current_tools.set((*_current_tools.get(), name))
     try:
         yield
@@ -270,19 +279,19 @@ def using_tool(name: str) -> Generator[None, None, None]:
 
 
 @contextmanager
-def out_of_sight() -> Generator[None, None, None]:
-    """For the time in which a retrieval runs: searches and model requests in the block do not count as
-    those of the application."""
+def out_of_sight(inside: AnyPart | None = None) -> Generator[None, None, None]:
+    """Hides the block's searches and model requests: they belong to a retrieval, so they are not recorded
+    as those of the application. ``inside``: the object that handles the searches; None if none does."""
     token = inside_retrieval.set(True)
     try:
-        with taking_part(None):
+        with taking_part(None) if inside is None else rejoining(inside):
             yield
     finally:
         inside_retrieval.reset(token)
 
 
 def note_retrieving_tools() -> None:
-    """Stores on the current run that the tools which are running now retrieve sources."""
+    """Records on the current run that the tools which are running now retrieve sources."""
     run = participation()
     if run is not None:
         run.retrieving_tools.update(_current_tools.get())

@@ -62,8 +62,8 @@ class RunTexts:
         self._made.note(maker, made_in(run, answer), sent)
 
     def carried_into(self, run: Participation, answer: Answer, served: Sequence[str]) -> list[Carried]:
-        """Returns the texts that other runs made and that appear in this run's requests. ``served``:
-        texts that the requests may hold in any case."""
+        """Returns the texts that other runs made and that this run's requests contain. ``served``: texts
+        that the requests may contain in any case."""
         made = made_in(run, answer)
         found = (self._made.found_in(each, served, made) for each in run.watch.exchanges)
         return [each for each in found if each is not None]
@@ -71,11 +71,11 @@ class RunTexts:
     def foreign_reply(
         self, exchanges: Sequence[Exchange], answer: Answer, served: Sequence[str]
     ) -> Carried | None:
-        """Returns a reply that a model gave to another run, if this run's answer holds it and holds no
-        reply to this run. Otherwise returns None.
+        """Returns a reply that a model gave to another run, if this run's answer contains it and contains
+        no reply to this run. Otherwise returns None.
 
-        Also returns None if the baseline's answer held no reply of its own: such an answer may be a text
-        of the application. ``served``: texts that the answer may hold in any case.
+        Also returns None if the baseline's answer contained no reply: such an answer may be a text of the
+        application. ``served``: texts that the answer may contain in any case.
         """
         own = [each.reply for each in exchanges if each.reply]
         if not self._answers_with_replies or not own or holds_one(answer.text, own):

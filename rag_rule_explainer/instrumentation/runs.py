@@ -21,7 +21,7 @@ from .first_run_faults import application_failed, check_stubs, no_answer, nothin
 from .isolation.attributes import data_copy
 from .options import CallInput, Manner
 from .recorded_baseline import RecordedBaseline
-from .recording.captured import Captured, OnNewQuery
+from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.serving import Serving
@@ -38,7 +38,8 @@ Item = TypeVar("Item")
 
 
 class ApplicationRun(Generic[Item]):
-    """This class runs an application on one input: first the recorded baseline, then the replays."""
+    """An ``ApplicationRun`` runs an application on one input: first the baseline, which it records, then
+    the replays on subsets of the sources."""
 
     def __init__(
         self,
@@ -88,13 +89,12 @@ class ApplicationRun(Generic[Item]):
         first.watch.exchanges.before_sending.append(
             lambda request: None if _has_retrieved(gate) else early.append(request.text)
         )
-        first.shared = self._state.alone.at_start
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
         first.trace = self.trace
         return first
 
     def _isolated(self) -> Iterator[Hashable]:
-        """Yields the keys of the objects of which every run gets a copy of its own."""
+        """Yields the keys of the objects of which every run gets its own copy."""
         state = self._first.state
         yield from (*state.before, *state.aside)
 
@@ -106,7 +106,7 @@ class ApplicationRun(Generic[Item]):
 
     def baseline(self) -> Any:
         """Runs the baseline through the sync entry, and returns its output. Raises BaselineFailed if the
-        application raises, or the application's own error if the case has ``own_errors``."""
+        application raises an error, or the application's own error if the case has ``own_errors``."""
         kept = interrupts_kept()
         turn, running = self._state.alone.first_turn(), self._running_first()
         with turn, running, kept as interrupts, interrupts.passed_on():
@@ -120,11 +120,8 @@ class ApplicationRun(Generic[Item]):
                 return await self.application.arun(self._first_case(), None)
 
     def retrieved(self) -> Retrieved:
-        """Runs the application until it has retrieved, and returns what it found. The run is stopped
-        before a model is sent the sources.
-
-        Raises NoSourcesCaptured, BaselineFailed.
-        """
+        """Runs the application until it has retrieved, and returns the sources. The run is stopped before
+        a model is sent them. Raises NoSourcesCaptured, BaselineFailed."""
         with self._until_enough() as stopping:
             self._check_not_stopped(self.baseline())
         return self._retrieved_until(stopping)
@@ -198,6 +195,8 @@ class ApplicationRun(Generic[Item]):
         given = self.application.texts_in(self.case.given)
         state = self._state
         constants = state.leftovers.before.texts()
+        texts = (source.text for source in captured.sources)
+        state.outside.services.begin([*given, *texts])
         self._fidelity.begin(first, answer, captured.sources, given, constants)
         exposure = self._conduct_for(captured)
         self._recorded = Replays(
@@ -215,12 +214,12 @@ class ApplicationRun(Generic[Item]):
                 whole_answer(self._manner, output, self._first.watch)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
-            # human. The error then has to say so.
+            # human. The error then has to name this cause.
             self._check_not_stopped(output, unreadable=True)
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        stopped = self.application.stopped(output, unreadable=unreadable)
+        stopped = self.application.stopped(output, self.case, unreadable=unreadable)
         if stopped:
             raise BaselineFailed(stopped)
 
@@ -229,7 +228,7 @@ class ApplicationRun(Generic[Item]):
         if isinstance(gate, Recording):
             if gate.fault is not None:
                 raise gate.fault
-            self._captured = gate.captured(self._on_new_query())
+            self._captured = gate.captured(self._manner.new_queries(self._first.tools))
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
             reason = next(faults, "") or self.application.why_nothing(retrievals)
@@ -237,7 +236,7 @@ class ApplicationRun(Generic[Item]):
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
-        """Returns the error that a replay raises which fails in the same way as this baseline."""
+        """Returns the error that a replay would raise if it failed in the same way as this baseline."""
         return failed_reply(str(failed), self._first.watch, failed.__cause__)
 
     def of_another_run(
@@ -268,11 +267,6 @@ class ApplicationRun(Generic[Item]):
             on_no_retrieval=self._manner.on_no_retrieval,
         )
         return replace(exposure, making=self.application.making)
-
-    def _on_new_query(self) -> OnNewQuery:
-        # An agent with tools words its queries differently in every run, so its new queries are made for
-        # real by default.
-        return self._manner.on_new_query or ("filter" if self._first.tools else "kept")
 
     def replay(self, question: str, kept: Sequence[Source]) -> Answer:
         """Returns the answer of one replay, through the application's sync entry."""

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable, Generator, Hashable, Iterable, Sequence
 from contextlib import asynccontextmanager, contextmanager
 
+from .chance.finding import doubt_about_chance
 from .copies.contexts import Contexts
 from .isolation.auditing import listen
 from .requests.leftovers import Leftovers
@@ -35,33 +36,36 @@ class StateWatch:
         steady: Steady,
         isolated: Callable[[], Iterable[Hashable]],
     ) -> None:
-        # Objects of the user's in an input belong to the state, since runs share those that cannot be
-        # copied.
+        # Objects of the user's classes in an input are watched like the application: if they cannot be
+        # copied, all runs share them.
         application: object = [root, *given] if given else root
         self._application = application
         self._steady = steady
         self._held: Holdings | None = None
+        self._by_chance: str | None = None
+        self._replays = 0
         self.contexts = Contexts()
         self.leftovers = Leftovers(application, steady)
-        self.rewinding = Rewinding(application, steady.is_ignored, isolated)
+        written = written_by(self.leftovers.before)
+        self.rewinding = Rewinding(application, steady.is_ignored, isolated, lambda: bool(written))
         listen()
         self.lasting = Lasting(self.leftovers.before, self._is_settled)
         self.outside = self.lasting.outside
-        written = written_by(self.leftovers.before)
         self.alone = OneAtATime(root, written, self.outside)
 
     def miss_the_baseline(self) -> None:
-        """Stores that the baseline ended before this object was made, so that the state before the
+        """Records that the baseline had ended before this object was made, so that the state before the
         baseline is unknown."""
         self.leftovers.miss_the_baseline()
         self.rewinding.miss_the_baseline()
 
     @contextmanager
     def of_the_baseline(self, *, live: bool) -> Generator[None, None, None]:
-        """Records which context variables the baseline, which runs in the block, sets.
+        """Records which context variables the baseline sets. The baseline runs in the block.
 
         ``live``: True if the baseline is the user's own run. Otherwise, the environment variables and
-        context variables that it sets are set back, because an explanation leaves nothing behind.
+        context variables that the baseline set get their earlier values back, because an explanation
+        leaves nothing behind.
         """
         try:
             with self.contexts.of_the_baseline():
@@ -73,8 +77,8 @@ class StateWatch:
 
     @contextmanager
     def turn(self, sources: Sequence[str]) -> Generator[None, None, None]:
-        """Waits, blocking the thread, until a replay may run; the replay runs in the block. If rewinding
-        is wanted, the state before the baseline is restored for the block.
+        """Waits, blocking the thread, until a replay may run; the replay runs in the block. If the block
+        is inside ``rewinding.wanted()``, the state before the baseline is restored for the block.
 
         ``sources``: the ids of the sources of the replay.
         """
@@ -107,13 +111,14 @@ class StateWatch:
         """Compares the application's state before and after a replay, which runs in the block.
 
         After the first replay, calls ``found`` with the attributes or variables that the baseline
-        changed, and ``counted`` with a number that every run changes. ``sources``: the key of the
+        changed, and ``counted`` with a number that every run changes. ``sources``: identifies the
         replay's sources. ``is_a_sources_own``: returns True iff a key of a dict is the id or the text of
         a source.
         """
+        self._replays += 1
         if self.rewinding.is_wanted:
-            # With rewinding, each replay starts from a state restored from before the baseline. Comparing
-            # before and after would report differences that the replay did not make.
+            # Each replay then starts from a state restored from before the baseline. A comparison of the
+            # states before and after it would report differences that the replay did not make.
             yield
             return
         before = self._look_first()
@@ -147,12 +152,19 @@ class StateWatch:
         counted(deciding(before, after, self._steady.is_ignored))
 
     def lasting_state(self) -> Left | None:
-        """Returns state that one run left and that may decide later runs; None if none is known."""
+        """Returns state that one run left and that may influence later runs; None if none is known."""
         place = self.rewinding.earlier_doubt(self.outside.files.read)
         if place:
             found = f"an earlier explanation found that runs go by {place!r}, and has left that as it was"
             return Left(place, found)
         return self.lasting.found()
+
+    def doubt_about_chance(self) -> str:
+        """Returns the doubt (a warning for the user) for code that decides by chance; empty if there is
+        none."""
+        if self._by_chance is None:
+            self._by_chance = doubt_about_chance(self.leftovers.before, self._steady.is_ignored)
+        return self._by_chance
 
     def holdings(self) -> Holdings:
         """Returns the application's current state."""
@@ -167,6 +179,16 @@ class StateWatch:
         """Returns a sentence on what replays have changed on the user's own objects. Empty if they
         changed nothing, or if the text ``known`` already names all changes."""
         return "" if self._held is None else told_of_what_remains(self._held, self.holdings(), known)
+
+    def told_of_what_runs_left(self) -> str:
+        """Returns a sentence on what the baseline and the replays so far have changed on the user's own
+        objects. Empty if they changed nothing, or if it is not known what was there before."""
+        start = self.leftovers.before
+        if self.leftovers.is_after_the_run:
+            return ""
+        count = self._replays
+        runs = f"The baseline and {count} {'replay' if count == 1 else 'replays'}"
+        return told_of_what_remains(start, self.holdings(), "", runs)
 
     def _is_settled(self, place: str) -> bool:
         """Returns True iff a change of this attribute or variable does not matter: the caller ignores it,

@@ -12,8 +12,8 @@ class Enough(Exception):
     """This error stops a run whose next model request is not needed for an estimate. It is raised instead
     of sending the request.
 
-    It derives from Exception, as errors of models do. Another BaseException in a worker thread could make
-    an application hang.
+    It derives from Exception, as the errors of models do. An error that derives only from BaseException
+    could make an application hang if it were raised in a worker thread.
     """
 
     def __init__(self) -> None:

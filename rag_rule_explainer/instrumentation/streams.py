@@ -25,11 +25,12 @@ def forwarded(block: AbstractContextManager[None], begin: Callable[[], Iterator[
 
 
 class AsyncForwarded:
-    """This class enters ``block`` in a task of its own, calls ``begin``, and yields the chunks of the
-    async stream that it returns. ``aclose`` closes that stream.
+    """An ``AsyncForwarded`` is an async stream for a consumer. It enters ``block`` in a task of its own,
+    calls ``begin``, and yields the chunks of the async stream that ``begin`` returns. ``aclose`` closes
+    that stream.
 
-    It is no async generator: when a loop ends, ``asyncio.run`` closes all generators at once, and reports
-    an error for each that another one is closing already.
+    It is not an async generator. At the end of an event loop, ``asyncio.run`` closes all async generators
+    at the same time. If one of them were closing a second one just then, an error would be reported.
     """
 
     def __init__(
@@ -69,10 +70,11 @@ class AsyncForwarded:
             await asyncio.wait([self._producing])
 
     def __del__(self) -> None:
-        # The garbage collector may run in any thread.
+        # The garbage collector may run this method in any thread, but only the loop's own thread may
+        # cancel a task.
         task = self._producing
         if task is not None and not task.done():
-            with suppress(RuntimeError):  # the loop is closed
+            with suppress(RuntimeError):  # raised if the loop is closed
                 task.get_loop().call_soon_threadsafe(task.cancel)
 
 
@@ -90,7 +92,7 @@ def _produced(
                 async with _closing(begin()) as stream:
                     async for chunk in stream:
                         chunks.put_nowait(chunk)
-                        # The next chunk is only read when the consumer asks for it.
+                        # The next chunk must be read only when the consumer asks for it.
                         await wanted.acquire()
         finally:
             chunks.put_nowait(_END)
@@ -99,7 +101,7 @@ def _produced(
 
 
 def _nothing() -> None:
-    """Does nothing: stands for the missing ``close`` of a stream."""
+    """Does nothing. It replaces the ``close`` of a stream that has none."""
 
 
 @asynccontextmanager
@@ -118,7 +120,7 @@ def _next(open_until_then: ExitStack, chunks: Iterator[Any]) -> Any:
     except StopIteration:
         return _END
     except Exception as error:
-        # ``block`` replaces the error by one that names its cause.
+        # ``block`` replaces the error by another one that names its cause.
         if open_until_then.__exit__(type(error), error, error.__traceback__):
             return _END
         raise

@@ -1,5 +1,5 @@
-"""This package decides which subset to probe next. Its code is pure: it uses no I/O, no clock and no
-threads."""
+"""This package contains the miners, which search for rules and decide which subset to probe next. Its
+code is pure: it uses no I/O, no clock and no threads."""
 
 from .confidence import CONFIDENCE_LIMIT, Confidence, superset_sums
 from .dual import dual

@@ -1,9 +1,9 @@
 """This module finds rules that hold on at least a given share of the subsets to which they apply.
 
 The confidence of an antecedent (paper, section on rule definitions) is the share of its applicable
-subsets on which the condition holds. It may grow or shrink with the antecedent, so no verdict can be
-skipped: all 2^n are needed. One superset-sum (zeta) transform then gives the counts for all 2^n
-antecedents together, by n * 2^n additions.
+subsets on which the condition holds. A larger antecedent may have more or less confidence, so no verdict
+can be skipped: for n units, all 2^n are needed. One superset-sum (zeta) transform then gives the counts
+for all 2^n antecedents together, by n * 2^n additions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,8 @@ from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
 
 CONFIDENCE_LIMIT = 12
-"""The largest number of units (sources, or groups of tied ones). Their subsets need 4,096 verdicts."""
+"""The largest number of units (sources, or groups of tied ones) for which this miner is used. It probes
+all subsets; 12 units have 4,096 subsets."""
 
 _LANE = 32
 """``superset_sums`` packs many counts into one integer. This is the number of bits for one count."""
@@ -25,10 +26,11 @@ _LANE = 32
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """This miner finds the minimal antecedents with a confidence of at least ``share``. It requests all
-    2^n masks. ``minimal``: False to find all antecedents with that confidence.
+    """This miner finds the minimal antecedents with a confidence of at least ``share``. It requests the
+    verdicts on all 2^n subsets.
 
-    A mask without a verdict counts as BREAKS, so that each claim is true at any time.
+    ``minimal``: False to find all antecedents with at least this confidence. A subset without a verdict
+    counts as BREAKS. So further verdicts never make an earlier claim false.
     """
 
     kind: RuleKind
@@ -58,7 +60,7 @@ def confident(
     kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict], share: float
 ) -> list[Mask]:
     """Returns the antecedents for which the condition holds on at least this share of the subsets to
-    which they apply. A subset without a verdict counts as one on which it does not hold."""
+    which they apply. A subset without a verdict is treated as one on which it does not hold."""
     flip = kind.flip(lattice)
     holds = [0] * len(lattice.masks())
     for mask, verdict in verdicts.items():
@@ -84,8 +86,8 @@ def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
 
 @lru_cache(maxsize=128)
 def _lanes_without(unit: int, size: int) -> int:
-    """Returns a packed integer that has ``_LANE`` bits (a lane) for each mask. The lane has all ones if
-    the mask lacks the bit ``unit``, and all zeros otherwise."""
+    """Returns a packed integer that has ``_LANE`` bits (a lane) for each mask. All bits of the lane are 1
+    if the mask lacks the bit ``unit``, and 0 otherwise."""
     run = _LANE << unit
     pattern, width = (1 << run) - 1, 2 * run
     while width < _LANE << size:

@@ -1,7 +1,8 @@
 """This module provides the Dual Rule Miner of the paper: one search for each kind of rule, over the same
 lattice.
 
-Both searches may request the same subset. It is replayed only once, since the caller remembers answers.
+Both searches may request the same subset. The caller remembers answers, so it replays this subset only
+once.
 """
 
 from ..lattice import Lattice

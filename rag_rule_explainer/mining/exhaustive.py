@@ -1,8 +1,8 @@
 """This module mines rules by their definition: it requests all 2^n subsets, and then checks every
 antecedent.
 
-The tests compare the other miners with it, and experiments use it for comparison. So it shares no code
-with the other miners except the lattice.
+Tests and experiments compare the other miners with this one. So it shares no code with the other miners
+except the lattice.
 """
 
 from collections.abc import Iterable, Mapping
@@ -41,8 +41,8 @@ class Exhaustive:
 
 
 def valid_rules(kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> tuple[Mask, ...]:
-    """Returns the valid antecedents: those for which all subsets to which they apply have the verdict
-    HOLDS."""
+    """Returns the valid antecedents. An antecedent is valid if all subsets to which it applies have the
+    verdict HOLDS."""
     flip = kind.flip(lattice)
     return tuple(
         antecedent

@@ -3,16 +3,16 @@ divides the groups that are in rules.
 
 The search begins with one group of all sources, unless the caller gives other groups. Each round mines
 the minimal rules over the current groups; each group is retained or omitted as a whole. Then it drops the
-groups that no rule names, and divides the others, until all groups are single sources. Each halving of a
-group takes a few probes. The search finds all rules over the sources that remain. A dropped source was
-probed only together with the rest of its group, so rules with it may be missed.
+groups that no rule names, and divides the others, until all groups are single sources. The search finds
+all rules over the sources that remain. A dropped source was probed only together with the rest of its
+group, so rules with it may be missed.
 
 Dropped sources are in no antecedent: they are omitted while retention rules are mined, as in the paper,
-and retained for omission rules. If a rule cannot be broken by more retained (or omitted) sources, it is
-therefore a rule over all sources. Otherwise, verdicts of earlier rounds help: if an antecedent was seen
-to break, no antecedent inside it is a rule in a later round, and it is not probed. At the end, each rule
-is also probed with all dropped sources added to its antecedent. If one then breaks, the last round is
-mined once more, with every subset probed both without and with the dropped sources.
+and retained for omission rules. So a retention rule may break when some of them are retained, and an
+omission rule when some are omitted. At the end, each rule is therefore also probed with all dropped
+sources added. If one breaks, the last round is mined once more, with two probes for each antecedent:
+without them and with them. If an antecedent breaks, no subset of it is a rule, so later rounds do not
+probe such subsets.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -30,14 +30,14 @@ MOST_EXACT = 10
 """The largest number of groups over which rules are mined exactly, as in the paper. Over more groups,
 they are tested on random subsets."""
 ENOUGH = 4
-"""If the condition holds on all subsets of the groups, no group matters. This is believed only if there
-are at least this number of groups; otherwise they are divided further."""
+"""With at least this many groups, the search ends if the condition holds on all subsets of them. Fewer
+are divided further."""
 
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
-"""A request for a verdict in the current round: the antecedent as a mask of sources, and the ask of the
-round's miner, whose key is a mask of groups."""
+"""An open request of the current round, in two forms: the antecedent as a mask of sources, as the caller
+needs it, and the ask of the round's miner, whose key is a mask of groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class Grouped:
     applies.
 
     ``partitions``: ways to divide all sources into groups, each as disjoint masks, coarse ones first. A
-    group that none of them divides is halved. ``sampled``, ``seed`` and ``kinds``: settings for the tests
-    of rules over more than ``MOST_EXACT`` groups.
+    group that none of them divides is halved. ``sampled``, ``seed``: for tests of rules over more than
+    ``MOST_EXACT`` groups. ``kinds``: the number of searches that share a joint guarantee.
     """
 
     kind: RuleKind
@@ -62,7 +62,7 @@ class Grouped:
         return _Search(self, lattice).run()
 
     def over(self, groups: int) -> Miner:
-        """Returns the miner for a round with this number of groups."""
+        """Returns the miner for this number of groups; over many, it tests rules on random subsets."""
         if groups <= MOST_EXACT:
             return Mono(self.kind)
         return Transversal(self.kind, self.sampled, self.seed, self.kinds)
@@ -97,8 +97,8 @@ class _Groups:
 
 
 class _Search:
-    """A _Search works with masks of antecedents, and turns them into subsets of retained sources (by
-    ``flip``) only for its asks."""
+    """A _Search is one run of the miner. It works with the masks of antecedents. Only its requests for
+    verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent into such a mask."""
 
     def __init__(self, miner: Grouped, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
@@ -108,9 +108,9 @@ class _Search:
         first = (lattice.full,) if lattice.size else ()
         self.groups = _Groups(miner.partitions[0] if miner.partitions else first)
         self.is_last = False
-        # Each antecedent is probed once for each of these masks, with the mask added to it.
+        # Each antecedent is probed with each of these masks added: 0, later all dropped sources too.
         self.beside: tuple[Mask, ...] = (0,)
-        # ``found`` returns the claims of this round so far; ``before`` has those of the round before.
+        # ``found`` returns the current claims of this round; ``before`` has the previous round's claims.
         self.found: Callable[[], tuple[Claim, ...]] = tuple
         self.before: tuple[Claim, ...] = ()
         self.stop = ""
@@ -164,14 +164,14 @@ class _Search:
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
     ) -> dict[Subset, Verdict]:
         """Returns the verdicts that are known for these requests, by subset of groups. For each other
-        request, adds an ask to ``asks`` and notes it in ``waiting``."""
+        request, adds an ask to ``asks``, and stores the request in ``waiting``."""
         answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
             verdict, missing = self.known(antecedent)
             if verdict is None:
                 waiting[missing] = antecedent, ask
-                # Until the last round, one verdict may drop a whole group of sources. Such asks are
-                # crucial, so votes at the border include them.
+                # Before the last round, a wrong verdict may drop a whole group. So each ask is then
+                # crucial: if the settings have votes, it is always voted on.
                 crucial = ask.crucial or not self.is_last
                 asks.append(ask._replace(key=Subset(missing ^ self.flip), crucial=crucial))
             else:
@@ -179,16 +179,16 @@ class _Search:
         return answers
 
     def add_verdicts(self, verdicts: Verdicts, waiting: dict[Mask, Open]) -> list[Open]:
-        """Records new verdicts. Removes from ``waiting`` the requests that waited for them, and returns
-        these."""
+        """Records new verdicts. Returns the requests that waited for them, and removes these from
+        ``waiting``."""
         new = {mask ^ self.flip: verdict for mask, verdict in verdicts.items()}
         self.seen.update(new)
         self.broken += [mask for mask, verdict in new.items() if verdict is Verdict.BREAKS]
         return [waiting.pop(mask) for mask in new if mask in waiting]
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
-        """Returns the verdict on an antecedent if it is known, else None and the antecedent to request.
-        An antecedent inside one that breaks has the verdict BREAKS, since it cannot be a rule."""
+        """Returns the verdict on an antecedent; if unknown, None and the antecedent to request. If a
+        larger one breaks, this one is no rule, so the verdict is BREAKS."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -213,8 +213,8 @@ class _Search:
         return self.lattice.full ^ self.groups.kept
 
     def divided(self, rules: tuple[Claim, ...]) -> _Groups | None:
-        """Returns the groups of the next round, which are parts of those that the rules name; None if
-        there is no next round."""
+        """Divides the groups that the rules name, and returns the groups of the next round; None if there
+        is no next round."""
         named = 0
         for rule in rules:
             named |= rule.antecedent
@@ -246,8 +246,8 @@ class _Search:
         return tuple(claims[antecedent] for antecedent in sorted(claims, key=smallest_first))
 
     def not_subsumed(self, rules: Iterable[Claim]) -> tuple[Claim, ...]:
-        """Returns those claims of the round before whose sources contain none of these rules. They are
-        not replaced yet by smaller rules of this round, so they are still reported."""
+        """Returns the claims of the previous round that no smaller rule in ``rules`` replaces. A rule
+        replaces a claim if the claim has all sources of the rule."""
         smaller = [rule.rule for rule in rules]
         return tuple(
             claim for claim in self.before if not any(rule.subsumes(claim.rule) for rule in smaller)
@@ -260,12 +260,12 @@ class _Search:
         return any(antecedent & broken == antecedent for broken in self.broken)
 
     def unverified(self, rule: Claim) -> Claim:
-        """Returns an unverified claim for a rule over groups that will be divided further."""
+        """Returns the claim for a rule over groups; unverified, as the groups will be divided further."""
         antecedent = self.groups.sources(rule.antecedent)
         return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
 
     def claim_for(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule of the last round, with its status and the subsets it held on."""
+        """Returns the claim for a rule of the last round, with its status and its subsets in words."""
         antecedent = self.groups.sources(rule.antecedent)
         if self.is_proved(antecedent):
             return Claim(self.kind, antecedent, "proved")

@@ -25,8 +25,8 @@ class Power:
     """The Power of a unit holds its Banzhaf index and its Shapley index, each from 0 to 1. The Shapley
     indices of all units sum to 1, unless there is no rule or the empty antecedent is a rule.
 
-    ``error``: 0 for exact indices; for estimates, the largest error of each, with a confidence of at
-    least 95 %.
+    ``error``: 0 for exact indices. An estimated index differs from the exact one by at most ``error``,
+    with a confidence of at least 95 %.
     """
 
     banzhaf: Fraction
@@ -66,8 +66,8 @@ def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
         pivots[order[min(max(place[unit] for unit in rule) for rule in units)]] += 1
         for unit in lattice.units(_swinging(rules, draw.getrandbits(lattice.size))):
             swings[unit] += 1
-    # By Hoeffding's inequality, the chance of a larger error is at most 2 exp(-2 DRAWS error^2), which is
-    # 5 % for this error.
+    # By Hoeffding's inequality, the chance of a larger error is at most 2 exp(-2 DRAWS error^2). This is
+    # 5 % if error^2 = ln(40) / (2 DRAWS), and ln(40) is about 3.69.
     error = sqrt(3.69 / (2 * DRAWS))
     return tuple(
         Power(Fraction(swing, DRAWS), Fraction(pivot, DRAWS), error)
@@ -76,8 +76,8 @@ def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
 
 
 def _swinging(rules: Sequence[Mask], subset: Mask) -> Mask:
-    """Returns the units that decide on their own whether the subset contains a rule. For each, the answer
-    depends on whether this unit is in the subset, with all others unchanged."""
+    """Returns the units that swing the subset: if only this one unit is added or removed, the subset
+    begins or ceases to contain a rule."""
     complete = [rule for rule in rules if rule & subset == rule]
     if complete:
         return reduce(lambda one, other: one & other, complete)
@@ -88,7 +88,7 @@ def _swinging(rules: Sequence[Mask], subset: Mask) -> Mask:
 def _power(lattice: Lattice, valid: Family, unit: int) -> Power:
     bit_index = lattice.size - 1 - unit
     absent = without_unit(bit_index, lattice.size)
-    # The sets that lack the unit and are not valid, but become valid when the unit is added.
+    # These are the sets that lack the unit and are not valid, but become valid when the unit is added.
     swings = (valid >> (1 << bit_index)) & absent & ~valid
     by_size = [(swings & layer).bit_count() for layer in layers(lattice.size)]
     players = lattice.size

@@ -1,14 +1,14 @@
 """This module provides the Mono Rule Miner of the paper, which works for both kinds of rule.
 
 An antecedent is *valid* if the condition holds on all subsets to which it applies. Its *parents* are the
-antecedents with one more unit, its *children* those with one fewer. At its end, the miner has proved
-exactly the valid rules (the minimal ones, or all). It has requested each mask of V ∪ B exactly once, and
-no other: V are the valid antecedents, B the invalid ones whose parents are all valid. No exact algorithm
-can request fewer.
+antecedents with one more unit, and its *children* are the antecedents with one unit fewer. At its end,
+the miner has proved exactly the valid rules (the minimal ones, or all). Let V be the valid antecedents,
+and B the invalid ones whose parents are all valid. The miner has requested each mask of V ∪ B exactly
+once, and no other mask. No exact algorithm can request fewer.
 
 An antecedent is requested as soon as all its parents are known to be valid, without waiting for others of
-the same size. Its rank is the complement of its mask, read as a number. The complement of a parent is a
-subset of it and so a smaller number, so each parent comes before its children.
+the same size. Its rank is the complement of its mask, read as a number. A parent has one unit more than
+its child, so the complement of the parent is a smaller number. So each parent comes before its children.
 """
 
 from dataclasses import dataclass
@@ -63,12 +63,13 @@ class _Frontier:
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
         self.valid: set[Mask] = set()
-        # For each antecedent, one byte with the number of its parents that are known to be valid.
+        # The array has one byte for each antecedent: the number of its parents that are known to be
+        # valid.
         self._valid_parents = bytearray(1 << lattice.size)
 
     def opened_by(self, antecedent: Mask) -> list[Mask]:
-        """Records that an antecedent is valid. Returns those of its children whose parents are all valid
-        now."""
+        """Records that an antecedent is valid. Returns the children of this antecedent whose parents are
+        now all valid."""
         self.valid.add(antecedent)
         parents = self.lattice.size - antecedent.bit_count() + 1
         opened: list[Mask] = []
@@ -83,8 +84,8 @@ class _Frontier:
         return opened
 
     def minimal(self) -> list[Mask]:
-        """Returns the valid antecedents without a valid child. No smaller antecedent inside them can be
-        valid, since every superset of a valid one is valid."""
+        """Returns the valid antecedents without a valid child. These are the minimal ones: if a smaller
+        antecedent inside one of them were valid, a child that contains it would be valid too."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

@@ -2,9 +2,9 @@
 batch separately.
 
 While one batch is mined, the sources of all other batches are either omitted or retained. If they are
-omitted for retention rules, or retained for omission rules, they are in no antecedent that is probed.
-Otherwise they are in every antecedent: "whenever S is retained" is then only known if all other batches
-are retained too.
+omitted while retention rules are mined, or retained while omission rules are mined, they are in no probed
+antecedent. In the opposite case, they are in every probed antecedent. A rule "whenever S is retained" is
+then known to hold only if all other batches are retained too.
 
 The cost is the sum of the costs of the batches, so it does not grow with 2^n for n sources. Rules that
 name sources of two batches are not found.
@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from ..allowed import called_as
+from ..allowed import brief, called_as
 from ..errors import InvalidInput
 from ..lattice import FAMILY_LIMIT, Antecedent, Lattice, Mask, Subset, bits, smallest_first, subset_count
 from ..rules import Claim, RuleKind
@@ -32,14 +32,15 @@ BATCH = 7
 @called_as("Partition")
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """A Partition has the sources divided into batches, each of which is mined separately (paper, on many
-    sources).
+    """A Partition setting divides the sources into batches, each of which is mined separately. The paper
+    proposes this for many sources.
 
-    ``by``: the largest number of sources in a batch; the sources are then divided, in the order in which
-    they are shown, into batches of about equal size. Or a key of their metadata: sources with the same
-    value then form a batch. ``others``: whether the sources of all other batches are "omitted" or
-    "retained" while a batch is mined. None omits them for retention rules and retains them for omission
-    rules. A rule that cannot be broken by more retained (or omitted) sources then holds over all sources.
+    ``by``: a number or a metadata key. A number is the largest number of sources in a batch; the sources
+    are divided, in the order in which they are shown, into batches of about equal size. With a key,
+    sources with the same value form a batch. ``others``: whether the sources of all other batches are
+    "omitted" or "retained" while a batch is mined. None omits them for retention rules and retains them
+    for omission rules. A rule is then a rule over all sources, unless it breaks when some of the others
+    are retained (or omitted) too.
 
     Raises InvalidInput for any other value.
     """
@@ -52,11 +53,11 @@ class Partition:
             isinstance(self.by, str) and self.by
         ):
             raise InvalidInput(
-                f"partition is by {self.by!r}; give a number of sources from 1 to {FAMILY_LIMIT}, or a "
-                "key of their metadata, such as 'document'"
+                f"partition is by {brief(self.by)}; give a number of sources from 1 to {FAMILY_LIMIT}, "
+                "or a key of their metadata, such as 'document'"
             )
         if self.others not in (*get_args(Others), None):
-            raise InvalidInput(f"others is {self.others!r}; give 'omitted', 'retained' or None")
+            raise InvalidInput(f"others is {brief(self.others)}; give 'omitted', 'retained' or None")
 
     @classmethod
     def of(cls, given: "Partition | int | str | None") -> "Partition | None":
@@ -76,8 +77,8 @@ class Partitioned:
     tied ones). Its rules are *relative* to the batch.
 
     ``batches``: disjoint masks that together contain all units, with at most ``FAMILY_LIMIT`` units each.
-    ``others``: whether all other batches are omitted or retained while one is mined. ``minimal``: False
-    to find all valid rules.
+    ``others``: what happens to all other batches while one is mined: they are "omitted" or "retained".
+    ``minimal``: False to find all valid rules.
     """
 
     kind: RuleKind
@@ -94,8 +95,8 @@ class Partitioned:
 class _Batch:
     """A _Batch mines one batch by a miner on a small lattice, which has only the units of the batch.
 
-    ``mask``: the units of the batch. ``others``: the units of all other batches if they are
-    retained; 0 if they are omitted. ``rank``: is added to the ranks of all asks, so that earlier
+    ``mask``: the units of the batch. ``others``: the units of all other batches if they are retained; 0
+    if they are omitted. ``rank``: a number that is added to the ranks of all asks, so that earlier
     batches come first.
     """
 
@@ -114,8 +115,8 @@ class _Batch:
         self.wanted = next(self.mining)
 
     def spread(self, own: Mask) -> Mask:
-        """Turns a mask of the batch's small lattice into the mask of the same units in the full
-        lattice."""
+        """Returns the mask over all units of the units in ``own``, which is a mask over the units of this
+        batch alone."""
         return sum(bit for place, bit in enumerate(self.places) if own >> place & 1)
 
     def asks(self) -> list[tuple[Ask, Subset]]:
@@ -147,8 +148,9 @@ class _Search:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
         self.flip = miner.kind.flip(lattice)
         self.seen: dict[Subset, Verdict] = {}
-        # For each subset without a verdict, the batches that wait for it, each with the key in its small
-        # lattice. Several batches may wait for the same subset, such as the one with all or no sources.
+        # For each subset without a verdict, the batches that wait for its verdict, each with the key of
+        # this subset in the batch's small lattice. Several batches may wait for the same subset, such as
+        # the subset without sources.
         self.waiting = defaultdict[Subset, list[tuple[int, Subset]]](list)
         retained = miner.others == "retained"
         self.batches = [
@@ -171,7 +173,7 @@ class _Search:
         return self.claims()
 
     def pass_on(self, verdicts: Verdicts) -> Iterable[int]:
-        """Sends verdicts to the batches that wait for them. Returns the numbers of these batches."""
+        """Sends each verdict to the batches that wait for it. Returns the numbers of these batches."""
         own = defaultdict[int, dict[Subset, Verdict]](dict)
         for mask in verdicts:
             for place, ask in self.waiting.pop(mask, ()):
@@ -190,8 +192,8 @@ class _Search:
         return tuple(asks.values())
 
     def known(self, place: int, asks: dict[Subset, Ask]) -> dict[Subset, Verdict]:
-        """Returns the verdicts that are known for the asks of one batch. The batch is noted as waiting
-        for its other asks, and new ones are added to ``asks``. ``place``: the number of the batch."""
+        """Returns the verdicts that are known for the asks of one batch. For its other asks, the batch is
+        stored in ``waiting``, and new asks are added to ``asks``. ``place``: the number of the batch."""
         known = dict[Subset, Verdict]()
         for ask, own in self.batches[place].asks():
             if ask.key in self.seen:
@@ -209,8 +211,8 @@ class _Search:
             for antecedent, subsets in batch.rules():
                 found[antecedent].append((batch, subsets))
         if self.others_are_unnamed and self.is_broken(0):
-            # The rule with the empty antecedent is about all sources. It was found in one batch, but a
-            # verdict of another batch breaks it.
+            # The rule with the empty antecedent is about the subsets of all sources. It was found in one
+            # batch, but a verdict in another batch breaks it, so it is dropped.
             found.pop(0, None)
         return tuple(self.claim(rule, found[rule]) for rule in sorted(found, key=smallest_first))
 
@@ -246,8 +248,8 @@ class _Search:
 
 
 def _as_unnamed(kind: RuleKind) -> Others:
-    """Returns whether sources that a rule does not name are omitted or retained in the own subset of the
-    rule. They are omitted for a retention rule."""
+    """Returns what happens to sources that a rule does not name, in the smallest case to which the rule
+    applies: they are omitted for a retention rule, and retained for an omission rule."""
     return "omitted" if kind is RuleKind.RETENTION else "retained"
 
 

@@ -10,7 +10,7 @@ thread.
 
 The contract of a miner:
 
-- The caller may send verdicts on any part of the asks, in any order, before the other asks have verdicts.
+- The caller may send the verdicts on only some of the asks, in any order, and the other verdicts later.
 - Only a subset with the verdict HOLDS proves anything. UNKNOWN neither proves nor excludes anything.
 - The claims can be read at every yield, and they are true, given the verdicts that were sent.
 - New asks are added to earlier ones. A second ask for the same key replaces the first one.
@@ -36,9 +36,10 @@ Said = TypeVar("Said", default=Claim)
 class Ask(NamedTuple, Generic[Key]):
     """An Ask requests the verdict on one arrangement, such as a subset of the sources.
 
-    ``rank``: the priority; the ask with the smallest rank comes first. ``needed``: False for a guess that
-    may not be needed later. ``crucial``: True if a wrong verdict would do much harm, so this arrangement
-    is voted on even if its first answer holds.
+    ``rank``: the priority; the ask with the smallest rank comes first. ``needed``: False for a guess,
+    whose verdict the miner may never need. ``crucial``: True if a wrong verdict would do much harm. If
+    the settings have votes, the verdict is then decided by a vote over several answers, even if the
+    condition holds for the first answer.
     """
 
     key: Key
@@ -48,8 +49,9 @@ class Ask(NamedTuple, Generic[Key]):
 
 
 class Wanted(NamedTuple, Generic[Key, Said]):
-    """A Wanted is what a miner yields: its new asks, and a function that returns its current claims.
-    ``stop``: why the miner ends although there may be more rules; empty otherwise."""
+    """A Wanted holds the values that a miner yields: its new asks, and a function that returns its
+    current claims. ``stop``: the reason why the miner ends although there may be more rules; empty if it
+    does not."""
 
     asks: tuple[Ask[Key], ...]
     claims: Callable[[], tuple[Said, ...]]
@@ -61,8 +63,8 @@ Mining = Generator[Wanted[Key, Said], Verdicts[Key], tuple[Said, ...]]
 
 
 class Miner(Protocol[Key, Said]):
-    """A Miner finds rules of one kind. Its fields are its settings, such as a seed, so that each of its
-    searches with the same verdicts has the same result."""
+    """A Miner finds rules of one kind. Its fields are its settings, such as a seed. With the same
+    settings and the same verdicts, each search has the same result."""
 
     @property
     def kind(self) -> RuleKind:
@@ -70,6 +72,6 @@ class Miner(Protocol[Key, Said]):
         ...
 
     def __call__(self, lattice: Lattice, /) -> Mining[Key, Said]:
-        """Starts a new search over the subsets of ``lattice`` and returns it. The return value of this
-        generator are the final claims."""
+        """Starts a new search over the subsets of ``lattice`` and returns it. The search is a generator
+        whose return value is the tuple of its final claims."""
         ...

@@ -22,12 +22,13 @@ would cost more than they find."""
 @called_as("Sampled")
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """Sampled has each rule tested on random subsets to which it applies.
+    """The Sampled settings say how each rule is tested on random subsets to which it applies.
 
     ``max_violation`` and ``confidence``: if a rule held on all its random subsets, it fails on at most
-    this share of such subsets, with this confidence. The subsets are drawn with replacement: half of them
-    uniformly from all subsets, half by first drawing a size uniformly. ``sizes``: numbers of retained
-    sources that matter most, such as the k of a retriever; a third of the draws then has these sizes.
+    the share ``max_violation`` of such subsets, with this confidence. The subsets are drawn with
+    replacement: half of them uniformly from all subsets, half by first drawing a size uniformly.
+    ``sizes``: numbers of retained sources that matter most, such as the k of a retriever; a third of the
+    draws then has these sizes.
     ``jointly``: True for a guarantee about all reported rules together instead of each one; it takes more
     draws. ``max_rules``: the search ends after this many rules of a kind, although there may be more.
 
@@ -35,6 +36,9 @@ class Sampled:
     each with one source fewer than all, for up to 12 sources. Random draws seldom find a single such
     subset that breaks a rule. This takes more probes (for one pair among ten sources: 68 instead of 58),
     and does not change the guarantee.
+
+    ``if_many``: True to sample only if ``miner="auto"`` would do so. With few sources, or if the limit of
+    replays allows it, the search is exact, and its rules are proved.
 
     Raises InvalidInput for any other value.
     """
@@ -45,13 +49,14 @@ class Sampled:
     sizes: tuple[int, ...] | None = None
     max_rules: int = 20
     neighbours: bool = False
+    if_many: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_violation", "confidence"):
             share = getattr(self, name)
             if type(share) is not float or not 0 < share < 1:
                 raise InvalidInput(f"{name} is {share!r}; give a share between 0 and 1, such as 0.05")
-        for name in ("jointly", "neighbours"):
+        for name in ("jointly", "neighbours", "if_many"):
             checked_flag(name, getattr(self, name))
         checked_whole("max_rules", self.max_rules, 1)
         object.__setattr__(self, "sizes", _checked_sizes(self.sizes))
@@ -61,13 +66,16 @@ class Sampled:
                 "for each rule; give a larger share, such as 0.001"
             )
 
-    def draws(self, error: float) -> int:
-        """Returns the number of random subsets on which a rule must hold to be reported. A rule that
-        fails on more than ``max_violation`` of all such subsets is then reported with a chance of at most
-        ``error``. With 5 % for both, the number is 59."""
-        # For a very small share, 1 - share would be rounded to 1, whose logarithm is 0. log1p avoids
-        # this.
-        return max(1, ceil(log(error) / log1p(-self.max_violation)))
+    def draws(self, error: float, missed: float = 0.0) -> int:
+        """Returns the number of random subsets on which a rule must hold to be reported.
+
+        With this number, a rule that fails on more than ``max_violation`` of all such subsets is reported
+        with a chance of at most ``error``. With 5 % for both, the number is 59. ``missed``: the chance
+        that a subset on which the rule fails is judged to hold, for example by a wrong majority of votes.
+        """
+        # For a very small share, log(1 - share) would be 0, because 1 - share would be rounded to 1.
+        # log1p avoids this.
+        return max(1, ceil(log(error) / log1p(-self.max_violation * (1 - missed))))
 
     def statement(self, count: int, draws: "Draws") -> str:
         """Returns the guarantee, in words, for a rule that held on ``count`` subsets drawn from
@@ -79,11 +87,13 @@ class Sampled:
         )
 
     def error(self, tested: int, kinds: int = 1) -> float:
-        """Returns the chance of a wrong result that the next test may have.
+        """Returns the largest chance of a wrong result that the next test may have. Without a joint
+        guarantee, it is the same for each test.
 
-        For a joint guarantee, this depends on the number of tests before (``tested``) and of searches
-        (``kinds``), and the errors of all tests together sum to that of a single one: 1/2 + 1/6 + 1/12 +
-        ... = 1.
+        With a joint guarantee, each test has a smaller chance than the one before: the first has 1/2 of
+        the whole chance, the second 1/6, the third 1/12, and so on. These shares sum to 1, so the chance
+        of any wrong result is at most that of a single test without a joint guarantee. ``tested``: the
+        number of tests before this one. ``kinds``: the number of searches that share the guarantee.
         """
         error = 1 - self.confidence
         return error / (kinds * (tested + 1) * (tested + 2)) if self.jointly else error
@@ -107,9 +117,12 @@ def _checked_sizes(sizes: object) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Draws generate random supersets of an antecedent, on which a rule is tested. ``sizes``: the
-    preferred numbers of retained sources. ``pinned``: the number of sources that are always retained;
-    they count for ``sizes`` but are in no mask."""
+    """A ``Draws`` generates random supersets of an antecedent, on which a rule is tested.
+
+    ``sizes``: the numbers of retained sources that the setting ``Sampled.sizes`` names. ``pinned``: the
+    number of sources that are always retained. The numbers in ``sizes`` include these sources, but no
+    mask contains them.
+    """
 
     kind: RuleKind
     lattice: Lattice
@@ -124,7 +137,7 @@ class Draws:
 
     @property
     def ways(self) -> str:
-        """How the supersets are drawn, in words."""
+        """A text that says how the supersets are drawn."""
         if not self._named:
             return "half drawn uniformly, half by size"
         named = " or ".join(map(str, self._named))
@@ -146,8 +159,8 @@ class Draws:
 
     @property
     def neighbours(self) -> tuple[Mask, ...]:
-        """The supersets with one unit more than the antecedent, and those with one unit fewer than all.
-        Empty if the lattice has too many units for this."""
+        """The supersets of the antecedent with one unit more than it, and those with all units except
+        one. Empty if the lattice has more than ``_MOST_WITH_NEIGHBOURS`` units."""
         if self.lattice.size > _MOST_WITH_NEIGHBOURS:
             return ()
         free = self.lattice.complement(self.antecedent)
@@ -160,12 +173,13 @@ class Draws:
 
     @property
     def _named(self) -> tuple[int, ...]:
-        """Those of the preferred sizes that a superset of the antecedent can have."""
+        """Returns the numbers of retained sources that the setting ``sizes`` names, without those that no
+        superset of the antecedent can have."""
         return tuple(size for size in self.sizes if 0 <= self._added(size) <= self._free)
 
     def _added(self, retained: int) -> int:
-        """Returns how many units must be added to the antecedent to get a superset with this number of
-        retained sources."""
+        """Returns how many units must be added to the antecedent, so that ``retained`` sources are
+        retained in the resulting subset. A unit is one source, or several tied sources."""
         units = retained - self.pinned
         named = units if self.kind is RuleKind.RETENTION else self.lattice.size - units
         return named - self.antecedent.bit_count()

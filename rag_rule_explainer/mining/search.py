@@ -1,5 +1,4 @@
-"""This module runs a miner: it issues the miner's asks to the caller, and sends the verdicts to the
-miner.
+"""This module runs a miner: it gives the miner's asks to the caller, and the verdicts to the miner.
 
 A key passes through these states. The arrows name the methods of RuleSearch that move it:
 
@@ -9,8 +8,8 @@ A key passes through these states. The arrows name the methods of RuleSearch tha
     idle slot  --guess-->  in flight  --tell-->  kept back            (until the miner requests the key)
 
 A search is ``finished`` if the miner has all verdicts that it needs; then there is no ``stop_reason``.
-Otherwise it may be stopped: by its caller, by its miner, or because its budget of probes is spent. The
-last claims of the miner remain true then.
+Before that, it may be stopped by its caller, by its miner, or because its budget of probes is spent. The
+last claims of a stopped search remain true.
 """
 
 import heapq
@@ -26,23 +25,25 @@ Guessed = TypeVar("Guessed")
 
 
 class Guesses(Protocol[Guessed]):
-    """Guesses choose keys to probe that the miner will probably request later; see ``Speculation``."""
+    """This class chooses keys to probe that a miner will probably request later; see ``Speculation``."""
 
     @property
     def wasted(self) -> frozenset[Guessed]:
-        """The keys that were issued as guesses and that are now known to be unneeded."""
+        """The keys that were issued as guesses and that the miner will certainly not request."""
         ...
 
     @property
     def unneeded(self) -> frozenset[Guessed]:
-        """The keys that were issued as guesses and that the miner has not requested so far."""
+        """The issued guesses that the miner has not requested so far: those in ``wasted``, and those that
+        it may still request."""
         ...
 
     def __contains__(self, key: Guessed, /) -> bool: ...
 
     def next(self, issued: int, is_taken: Callable[[Guessed], bool], /) -> Guessed | None:
-        """Returns a key to probe as a guess; None if none is likely enough to be needed. ``issued``: the
-        number of probes so far. ``is_taken``: returns True for a key that need not be guessed."""
+        """Returns a key (a subset) to probe before the miner requests it; None if none is likely enough
+        to be needed. ``issued``: the number of probes so far; only a share of them may be wasted on wrong
+        guesses. ``is_taken``: returns True for a key that is already probed or requested."""
         ...
 
     def confirm(self, key: Guessed, /) -> None:
@@ -162,7 +163,7 @@ class RuleSearch(Generic[Key, Said]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns True iff the miner has marked its ask for this key as crucial."""
+        """Returns True iff the miner has marked its ask for this key as crucial (see ``Ask``)."""
         return key in self._crucial
 
     @property
@@ -172,14 +173,14 @@ class RuleSearch(Generic[Key, Said]):
 
     @property
     def wasted(self) -> frozenset[Key]:
-        """The guesses that are known to be unneeded; after the end, all that were never requested."""
+        """The guesses known to be unneeded; after the end, all guesses that were never requested."""
         if self._speculation is None:
             return frozenset()
         return self._speculation.unneeded if self.finished else self._speculation.wasted
 
     @property
     def in_flight(self) -> frozenset[Key]:
-        """The keys that were issued and have no verdict yet; after the end, these were never probed."""
+        """The issued keys without a verdict: their probes are running, or were given up at a limit."""
         return frozenset(self._in_flight)
 
     def evidence(self: "RuleSearch[Subset, Claim]") -> "Evidence":
@@ -195,8 +196,7 @@ class RuleSearch(Generic[Key, Said]):
                 self._wanted = self._mining.send(verdicts)
             except StopIteration as end:
                 self._final = end.value
-                # If the miner has given a reason to stop, there may be more rules, so it has not
-                # finished.
+                # With a reason to stop, there may be more rules, so the search has not finished.
                 self.finished = not self._wanted.stop
                 if self.finished:
                     # There may have been a stop while the last probes were running. The miner got all its
@@ -249,8 +249,9 @@ class RuleSearch(Generic[Key, Said]):
 
 
 class Evidence:
-    """This class counts, for an antecedent, the subsets to which it applies, and those of them that were
-    seen to hold or to break. Each subset counts once, even if a miner drew it several times at random."""
+    """An ``Evidence`` counts, for an antecedent, the subsets to which it applies, and those of them that
+    were seen to hold or to break. Each subset is counted once, even if a miner drew it several times at
+    random."""
 
     def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
         self._lattice = lattice

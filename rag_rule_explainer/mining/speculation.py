@@ -1,10 +1,11 @@
-"""This module guesses which subsets a search will request later, so that free slots can probe them
+"""This module guesses which subsets a search will request later. Free slots can then probe these subsets
 already.
 
-It is for searches that begin with the largest antecedents, such as ``Mono``. They request an antecedent
-iff none of its ancestors, the antecedents that contain it, breaks the condition. So a guess is wasted iff
-one of its ancestors that have no verdict yet turns out to break. How likely this is follows from the
-number of these ancestors, and from the share of earlier verdicts that were BREAKS.
+The guesses are for searches that begin with the largest antecedents, such as ``Mono``. The *ancestors* of
+an antecedent are the antecedents that contain it. These searches request an antecedent iff none of its
+ancestors breaks the condition. So a guess is wasted iff an ancestor that has no verdict yet breaks it.
+The probability of this is computed from the number of such ancestors, and from the share of earlier
+verdicts that were BREAKS.
 """
 
 import heapq
@@ -17,21 +18,25 @@ from ..rules import RuleKind
 from ..verdicts import Verdict
 
 MOST_UNITS = 14
-"""The largest number of units for which guesses are made. With more, a search nearly always has enough
-requests for all slots."""
+"""The largest number of units for which guesses are made. With more units, a search nearly always has
+enough requests for all slots."""
 
 _SINGLE_BREAKS, _SINGLES_WEIGH = 0.3, 5
 _OTHER_BREAKS, _OTHERS_WEIGH = 0.05, 20
-"""What is assumed before there are verdicts: the probability that the removal of one source, or of
-several, breaks the condition, and the number of verdicts that this assumption counts as. For several
-sources, it assumes that no part of them breaks it."""
+"""The prior assumptions, used before there are verdicts. The first number of each pair is a probability:
+0.3 that the removal of a single unit breaks the condition, and 0.05 that the removal of several units
+breaks it, given that no removal of only some of these units does. The second number of each pair is the
+weight of this assumption: it counts as much as this number of verdicts. A unit is one source, or several
+tied sources."""
 _SLACK = 2
-"""The factor by which the expected waste may exceed ``share`` for a guess that removes only sources whose
-removal one by one is known to hold. Whether such a guess is wasted is known soon."""
+"""The factor by which the expected waste may exceed ``share`` for some guesses. For each unit that such a
+guess removes, the condition is known to hold if this unit alone is removed. So the guess will probably be
+needed, and it will soon be known whether it is. A higher risk is therefore accepted."""
 
 
 class Speculation:
-    """A Speculation chooses subsets that one search may probe before it is known whether they are needed.
+    """A Speculation chooses subsets that one search may probe before it is known whether it will need
+    them.
 
     ``share``: the largest share of all probes that may be wasted. A probe is wasted if it was issued as a
     guess and is later known to be unneeded. A guess is issued only if the known and the expected waste
@@ -42,8 +47,8 @@ class Speculation:
         self._flip, self._full = kind.flip(lattice), lattice.full
         self._share = share
         possible = lattice.size <= MOST_UNITS
-        # In this class, each mask whose name does not say otherwise is the set of units that are removed
-        # from the largest antecedent.
+        # In this class, a mask is a set of units that are removed from the largest antecedent, except
+        # where the name of the variable says otherwise.
         self._candidates = list(range(1, 1 << lattice.size)) if possible else []
         self._unknown = (
             array("i", [(1 << mask.bit_count()) - 2 for mask in lattice.masks()]) if possible else None
@@ -52,9 +57,9 @@ class Speculation:
         self._minimal_breaks: list[Mask] = []
         self._singles = [0, 0]
         self._others = [0, 0]
-        # How much one ancestor without a verdict adds to the hazard of a guess. The hazard is the
-        # negative logarithm of the probability that the guess is not wasted. Both values are read often
-        # and change only with a verdict, so they are kept.
+        # These values are what one ancestor without a verdict adds to the hazard of a guess. The hazard
+        # is the negative logarithm of the probability that the guess is not wasted. Both values are read
+        # often and change only with a verdict, so they are stored.
         self._by_single = _hazard_of(self._singles, _SINGLE_BREAKS, _SINGLES_WEIGH)
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
         self._open: set[Mask] = set()
@@ -64,12 +69,13 @@ class Speculation:
 
     @property
     def wasted(self) -> frozenset[Subset]:
-        """The guesses that were issued and are now known to be unneeded."""
+        """The guesses that were issued and that the search will certainly not request."""
         return frozenset(map(self._without, self._wasted))
 
     @property
     def unneeded(self) -> frozenset[Subset]:
-        """The guesses that were issued and that the search has not requested so far."""
+        """The guesses that were issued and that the search has not requested so far: the guesses in
+        ``wasted``, and guesses that it may still request."""
         return frozenset(map(self._without, self._wasted | self._open))
 
     def __contains__(self, mask: Subset) -> bool:
@@ -79,8 +85,9 @@ class Speculation:
 
     def next(self, issued: int, is_taken: Callable[[Subset], bool]) -> Subset | None:
         """Returns the guess that is the least likely to be wasted; None if even this one is too risky.
-        ``issued``: the number of probes so far. ``is_taken``: returns True for a mask that must not be
-        guessed, since it is probed or requested already."""
+        ``issued``: the number of probes so far; the more there are, the more guesses may be wasted.
+        ``is_taken``: a function that returns True for a mask that must not be guessed, because it is
+        already probed or requested."""
         if len(self._wasted) + 1 > self._share * (issued + 1):
             return None
         removed = self._safest(is_taken)
@@ -123,7 +130,7 @@ class Speculation:
         self._by_other = _hazard_of(self._others, _OTHER_BREAKS, _OTHERS_WEIGH)
 
     def _removed(self, mask: Subset) -> Mask:
-        """Returns the units by which the antecedent of this subset is smaller than the largest
+        """Returns the units that the antecedent of this subset lacks, compared with the largest
         antecedent."""
         return self._full ^ mask ^ self._flip
 
@@ -131,8 +138,8 @@ class Speculation:
         return Subset(self._full ^ removed ^ self._flip)
 
     def _forget_unknown(self, removed: Mask) -> None:
-        """Records that this mask has a verdict: each mask that removes more units has one ancestor
-        without a verdict fewer."""
+        """Records that this mask has a verdict. For each mask that removes more units, the number of
+        ancestors without a verdict is reduced by one."""
         unknown, rest = self._unknown, self._full ^ removed
         more = rest
         while unknown is not None and more:
@@ -151,7 +158,8 @@ class Speculation:
 
         if self._news >= self._patience or not self._best:
             self._news = 0
-            # A mask that is taken or ruled out now will always be, so it is removed from the candidates.
+            # A mask that is taken or ruled out now is so for ever. It is removed from the list, so that
+            # it is not checked again.
             self._candidates = [
                 each for each in self._candidates if each not in self._open and is_open(each)
             ]

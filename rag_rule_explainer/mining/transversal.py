@@ -1,17 +1,18 @@
 """This module finds minimal rules over many sources by hitting sets, and tests each on random subsets.
 
-A *falsifier* is an antecedent whose own subset breaks the condition. An antecedent is a rule iff no
-falsifier contains it, that is, iff it has a unit outside each falsifier. So the minimal rules are the
-minimal hitting sets of the complements of all falsifiers; this is true for any condition. The next
-*candidate* is the smallest hitting set for the falsifiers that are known. Its own subset is probed first,
-then random supersets. If a superset breaks, it is grown to a maximal falsifier, which excludes many
-candidates. If none breaks, the candidate is reported as a rule. It is minimal: each smaller antecedent
-inside it is contained in a known falsifier.
+The *own subset* of an antecedent retains (or omits) exactly its units. A *falsifier* is an antecedent
+whose own subset breaks the condition. An antecedent is a rule iff no falsifier contains it, that is, iff
+it has a unit outside each falsifier. So the minimal rules are the minimal hitting sets of the complements
+of all falsifiers; this is true for any condition. The next *candidate* is the smallest hitting set for
+the known falsifiers. Its own subset is probed first, then random supersets. If the condition breaks on a
+superset, the superset is grown to a maximal falsifier, which excludes many candidates. If it breaks on
+none, the candidate is reported as a rule. The rule is minimal: each smaller antecedent inside it is
+contained in a known falsifier.
 
 If several sources say the same, there may be more falsifiers than a search can pay for before the first
-rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the search goes on from above,
-as in dualization: from a largest set of units that contains no rule found so far. If the condition holds
-on it, it is shrunk to a candidate; otherwise it is a falsifier.
+rule is found. So after ``SEEDS_WITHOUT_RULE`` candidates without a rule, the search goes on from above:
+from a largest set of units that contains no rule found so far. If the condition holds on it, it is shrunk
+to a candidate; otherwise it is a falsifier.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -29,11 +30,11 @@ SEEDS_WITHOUT_RULE = 8
 """After this number of candidates in a row that are no rules, the search changes its direction: from
 below to above, or back."""
 FIRST_DRAWS = 8
-"""The number of random subsets on which a candidate is tested first. Most candidates that fail do so on
-these, so no more are needed for them."""
+"""The number of random subsets on which a candidate is tested first. Most candidates that are no rules
+already fail on these."""
 
 STUCK = 4
-"""If this number of units in a row cannot be added to a falsifier, it counts as maximal."""
+"""A falsifier is regarded as maximal if this number of units in a row cannot be added to it."""
 
 MiningSteps = Generator[Wanted, Verdicts, None]
 Growing = Generator[Wanted, Verdicts, Mask]
@@ -46,8 +47,9 @@ class Transversal:
     """This miner finds minimal rules of one kind, each tested on random supersets of its antecedent. A
     rule is *proved* only if it was seen to hold on all supersets.
 
-    ``sampled``: the settings of the tests. ``kinds``: the number of searches that share the error which a
-    joint guarantee allows. ``pinned``: the number of sources that are retained in every subset.
+    ``sampled``: the settings of the tests. ``kinds``: the number of searches that share a joint
+    guarantee. ``pinned``: the number of sources that are always retained. ``missed``: the chance that a
+    subset that breaks the condition is judged to hold.
     """
 
     kind: RuleKind
@@ -55,6 +57,7 @@ class Transversal:
     seed: int = 0
     kinds: int = 1
     pinned: int = 0
+    missed: float = 0.0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """Starts a new search over the subsets of ``lattice``."""
@@ -62,8 +65,8 @@ class Transversal:
 
 
 class _Search:
-    """A _Search works with masks of antecedents, and turns them into subsets of retained sources (by
-    ``flip``) only for its asks."""
+    """A _Search is one run of the miner. It works with the masks of antecedents. Only its requests for
+    verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent into such a mask."""
 
     def __init__(self, miner: Transversal, lattice: Lattice) -> None:
         self.miner, self.lattice, self.kind = miner, lattice, miner.kind
@@ -75,8 +78,7 @@ class _Search:
         self.found: dict[Mask, tuple[int, str]] = {}
         self.trying: Mask | None = None
         # ``unresolved``: candidates with a superset whose verdict is UNKNOWN. ``doubtful``: sets of units
-        # without which the verdict on all others was UNKNOWN; the search from above does not try them
-        # once more.
+        # that the search from above omits only once, because the verdict without them is UNKNOWN.
         self.unresolved: list[Mask] = []
         self.doubtful: list[Mask] = []
         self.falsifiers: list[Mask] = []
@@ -103,17 +105,18 @@ class _Search:
         return self.claims()
 
     def start(self) -> None:
-        """Prepares the search from both directions, by what is known so far: the candidates from below,
-        and from above the sets of units without which no known rule remains."""
+        """Prepares both directions of the search. For the search from below, ``candidates`` has sets that
+        may be rules. For the search from above, ``remainders`` has sets of units whose removal leaves no
+        known rule."""
         outside = [self.lattice.complement(falsifier) for falsifier in self.falsifiers]
         done = [*self.found, *self.unresolved]
         self.candidates = HittingSets(self.lattice, outside, done)
         self.remainders = HittingSets(self.lattice, done, [*outside, *self.doubtful])
 
     def tried(self, candidate: Mask) -> MiningSteps:
-        """Tests a candidate. It is then recorded as a rule; or excluded, because an antecedent that
-        contains it breaks the condition (a falsifier); or recorded as unresolved because a verdict is
-        UNKNOWN."""
+        """Tests a candidate. The result is one of three: it is recorded as a rule; it is excluded,
+        because an antecedent that contains it breaks the condition (a falsifier); or it is recorded as
+        unresolved, because a verdict is UNKNOWN."""
         known = self.largest(candidate, self.seen, Verdict.BREAKS)
         if known is None:
             yield from self.learn([candidate], crucial=True)
@@ -137,24 +140,24 @@ class _Search:
             yield from self.ruled_out(unknown)
             return
         if unknown is None:
-            # The search from above may have found a larger rule that contains this one, since the subset
-            # without one of its units was UNKNOWN. That rule is not minimal, so it is dropped.
+            # The search from above keeps a unit if the verdict without it is UNKNOWN. So it may have
+            # found a larger rule that contains this one. That rule is not minimal, so it is dropped.
             for larger in [rule for rule in self.found if rule & candidate == candidate]:
                 del self.found[larger]
             self.found[candidate] = count, statement
         else:
-            # A superset of this candidate is UNKNOWN. If it counted as a falsifier, there would be a new
-            # candidate for each unit outside it, too many to test. So the candidate stays unresolved.
+            # As a falsifier, an UNKNOWN superset would lead to too many candidates: one for each unit
+            # outside.
             self.unresolved.append(candidate)
         self.candidates.block(candidate)
         self.remainders.hit(candidate)
 
     def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
         """Returns the supersets on which to test a candidate, the number of draws, and the guarantee in
-        words. If it is to be tested on all supersets, the guarantee is empty."""
-        sampled, sizes = self.miner.sampled, self.miner.sampled.sizes or ()
-        draws = Draws(self.kind, self.lattice, candidate, sizes, self.miner.pinned)
-        count = sampled.draws(sampled.error(self.tested, self.miner.kinds))
+        words. If these are all supersets of the candidate, the guarantee is empty."""
+        sampled = self.miner.sampled
+        draws = Draws(self.kind, self.lattice, candidate, sampled.sizes or (), self.miner.pinned)
+        count = sampled.draws(sampled.error(self.tested, self.miner.kinds), self.miner.missed)
         self.tested += 1
         if draws.everything <= count:
             return list(self.lattice.supersets(candidate)), count, ""
@@ -163,8 +166,9 @@ class _Search:
         return [*supersets, *(draws.neighbours if sampled.neighbours else ())], count, statement
 
     def ruled_out(self, falsifier: Mask) -> MiningSteps:
-        """Excludes a falsifier, grown as far as possible, with all antecedents that it contains, because
-        they are no rules. Also used for an antecedent whose verdict is UNKNOWN."""
+        """Excludes a falsifier and all antecedents that it contains, because they are no rules. First
+        grows it, so that it excludes more. An antecedent with the verdict UNKNOWN is excluded in the same
+        way, because it cannot be tested."""
         outside = self.lattice.complement((yield from self.grown(falsifier)))
         self.falsifiers.append(self.lattice.complement(outside))
         self.candidates.hit(outside)
@@ -179,27 +183,23 @@ class _Search:
             yield from self.ruled_out(start)
             return
         if self.seen[start] is Verdict.UNKNOWN:
-            # It cannot be shrunk, since its verdict is UNKNOWN. Rules inside it can still be found from
-            # below.
+            # Its verdict is UNKNOWN, so it is not shrunk. The search from below can find its rules.
             self.doubtful.append(left_out)
             self.remainders.block(left_out)
             return
         candidate, rest = 0, self.lattice.units(start)
         while (yield from self.fails(candidate)):
-            # The candidate fails no more once enough of the first units of ``rest`` are added. The last
-            # of these units is needed for that, so it is added. The units after it are not needed.
+            # If enough of the first units of ``rest`` are added to the candidate, it no longer fails. The
+            # last of these units is needed for that, so it is kept. The units after it are not needed.
             needed = yield from self.longest(candidate, rest, self.fails)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
         yield from self.tried(candidate)
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a falsifier that contains this one, as large as possible. It is grown until each other
-        unit was tried, or until ``STUCK`` units in a row could not be added.
-
-        Each step adds units up to the first one with which the condition holds again. This unit is left
-        out.
-        """
+        """Returns a falsifier that contains this one, as large as possible. Each step adds units up to
+        the first one with which the condition holds again, and leaves this unit out. The end is reached
+        when each unit was tried, or when ``STUCK`` steps in a row could add no unit."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0
@@ -233,21 +233,21 @@ class _Search:
         return low
 
     def breaks(self, mask: Mask) -> Test:
-        """Returns True iff the condition breaks where exactly these sources are retained, or omitted."""
+        """Returns True iff the condition breaks if exactly these sources are retained (or omitted)."""
         yield from self.learn([mask])
         return self.seen[mask] is Verdict.BREAKS
 
     def fails(self, mask: Mask) -> Test:
-        """Returns True iff an antecedent is no rule as far as its own subset shows: a known falsifier
-        contains it, or the condition does not hold on its own subset."""
+        """Returns True iff an antecedent is already known to be no rule: a known falsifier contains it,
+        or the condition does not hold on its own subset."""
         if any(mask & falsifier == mask for falsifier in self.falsifiers):
             return True
         yield from self.learn([mask])
         return self.seen[mask] is not Verdict.HOLDS
 
     def random(self, mask: Mask) -> Random:
-        # The seed does not depend on earlier draws. So if the search runs once more, such as with a
-        # store, it draws the same subsets for the same mask.
+        # The seed does not depend on earlier draws. So if the search runs once more, it draws the same
+        # subsets for the same mask, and a store has their answers already.
         return Random(f"{self.miner.seed} {self.kind.value} {mask}")  # noqa: S311 -- the draws must be reproducible, not secret
 
     def largest(self, candidate: Mask, among: Iterable[Mask], verdict: Verdict) -> Mask | None:
@@ -259,7 +259,7 @@ class _Search:
         return max(above, key=lambda mask: (mask.bit_count(), mask), default=None)
 
     def learn(self, masks: Iterable[Mask], *, crucial: bool = False) -> MiningSteps:
-        """Requests verdicts on those of the masks that have none yet, and waits until all have one."""
+        """Requests verdicts on the masks that have none yet, and waits until all masks have one."""
         missing = {mask for mask in masks if mask not in self.seen}
         # In this order, consecutive prompts have a long common prefix, which providers may cache.
         in_order = sorted(missing, key=self.lattice.complement)
@@ -275,8 +275,8 @@ class _Search:
             self.withdraw(mask for mask, verdict in new.items() if verdict is Verdict.BREAKS)
 
     def withdraw(self, broken: Iterable[Mask]) -> None:
-        """Removes rules that were found before and that a new verdict breaks. After that, the search goes
-        on from what is known."""
+        """Removes earlier found rules that a new verdict breaks. The search then continues from all that
+        is known."""
         broken = list(broken)
         fallen = [rule for rule in self.found if any(mask & rule == rule for mask in broken)]
         for rule in fallen:

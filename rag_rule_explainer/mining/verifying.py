@@ -1,5 +1,5 @@
-"""This module tests one rule on all subsets to which it applies, or on random ones, until a subset
-breaks it."""
+"""This module tests one rule until a subset breaks it. The rule is tested on all subsets to which it
+applies, or on random ones of these."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 NO_OTHER = "one rule was asked about, and no other was looked for"
-"""The reason for which such a search stops, although there may be more rules."""
+"""The reason with which a test of one rule always stops. It is never complete: other rules may exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +23,9 @@ class Verifying:
     The own subset of the rule (only its sources retained, or omitted) is requested first. All other
     subsets are then requested together. After the first verdict BREAKS, no more are requested.
     ``sampled``: the settings for random subsets; None to test all subsets. ``pinned``: the number of
-    sources that are retained in every subset. The search stops with a reason and is never complete,
-    because there may be other rules.
+    sources that are retained in every subset. ``missed``: the chance that a subset that breaks the
+    condition is judged to hold. The search always stops with a reason and is never complete, because
+    there may be other rules.
     """
 
     kind: RuleKind
@@ -32,6 +33,7 @@ class Verifying:
     sampled: Sampled | None = None
     seed: int = 0
     pinned: int = 0
+    missed: float = 0.0
 
     def __call__(self, lattice: Lattice, /) -> Mining:
         """Starts a new test over the subsets of ``lattice``."""
@@ -46,7 +48,7 @@ class Verifying:
         if self.sampled is None:
             return list(lattice.supersets(self.antecedent)), ""
         draws = Draws(self.kind, lattice, self.antecedent, self.sampled.sizes or (), self.pinned)
-        count = self.sampled.draws(self.sampled.error(0))
+        count = self.sampled.draws(self.sampled.error(0), self.missed)
         # The search that found this rule may have used the same seed. It would draw the same subsets,
         # which are no new evidence. So this seed is made different.
         draw = Random(f"verify {self.seed} {self.kind.value} {self.antecedent}")  # noqa: S311 -- the draws must be reproducible, not secret
@@ -54,8 +56,8 @@ class Verifying:
 
 
 class _Trial:
-    """A ``_Trial`` is one test of the rule. It works with masks of antecedents. Only when it requests
-    verdicts, it turns them into subsets of retained sources (by ``flip``)."""
+    """A ``_Trial`` is one test of the rule. It works with the masks of antecedents. Only its requests for
+    verdicts use masks of retained sources: XOR with ``flip`` turns an antecedent into such a mask."""
 
     def __init__(self, miner: Verifying, lattice: Lattice) -> None:
         self.lattice, self.kind, self.own = lattice, miner.kind, Antecedent(miner.antecedent)
@@ -71,7 +73,7 @@ class _Trial:
             [Ask(Subset(mask ^ self.flip), rank) for rank, mask in enumerate(others, 1)]
         )
         self.tried = True
-        while True:  # verdicts of probes that were already running still arrive
+        while True:  # probes may still be running; their verdicts arrive here
             self.learned((yield Wanted((), self.claims, NO_OTHER)))
 
     def learn(self, asks: Iterable[Ask]) -> Generator[Wanted, Verdicts, None]:
@@ -95,8 +97,8 @@ class _Trial:
         antecedents have few units more than the rule, or nearly all units."""
         left_out = self.lattice.complement(mask)
         added, rest = (mask ^ self.own).bit_count(), left_out.bit_count()
-        # Equally likely antecedents are in the order of their numbers. Consecutive prompts then have a
-        # long common prefix, which providers may cache.
+        # Antecedents that are equally likely to break the rule are sorted by ``left_out``. Consecutive
+        # prompts then have a long common prefix, which providers may cache.
         return min(added, rest), left_out
 
     def claims(self) -> tuple[Claim, ...]:

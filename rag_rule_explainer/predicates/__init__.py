@@ -47,9 +47,10 @@ if TYPE_CHECKING:
     from .citing import Cites, MentionsSource, cites, mentions_source
     from .refusing import Refuses, refuses
     from .validating import IsValid, is_valid
+    from .without_marks import IgnoringCitations, ignoring_citations
 
-# These modules load libraries and patterns that few predicates need, so they are imported when first
-# used.
+# Few users need these names. Their modules load libraries and many patterns, so they are imported only
+# when a name is first used.
 _LATE = {
     "JsonPath": "at_path",
     "json_path": "at_path",
@@ -61,6 +62,8 @@ _LATE = {
     "refuses": "refusing",
     "IsValid": "validating",
     "is_valid": "validating",
+    "IgnoringCitations": "without_marks",
+    "ignoring_citations": "without_marks",
 }
 
 __all__ = [
@@ -72,6 +75,7 @@ __all__ = [
     "Contains",
     "Equals",
     "Function",
+    "IgnoringCitations",
     "IsValid",
     "JsonPath",
     "Judge",
@@ -96,6 +100,7 @@ __all__ = [
     "consistent_with",
     "contains",
     "equals",
+    "ignoring_citations",
     "is_valid",
     "json_path",
     "judged",

@@ -1,4 +1,5 @@
-"""This module contains predicates on the values at a JSON path of an answer."""
+"""This module defines a predicate on the values that a JSON path, such as ``$.dose.unit``, finds in an
+answer."""
 
 from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass, replace
@@ -14,7 +15,9 @@ from .combine import (
     AnyOf,
     as_predicate,
     both,
+    both_after,
     either,
+    either_after,
     negation_of,
     no_truth,
     opposite,
@@ -23,7 +26,16 @@ from .combine import (
 )
 from .outcomes import as_judgement
 from .protocol import Judged, Predicate
-from .structured import NO_JSON, as_answer, json_in, json_of, parsed_json, said_in_json, same_json
+from .structured import (
+    NO_JSON,
+    as_answer,
+    json_in,
+    json_judged,
+    json_of,
+    parsed_json,
+    said_in_json,
+    same_json,
+)
 
 _MOST_DESCENTS = 2
 """The maximum number of descents (``..``) in one path. With more, the search in a deeply nested answer
@@ -51,8 +63,8 @@ def _compiled(path: str) -> Any:
 
 
 def _found(path: str, text: str) -> list[Any]:
-    """Returns all values at the path in the JSON ``text``. Raises ValueError if the text is nested too
-    deeply for the path."""
+    """Returns all values that the path finds in the JSON ``text``. Raises ValueError if the path cannot
+    be followed because the text is nested too deeply."""
     from jsonpath.exceptions import JSONPathError
 
     try:
@@ -63,13 +75,14 @@ def _found(path: str, text: str) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """This predicate holds iff at least one value at ``path`` meets the test; without a test, iff there
+    """This predicate holds iff at least one value at ``path`` passes the test; without a test, iff there
     is a value.
 
-    At most one test is set. ``expected``: JSON that the value must equal. ``inner``: a predicate that
-    judges the value as if it were the answer; the first value at the path in the baseline is then the
-    baseline. ``test``: a function of the value that must return True. ``absent``: True if there must be
-    no value at the path.
+    At most one of these tests is set. ``expected``: JSON that the value must equal. ``inner``: a
+    predicate that must hold of the value. It judges the value as if it were the answer. If it is a
+    comparison with the baseline, it uses the first value at ``path`` in the baseline. ``test``: a
+    function of the value that must return True. ``absent``: True if the answer's JSON must have no value
+    at ``path``.
     """
 
     path: str
@@ -86,7 +99,7 @@ class JsonPath:
         return run(self._steps(case))
 
     def _steps(self, case: Case) -> Generator[Judged, Judgement, Judgement]:
-        text = json_in(case.answer)
+        text = json_judged(case)
         if text is None:
             return NO_JSON
         try:
@@ -126,8 +139,9 @@ class JsonPath:
             return []
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the question, the JSON of both answers and the memo keys of ``inner``. If there is a
-        ``test``, returns None, because the result of a function cannot be cached."""
+        """Returns the cache key of the judgement: the question, the JSON of the answer and of the
+        baseline, and the keys of ``inner``. Returns None if there is a ``test``, because the judgement of
+        a function is not cached."""
         if self.test is not None:
             return None
         said = case.question, json_in(case.baseline), json_in(case.answer)
@@ -158,7 +172,7 @@ class JsonPath:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "the answer has no $.dose.unit"."""
         if self.inner is not None:
             return f"at {self._path}, {_bracketed(self.inner, negation_of(self.inner))}"
         if self.test is not None:
@@ -169,6 +183,7 @@ class JsonPath:
         return f"the answer is no JSON, or {has}" if self.absent else f"the answer has no {self._path}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 def _bracketed(inner: Predicate, clause: str) -> str:
@@ -187,15 +202,17 @@ def json_path(
     is_: Callable[[Any], Any] | None = None,
     exists: bool = True,
 ) -> JsonPath:
-    """Returns a predicate on the values at ``path`` (RFC 9535, such as ``$.dose.unit``) in the answer's
-    JSON.
+    """Returns a predicate on the values at ``path`` in the answer's JSON. ``path`` is a JSON path (RFC
+    9535) such as ``$.dose.unit``. If it finds several values, one that passes the test is enough.
 
-    If there are several values, one that meets the test is enough. ``equals``: an object that the value
-    must equal, compared as JSON. ``is_``: a predicate, such as ``is_=contains("zinc")``, or a function of
-    the value that returns True or False. Without ``equals`` and ``is_``, the predicate holds if there is
-    a value, even null. With ``exists=False``, it holds if the answer is JSON without a value at ``path``.
-    In all other cases, an answer without JSON or without the value breaks the predicate. Raises
-    InvalidInput for a malformed path, an ``equals`` that JSON cannot represent, or more than one test.
+    The test is one of these. ``equals``: an object that the value must equal, compared as JSON. ``is_``:
+    a predicate, such as ``is_=contains("zinc")``, or a function of the value that returns True or False.
+    Without a test, the predicate holds if there is a value, even null. ``exists``: False if the answer
+    must be JSON without a value at ``path``.
+
+    The predicate breaks for an answer without JSON and, unless ``exists`` is False, for one without the
+    value. Raises InvalidInput for a malformed path, an ``equals`` that JSON cannot represent, or more
+    than one test.
     """
     if not isinstance(path, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
         raise InvalidInput(f"a JSON path was given as {path!r}; give a str such as '$.dose.unit'")

@@ -1,6 +1,6 @@
-"""This module combines predicates by ``~``, ``&`` and ``|``, and turns functions into predicates. It
-follows Kleene's three-valued logic: UNKNOWN & BREAKS is BREAKS, and UNKNOWN | HOLDS is HOLDS.
-Predicates are evaluated from left to right until the result is certain, so put the cheap one first."""
+"""This module combines predicates by ``~`` (not), ``&`` (and) and ``|`` (or), and makes predicates of
+functions. UNKNOWN & BREAKS is BREAKS, and UNKNOWN | HOLDS is HOLDS (Kleene's logic). Parts are judged
+from left to right until the result is certain, so put the cheapest one first."""
 
 import inspect
 import re
@@ -9,15 +9,16 @@ from dataclasses import dataclass
 
 from ..allowed import brief, called_as, named_function, takes
 from ..errors import InvalidInput
-from ..verdicts import Case, Judgement, Verdict
-from .outcomes import ANONYMOUS, as_judgement, run
-from .protocol import CaseFunction, Judged, Predicate, PredicateLike, answer_key
+from ..verdicts import Case, Judgement, Verdict, called_as_condition
+from .outcomes import ANONYMOUS, as_judgement, joint_judgement, run
+from .protocol import CaseFunction, Judged, Predicate, PredicateLike
+from .remembered_case import RememberedCase, answers_key, check_not_refused, own_copy
 
 NOT_SO = "it is not so that"
-"""The first words of a clause that negates a sentence as a whole."""
+"""The words that turn the whole sentence after them into its opposite."""
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""Matches the errors of a function that uses a Case as a text; the last part is for Python 3.10."""
+"""Matches messages of errors of functions that use a Case as a text. Its last part is for Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 _OF_JUDGE = re.compile("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
 _JUDGE_GIVEN = "a function of a JudgeRequest is a judge: predicate=judged('says ...', judge)"
@@ -33,8 +34,18 @@ def either(first: Predicate, second: PredicateLike) -> "AnyOf":
     return AnyOf((first, as_predicate(second)))
 
 
+def both_after(second: Predicate, first: PredicateLike) -> "AllOf":
+    """Returns ``first & second``. Python calls this if ``first`` is a function, which has no ``&``."""
+    return AllOf((as_predicate(first), second))
+
+
+def either_after(second: Predicate, first: PredicateLike) -> "AnyOf":
+    """Returns ``first | second``. Python calls this if ``first`` is a function, which has no ``|``."""
+    return AnyOf((as_predicate(first), second))
+
+
 def no_truth(predicate: Predicate) -> bool:
-    """Raises InvalidInput, because ``and`` and ``or`` would silently ignore one of two predicates."""
+    """Raises InvalidInput. Python calls this for ``and`` and ``or``, which would ignore one predicate."""
     raise InvalidInput(
         f"a condition ({predicate}) is neither true nor false by itself; combine conditions with &, | "
         "and ~, not with and, or and not"
@@ -42,23 +53,23 @@ def no_truth(predicate: Predicate) -> bool:
 
 
 def negated(predicate: Predicate) -> Predicate:
-    """Returns ``~predicate``. For a negation, this is the predicate that was negated."""
+    """Returns ``~predicate``. If ``predicate`` is itself a negation, returns the predicate inside it."""
     return predicate.inner if isinstance(predicate, Not) else opposite(predicate)
 
 
 def opposite(predicate: Predicate) -> "Not":
-    """Returns ``~predicate``, for a predicate that is not itself a negation."""
+    """Returns ``~predicate``. For a predicate that is itself a negation, use ``negated``."""
     return Not(predicate)
 
 
 def unwrapped(predicate: Predicate) -> tuple[Predicate, bool]:
-    """Returns the predicate without its negation, and True iff it was negated. A caller that judges
-    only this base gets consistent verdicts for the predicate and its negation."""
+    """Returns the predicate without ``~``, and True iff it had one. A caller that judges only this base,
+    and then inverts the verdict, never gets contradicting verdicts for a predicate and its negation."""
     return (predicate.inner, True) if isinstance(predicate, Not) else (predicate, False)
 
 
 def negation_of(predicate: Predicate) -> str:
-    """Returns the words by which a rule says that the condition does not hold."""
+    """Returns the opposite of a condition in words: "the answer does not contain 'zinc'"."""
     clause = getattr(predicate, "negation", None)
     return clause if isinstance(clause, str) else f"not ({predicate})"
 
@@ -77,7 +88,7 @@ class Not:
         return ~(yield self.inner(case))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the memo key of ``inner``."""
+        """Returns the cache key of ``inner``, whose judgement only needs to be inverted."""
         return self.inner.memo_key(case)
 
     def __str__(self) -> str:
@@ -85,10 +96,11 @@ class Not:
 
     @property
     def negation(self) -> str:
-        """Returns the words of ``inner``, because a negation fails to hold iff ``inner`` holds."""
+        """Returns the words of ``inner``, because the opposite of this condition is ``inner`` itself."""
         return str(self.inner)
 
     __and__, __or__, __invert__, __bool__ = both, either, negated, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +111,10 @@ class AllOf:
 
     def __call__(self, case: Case) -> Judged:
         """Returns the judgements of all parts, combined by "and"."""
-        return run(_folded(self.parts, case, Verdict.BREAKS))
+        return run(joint_judgement(self.parts, case, Verdict.BREAKS))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the memo keys of all parts; None if one of them is None."""
+        """Returns the cache keys of all parts; None, so that nothing is cached, if a part has none."""
         return _joint_key(self.parts, case)
 
     def __str__(self) -> str:
@@ -110,10 +122,11 @@ class AllOf:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule for the opposite: the negations of the parts, joined by "or"."""
+        """Returns the opposite of this condition in words: the parts' opposites, joined by "or"."""
         return " or ".join(_clause(negated(part), AllOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +137,10 @@ class AnyOf:
 
     def __call__(self, case: Case) -> Judged:
         """Returns the judgements of all parts, combined by "or"."""
-        return run(_folded(self.parts, case, Verdict.HOLDS))
+        return run(joint_judgement(self.parts, case, Verdict.HOLDS))
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the memo keys of all parts; None if one of them is None."""
+        """Returns the cache keys of all parts; None, so that nothing is cached, if a part has none."""
         return _joint_key(self.parts, case)
 
     def __str__(self) -> str:
@@ -135,19 +148,20 @@ class AnyOf:
 
     @property
     def negation(self) -> str:
-        """Returns the words of a rule for the opposite: the negations of the parts, joined by "and"."""
+        """Returns the opposite of this condition in words: the parts' opposites, joined by "and"."""
         return " and ".join(_clause(negated(part), AnyOf) for part in self.parts)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """This class makes a predicate of a function of a Case.
+    """This predicate holds iff the user's ``function`` returns True for the Case.
 
-    The function is called for every replay, unless ``remembered_as`` gives it a name. With a name, the
-    caller promises two things: the result depends only on the question and both answers, and the name
-    always means the same function. Each judgement is then made once and also kept in a store. A sync
+    The function is called for every replay, unless ``remembered_as`` gives it a name. With a name, it is
+    called once for equal answers, and a store keeps its judgements. So it must depend only on the
+    question, the answer and the baseline, and the name must always mean the same function. A sync
     function runs in a worker thread, because it may block.
     """
 
@@ -157,42 +171,45 @@ class Function:
 
     async def __call__(self, case: Case) -> Judgement:
         """Returns the function's result as a Judgement. Raises InvalidInput if it is no truth value."""
+        given = own_copy(case) if self.remembered_as is None else RememberedCase.of(own_copy(case))
         try:
-            return as_judgement(await self._outcome(case), self)
+            with called_as_condition():
+                judgement = as_judgement(await self._outcome(given), self)
         except (TypeError, AttributeError) as error:
-            # Such an error means that the function used the Case as if it were a text.
+            # If the message shows that the function used the Case as a text, advice is added to it.
             if not _CASE_FOR_TEXT.search(str(error)):
                 raise
             way_out = _JUDGE_GIVEN if _OF_JUDGE.search(str(error)) else _TEXT_OF_CASE
             raise type(error)(f"{error}; {way_out}") from error
+        check_not_refused(given)
+        return judgement
 
     async def _outcome(self, case: Case) -> object:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(case)
         import anyio.to_thread  # imported late, so that importing the package loads no event loop
 
-        # A function that takes too long is abandoned but keeps its thread. So it must not use one of the
-        # few threads of anyio; the caller's concurrency limits the number of such functions.
+        # A slow function is abandoned but keeps its thread, so it must not run in anyio's small pool.
         outcome = await anyio.to_thread.run_sync(
             self.function, case, abandon_on_cancel=True, limiter=anyio.CapacityLimiter(1)
         )
         return await outcome if inspect.isawaitable(outcome) else outcome
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the usual memo key if ``remembered_as`` is set, else None: nothing is then cached."""
-        return None if self.remembered_as is None else answer_key(self, case)
+        """Returns the usual cache key; None, so that nothing is cached, without ``remembered_as``."""
+        return None if self.remembered_as is None else answers_key(self, case)
 
     def __str__(self) -> str:
         return self.text or f"{self.name} is true"
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "is_short(case) is false"."""
         return f"not ({self.text})" if self.text else f"{self.name} is false"
 
     @property
     def name_in_errors(self) -> str:
-        """Returns the predicate's name in error messages: its text, else the function's name."""
+        """Returns the predicate's name for error messages: its text, or else the function's name."""
         return self.text or self.name
 
     @property
@@ -202,15 +219,16 @@ class Function:
         return ANONYMOUS if name == "<lambda>" else f"{name}(case)"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @called_as("condition")
 def condition(function: CaseFunction, text: str = "", *, remembered_as: str | None = None) -> Function:
-    """Returns a predicate made of a function of a Case. ``text``: the words for the condition in rules.
+    """Returns a predicate that holds iff ``function`` returns True. ``text``: its words in rules.
 
-    ``remembered_as``: a name for the judgements, such as "dosage judge 2 with gpt-4o". With a name, no
-    answer is judged twice. Raises InvalidInput for an object that cannot be called, a ``text`` that is no
-    str, or an empty name.
+    ``remembered_as``: a name under which each judgement is stored and used again. The function may then
+    use only the question, the answer and the baseline, and needs a new name if it changes. Raises
+    InvalidInput for an object that cannot be called, a ``text`` that is no str, or an empty name.
     """
     if not callable(function):
         raise InvalidInput(f"condition was given {brief(function)}; give a function of a Case")
@@ -223,8 +241,8 @@ def condition(function: CaseFunction, text: str = "", *, remembered_as: str | No
 
 
 def as_predicate(given: PredicateLike) -> Predicate:
-    """Returns a predicate unchanged, and turns a function into a predicate. Raises InvalidInput for an
-    object that cannot be called, and for a predicate that cannot be hashed."""
+    """Returns a predicate unchanged, and turns a function into a predicate. Raises InvalidInput for any
+    other object, and for a predicate that cannot be hashed."""
     if _is_uncalled(given):
         name = getattr(given, "__name__", type(given).__name__)
         raise InvalidInput(
@@ -251,29 +269,11 @@ def _check_arguments(function: CaseFunction) -> None:
 
 
 def _is_uncalled(given: object) -> bool:
-    """Returns True iff the user passed what makes a predicate (a class or function) without calling
-    it."""
+    """Returns True iff the user passed a class, or a function of this package such as ``contains``,
+    without calling it to make a predicate."""
     return isinstance(given, type) or (
         inspect.isfunction(given) and given.__module__.startswith(f"{__package__}.")
     )
-
-
-def _folded(
-    parts: tuple[Predicate, ...], case: Case, decisive: Verdict
-) -> Generator[Judged, Judgement, Judgement]:
-    """Returns the judgements of all parts, combined by "and" (``decisive`` is BREAKS) or by "or"
-    (HOLDS). The first part with the verdict ``decisive`` decides. If there is none, an UNKNOWN part
-    makes the result UNKNOWN; else the result is the opposite of ``decisive``, with the reasons of all
-    parts."""
-    unknown, reasons = None, list[str]()
-    for part in parts:
-        judgement = yield part(case)
-        if judgement.verdict is decisive:
-            return judgement
-        if judgement.verdict is Verdict.UNKNOWN:
-            unknown = judgement
-        reasons += [judgement.reason] if judgement.reason else []
-    return unknown or Judgement(~decisive, "; ".join(dict.fromkeys(reasons)))
 
 
 def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
@@ -282,7 +282,7 @@ def _joint_key(parts: tuple[Predicate, ...], case: Case) -> Hashable | None:
 
 
 def _clause(part: Predicate, other_joint: "type[AllOf | AnyOf]") -> str:
-    """Returns the words for a part, in brackets if the whole sentence would be ambiguous without them."""
+    """Returns the words for a part, in brackets if the whole sentence could be misread without them."""
     base, is_negation = unwrapped(part)
     joint = {AllOf: AnyOf, AnyOf: AllOf}[other_joint] if is_negation else other_joint
     clause = str(part)

@@ -1,30 +1,40 @@
-"""This module finds all predicates that are combined in a predicate, however deeply they are nested."""
+"""This module finds the predicates inside a combined or negated predicate, however deeply they are
+nested."""
 
 from collections.abc import Iterator
 from typing import Any
 
 
 def juries_in(predicate: Any) -> Iterator[Any]:
-    """Returns every jury (a judge and how it is used) in the predicate and in the predicates combined
-    in it."""
+    """Returns every jury (a judge and how it is used) of the predicate and of all predicates inside
+    it."""
     return (part.jury for part in judged_in(predicate))
 
 
 def judged_in(predicate: Any) -> Iterator[Any]:
-    """Returns every predicate that has a jury: among the predicate itself and the predicates combined
-    in it."""
-    return (part for part in _parts_of(predicate) if getattr(part, "jury", None) is not None)
+    """Returns those of the predicate itself and all predicates inside it that have a jury (a judge and
+    how it is used)."""
+    return (part for part in predicates_in(predicate) if getattr(part, "jury", None) is not None)
 
 
 def sources_named_in(predicate: Any) -> Iterator[str]:
-    """Returns the source ids that predicates such as ``cites`` and ``mentions_source`` name."""
-    named = (getattr(part, "source", None) for part in _parts_of(predicate))
+    """Returns the ids of sources that are named in the predicate or in a predicate inside it, as in
+    ``cites("D2")``."""
+    named = (getattr(part, "source", None) for part in predicates_in(predicate))
     return (name for name in named if isinstance(name, str))
 
 
-def _parts_of(predicate: Any) -> Iterator[Any]:
+def reads_only_value(predicate: Any) -> bool:
+    """Returns True iff the predicate contains a function of the user's that reads only the ``value`` of
+    an answer, and not its ``text``."""
+    functions = (getattr(part, "function", None) for part in predicates_in(predicate))
+    names = (getattr(getattr(each, "__code__", None), "co_names", ()) for each in functions)
+    return any({"answer", "value"} <= set(each) and "text" not in each for each in names)
+
+
+def predicates_in(predicate: Any) -> Iterator[Any]:
     """Yields the predicate itself, and all predicates that are combined or negated in it."""
     yield predicate
     for part in (getattr(predicate, "inner", None), *getattr(predicate, "parts", ())):
         if part is not None:
-            yield from _parts_of(part)
+            yield from predicates_in(part)

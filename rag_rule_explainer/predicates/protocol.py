@@ -11,7 +11,7 @@ Judged: TypeAlias = Judgement | Awaitable[Judgement]
 
 @runtime_checkable
 class Predicate(Protocol):
-    """This protocol describes a predicate, which judges one case. ``str(predicate)`` gives its words
+    """A ``Predicate`` is a condition on an answer: it judges one case. ``str(predicate)`` gives its words
     in a rule, such as "the answer contains 'calcium'"."""
 
     def __call__(self, case: Case, /) -> Judged:
@@ -19,8 +19,8 @@ class Predicate(Protocol):
         ...
 
     def memo_key(self, case: Case, /) -> Hashable | None:
-        """Returns a cache key for the judgement; None if the judgement is not cached. Cases with equal
-        keys get equal judgements."""
+        """Returns a cache key for the judgement; None if the judgement must not be cached. Two cases may
+        have the same key only if they get the same judgement."""
         ...
 
 
@@ -32,6 +32,6 @@ PredicateLike: TypeAlias = Predicate | CaseFunction
 
 
 def answer_key(_: object, case: Case) -> tuple[str, str, str]:
-    """Returns the usual memo key: the question, and the texts of the baseline's answer and of the
-    answer."""
+    """Returns the cache key that most predicates use: the question, and the texts of the baseline and of
+    the answer."""
     return case.question, case.baseline.text, case.answer.text

@@ -1,10 +1,10 @@
 """This module recognises answers that refuse, or that say that the answer is not known.
 
 Only the beginning of an answer counts, after greetings, apologies and "based on the documents". The
-tables below list the known forms. Most are English, the most usual ones also German, French and Spanish.
-Some are complete answers, such as "N/A". A refusal is in the first person: "the patient refuses
-treatment" and "the report does not mention zinc" are answers. A text that begins with a refusal and then
-answers is an answer, too: "I don't know, but probably zinc".
+tables below list the known phrases: most are English, the most frequent ones also German, French and
+Spanish. Some phrases, such as "N/A", count only if they are the whole answer. A refusal is in the first
+person, so "the patient refuses treatment" and "the report does not mention zinc" are answers. A text that
+begins with a refusal but then answers counts as an answer: "I don't know, but probably zinc".
 """
 
 import re
@@ -15,13 +15,13 @@ from ..allowed import called_as
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, no_truth, opposite
+from .combine import both, both_after, either, either_after, no_truth, opposite
 from .protocol import answer_key
 from .text import texts_given
 from .wording import near_exact
 
 _LOOKED_AT = 600
-"""The number of characters at the start of an answer in which a refusal is searched for."""
+"""A refusal is searched for only in this number of characters at the start of an answer."""
 
 _ALONE = frozenset(
     near_exact(each)
@@ -165,7 +165,7 @@ _TYPOGRAPHIC = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 
 
 def refusal_in(text: str) -> str:
-    """Returns the words with which the answer refuses; an empty text if it does not refuse."""
+    """Returns the words by which the answer refuses; an empty text if it does not refuse."""
     opening = text.strip()[:_LOOKED_AT]
     plain = " ".join(opening.translate(_TYPOGRAPHIC).casefold().split())
     plain = plain.lstrip("*_#>` ")
@@ -209,7 +209,7 @@ class Refuses:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words: "the answer is no refusal"."""
         return f"the answer is no refusal{self._or_says('nor')}"
 
     def _or_says(self, joint: str) -> str:
@@ -217,6 +217,7 @@ class Refuses:
 
     memo_key = answer_key
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 _NONE = Judgement(Verdict.BREAKS)
@@ -227,8 +228,8 @@ def refuses(*, phrases: Iterable[str] = ()) -> Refuses:
     """Returns a predicate that holds iff the answer refuses, or says that the answer is not known.
 
     An example is "I'm sorry, but I can't help with that". Only the beginning of the answer counts; the
-    module ``predicates.refusing`` lists the known forms. ``phrases``: further texts that count as a
-    refusal wherever they occur, such as those of your own application. Raises InvalidInput for an empty
-    phrase.
+    module ``predicates.refusing`` lists the known phrases. ``phrases``: more texts that count as a
+    refusal wherever they occur, such as the standard refusal of your application. Raises InvalidInput for
+    an empty phrase.
     """
     return Refuses(texts_given(phrases, "phrases="))

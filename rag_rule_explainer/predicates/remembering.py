@@ -8,9 +8,10 @@ from .protocol import Predicate
 def remembered_name(predicate: Predicate) -> str | None:
     """Returns the name under which a store keeps a predicate's judgements; None if they are not stored.
 
-    Judgements are stored if they cost something and the predicate has a name. A user's own predicate has
-    the name ``remembered_as``. The name of a combination is made of the names of the combined predicates.
-    At least one of these must have a name, and so must every judge in them.
+    Only judgements that cost something, such as a call of a model, have names. For a user's own
+    predicate, ``remembered_as`` is the name. The name of a combination consists of the names of its
+    parts; parts that cost nothing need no name. If a part has a judge without a name, the combination has
+    no name either.
     """
     if isinstance(predicate, Not):
         return remembered_name(predicate.inner)

@@ -1,5 +1,5 @@
-"""This module contains predicates that compare an answer with another text, by its wording or by a
-judge."""
+"""This module defines predicates that compare an answer with a second text, by their wording or by a
+judge. This text is the baseline or a known right answer."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -7,23 +7,25 @@ from dataclasses import dataclass
 from ..allowed import called_as
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, no_truth, opposite
+from .combine import both, both_after, either, either_after, no_truth, opposite
 from .judge.judged import SAME, same_as, stored_name
 from .judge.jury import ALONE, Jury, jury_of
 from .protocol import Judged, answer_key
 from .text import text_given
-from .wording import equivalent, overlap, same_wording
+from .wording import equivalent, overlap, papers_form, same_wording
 
 
 @dataclass(frozen=True, slots=True)
 class SameAnswer:
-    """This predicate holds iff the answer equals the baseline's answer after ``same_wording`` normalised
-    both.
+    """This predicate holds iff the answer is the same as the baseline's answer.
 
-    Accents and inner punctuation count, unlike in the near-exact match with a known right answer, because
-    the right answer is not known. If ``overlap`` is set, the predicate holds iff the answers have at
-    least this share of their words in common; see ``wording.overlap``. If the wording differs and there
-    is a ``jury``, the jury decides.
+    Both are first normalised by ``same_wording``, which ignores case, white space, and punctuation around
+    the text. Answers that differ in an accent, or in punctuation between words, are different.
+    (``ConsistentWith`` ignores such differences: it compares the answer with a right answer that the user
+    knows.)
+
+    ``overlap``: if set, it is enough that the answers have at least this share of their words in common;
+    see ``wording.overlap``. ``jury``: a judge, which decides if the answers are different by these rules.
     """
 
     overlap: float | None = None
@@ -31,15 +33,15 @@ class SameAnswer:
 
     def __post_init__(self) -> None:
         given = self.overlap
-        # Python counts True as a number, so the exact type is checked.
+        # The exact type is checked, because isinstance would accept True as a number.
         if given is not None and (type(given) not in (int, float) or not 0 < given <= 1):
             raise InvalidInput(
                 f"overlap is {given!r}; give the share of words, more than 0 and at most 1, e.g. 0.8"
             )
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS or BREAKS, or the judgement of the jury. With ``overlap``, the reason states
-        the share of common words."""
+        """Returns HOLDS or BREAKS; with a jury, UNKNOWN is possible too. With ``overlap``, the reason
+        states the share of common words."""
         worded = self._by_wording(case.answer.text, case.baseline.text)
         if self.jury is None or worded.verdict is Verdict.HOLDS:
             return worded
@@ -56,7 +58,8 @@ class SameAnswer:
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name under which a store keeps the jury's judgements; None without a jury."""
+        """Returns the name under which a store keeps the jury's judgements; None without a jury, or if
+        the judge has no name."""
         return None if self.jury is None else stored_name(self.jury, SAME, str(self.overlap))
 
     def __str__(self) -> str:
@@ -64,7 +67,7 @@ class SameAnswer:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words: "the answer changes"."""
         return f"the answer changes{self._limit('below')}"
 
     def _limit(self, side: str) -> str:
@@ -74,33 +77,42 @@ class SameAnswer:
 
     memo_key = answer_key
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
 class ConsistentWith:
-    """This predicate holds iff the answer equals ``truth`` by the paper's near-exact match. If the
-    texts do not match and there is a ``jury``, the jury decides."""
+    """This predicate holds iff the answer equals ``truth``, a known right answer, by the paper's
+    near-exact match (see ``near_exact``). ``jury``: a judge, which decides if the texts do not match.
+    ``as_written``: compares exactly as the paper writes it (see ``papers_form``)."""
 
     truth: str
     jury: Jury | None = None
+    as_written: bool = False
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS or BREAKS. With a jury, the result may also be UNKNOWN."""
-        exact = equivalent(case.answer.text, self.truth)
+        """Returns HOLDS or BREAKS; with a jury, UNKNOWN is possible too."""
+        text = case.answer.text
+        exact = (
+            papers_form(text) == papers_form(self.truth)
+            if self.as_written
+            else equivalent(text, self.truth)
+        )
         if exact or self.jury is None:
             return Judgement(Verdict.of(exact))
         return same_as(self.truth, case, self.jury, self.remembered_as, self.memo_key(case))
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the usual memo key. With a jury, the baseline is left out of it, because a jury does
-        not see the baseline."""
+        """Returns the cache key of the judgement: the question, the baseline and the answer. With a jury,
+        the baseline is left out, so that the judgement is found again for any baseline; a jury does not
+        see it."""
         said = answer_key(self, case)
         return said if self.jury is None else (said[0], said[2])
 
     @property
     def remembered_as(self) -> str | None:
-        """Returns the name under which a store keeps the jury's judgements for this truth; None
-        without a jury."""
+        """Returns the name under which a store keeps the jury's judgements for this truth; None without a
+        jury, or if the judge has no name."""
         return None if self.jury is None else stored_name(self.jury, SAME, self.truth)
 
     def __str__(self) -> str:
@@ -108,14 +120,18 @@ class ConsistentWith:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "the answer is inconsistent with
+        'Lima'"."""
         return f"the answer is inconsistent with {self._truth}"
 
     @property
     def _truth(self) -> str:
-        return repr(self.truth) if self.jury is None else f"{self.truth!r} ({self.jury})"
+        notes = ["compared as the paper writes it"] if self.as_written else []
+        notes += [] if self.jury is None else [str(self.jury)]
+        return f"{self.truth!r} ({', '.join(notes)})" if notes else repr(self.truth)
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @called_as("same_answer")
@@ -127,13 +143,14 @@ def same_answer(
     judge_samples: int = 1,
     batch: int = ALONE,
 ) -> SameAnswer:
-    """Returns the default predicate: the answer equals the baseline's answer, up to case, white space and
-    punctuation around it.
+    """Returns the default predicate. It holds iff the answer equals the baseline's answer, apart from
+    case, white space, and punctuation around the text.
 
-    ``overlap``: it is enough that the answers have this share of their words in common (token-level F1,
-    such as 0.8). It suits prose that is never worded in the same way twice. Note that a different number
-    or a "not" is only one word. ``judge``: if the wording differs, decides whether both answers give the
-    same final answer. For ``judge`` and the other parameters see ``judged``.
+    ``overlap``: if set, it is enough that the answers have this share of their words in common
+    (token-level F1, such as 0.8). It suits prose, which is never worded in the same way twice. But a
+    different number, or a "not", changes only one word and may go unnoticed. ``judge``: decides, if the
+    answers differ in this way, whether they give the same final answer. For ``judge`` and the other
+    parameters see ``judged``.
 
     Raises InvalidInput unless ``overlap`` is above 0 and at most 1, and for an object that cannot be a
     judge.
@@ -149,17 +166,20 @@ def consistent_with(
     judge_name: str | None = None,
     judge_samples: int = 1,
     batch: int = ALONE,
+    as_written: bool = False,
 ) -> ConsistentWith:
-    """Returns a predicate that holds iff the answer equals ``truth`` by the paper's near-exact match.
+    """Returns a predicate that holds iff the answer equals ``truth``, a known right answer, by a
+    near-exact match.
 
-    See ``near_exact``. ``judge``: if the texts do not match, decides whether the answer is equivalent to
-    the final answer that the truth expresses (paper, *LLM-as-a-judge*). For ``judge`` and the other
-    parameters see ``judged``. Raises InvalidInput for an empty truth, and for an object that cannot be a
-    judge.
+    ``near_exact`` says which differences this match ignores, and where it is stricter than the paper's.
+    ``as_written=True`` compares exactly as the paper writes it, by ``papers_form``. ``judge``: decides,
+    if the texts do not match, whether the answer is equivalent to the final answer that the truth
+    expresses (paper, *LLM-as-a-judge*). For ``judge`` and the other parameters see ``judged``. Raises
+    InvalidInput for an empty truth, and for an object that cannot be a judge.
     """
     if not text_given(truth).strip():
         raise InvalidInput("the truth is empty; give the answer that is known to be right")
-    return ConsistentWith(truth, _jury(judge, judge_name, judge_samples, batch))
+    return ConsistentWith(truth, _jury(judge, judge_name, judge_samples, batch), as_written)
 
 
 def _jury(judge: object, name: str | None, samples: int, batch: int) -> Jury | None:

@@ -1,9 +1,10 @@
 """This module finds the JSON in an answer.
 
-The JSON is ``Answer.value``. If that is None, a str, or an object that JSON cannot represent, the JSON is
-the whole text or the first fenced block with JSON in the text. JSON is defined by RFC 8259, without NaN.
-Text that is nested deeper than 200 levels, or has a number of more than 4,300 digits, does not count as
-JSON.
+The JSON is ``Answer.value``. If the value is a str, JSON is searched for in this str, and then in the
+text of the answer; if neither has JSON, the JSON is the str itself. If the value is None, or JSON cannot
+represent it, JSON is searched for only in the text. In a str or text, the JSON is all of it, or the first
+fenced block that is JSON. JSON is defined by RFC 8259, without NaN. Text that is nested deeper than 200
+levels, or has a number of more than 4,300 digits, does not count as JSON.
 """
 
 import json
@@ -11,7 +12,9 @@ import re
 from functools import lru_cache
 from typing import Any, cast
 
-from ..verdicts import Answer, Judgement, Verdict
+from ..errors import InvalidInput
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .values import not_read
 
 _FENCED = re.compile(r"```([\w.+-]*)[ \t]*\r?\n(.*?)```", re.DOTALL)
 _LABELS = frozenset(("", "json", "json5", "jsonc"))
@@ -20,11 +23,25 @@ NO_JSON = Judgement(Verdict.BREAKS, "the answer is no JSON")
 
 def json_in(answer: Answer) -> str | None:
     """Returns the JSON of an answer as a text; None if the answer has no JSON."""
+    if isinstance(answer.value, str) and answer.value != answer.text:
+        return _written_in(answer.value) or _written_in(answer.text) or said_in_json(answer.value)
     if answer.value is not None and not isinstance(answer.value, str):
         said = said_in_json(answer.value)
         if said is not None:
             return said
     return _written_in(answer.text)
+
+
+def json_judged(case: Case) -> str | None:
+    """Returns the JSON of a case's answer as a text; None if the answer has no JSON.
+
+    Raises InvalidInput if neither this answer nor the baseline has JSON, although the application's
+    output has entries beside the answer. The condition is then probably about one of these entries.
+    """
+    said = json_in(case.answer)
+    if said is None and case.answer.unread and json_in(case.baseline) is None:
+        raise InvalidInput(not_read(case.answer.unread))
+    return said
 
 
 def said_in_json(value: Any) -> str | None:
@@ -34,10 +51,18 @@ def said_in_json(value: Any) -> str | None:
     )
 
     try:
-        said = to_json(value).decode()
+        said = to_json(value, fallback=_of_numpy).decode()
     except Exception:
         return None  # a serializer of a user's class may raise any error
     return said if _is_json(said) else None
+
+
+def _of_numpy(value: Any) -> Any:
+    """Returns a number or an array of NumPy as Python's own types. Raises TypeError for any other
+    object."""
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"JSON cannot represent a {type(value).__name__}")
 
 
 @lru_cache(maxsize=512)
@@ -51,7 +76,7 @@ def _written_in(text: str) -> str | None:
 def _is_json(text: str) -> bool:
     try:
         parsed_json(text)
-    except (ValueError, TypeError):  # TypeError: the text has a lone surrogate
+    except (ValueError, TypeError):  # a TypeError means that the text has a lone surrogate
         return False
     return True
 
@@ -65,7 +90,8 @@ def parsed_json(text: str) -> Any:
 
 
 def same_json(first: Any, second: Any) -> bool:
-    """Returns True iff two parsed values are equal as JSON. 5 equals 5.0, but true does not equal 1."""
+    """Returns True iff two parsed values are equal in the sense of JSON: 5 equals 5.0, but true is not
+    1."""
     if isinstance(first, bool) or isinstance(second, bool):
         return first is second
     if isinstance(first, dict) and isinstance(second, dict):
@@ -78,7 +104,8 @@ def same_json(first: Any, second: Any) -> bool:
 
 
 def as_answer(value: Any) -> Answer:
-    """Returns a JSON value as an Answer."""
+    """Returns a parsed JSON value as an Answer, so that a predicate can judge it. A str becomes the text;
+    any other value becomes ``Answer.value``, with its JSON as the text."""
     return Answer(value) if isinstance(value, str) else Answer(json_of(value), value)
 
 

@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from ..allowed import brief, called_as, checked_flag
 from ..errors import InvalidInput
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, no_truth, opposite
+from .combine import both, both_after, either, either_after, no_truth, opposite
 from .protocol import answer_key
 from .wording import equivalent, normal_form
 
 _LONGEST_SEARCH = 5
-"""The maximum number of seconds (CPU time of the process) for the search of a pattern in one answer."""
+"""The maximum number of seconds for the search of a pattern in one answer. It is measured in CPU time of
+the whole process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """This predicate holds iff the answer is exactly ``text``. White space around both is ignored."""
+    """This predicate holds iff the answer is exactly ``text``. White space at the start and the end of
+    both is ignored."""
 
     text: str
 
@@ -30,33 +32,45 @@ class Equals:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "the answer is not 'yes'"."""
         return f"the answer is not {self.text!r}"
 
     memo_key = answer_key
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """This predicate holds iff ``text`` occurs in the answer. ``ignore_case``: True if upper and lower
-    case are not distinguished."""
+    """This predicate holds iff ``text`` occurs in the answer. ``ignore_case``: if True, upper and lower
+    case are not distinguished. ``whole_words``: if True, it has to begin and end where words and numbers
+    do: "5" is not in "5.5", "5 %" or "5-10", and "C" is not in "C++"."""
 
     text: str
     ignore_case: bool = True
+    whole_words: bool = False
 
     def __post_init__(self) -> None:
         checked_flag("ignore_case", self.ignore_case)
+        checked_flag("whole_words", self.whole_words)
         if not self.text:
             raise InvalidInput("contains('') holds for every answer; say which text to look for")
 
     def __call__(self, case: Case) -> Judgement:
         """Returns HOLDS or BREAKS."""
-        return Judgement(Verdict.of(self._plain(self.text) in self._plain(case.answer.text)))
+        text, answer = self._plain(self.text), self._plain(case.answer.text)
+        is_there = text in answer
+        if is_there and self.whole_words:
+            before = r"(?<!\w)(?<!\d[.,])" if text[0].isalnum() else ""
+            before += r"(?<!\d[-–])(?<!\d [-–] )(?<![-−±$€£¥#])" if text[0].isdigit() else ""
+            after = r"(?!\w)(?![.,]\d)(?!\+\+|#)" if text[-1].isalnum() else ""
+            after += r"(?! ?[%‰°²³^])(?! ?[-–/] ?\d)(?!\+)" if text[-1].isdigit() else ""
+            is_there = re.search(f"{before}{re.escape(text)}{after}", answer) is not None
+        return Judgement(Verdict.of(is_there))
 
     def _plain(self, text: str) -> str:
-        # A letter with an accent can be one character or two, which look the same. Both texts are
-        # therefore brought to the form with one character.
+        # A letter with an accent can be one character or two, which look the same. So both texts get the
+        # form with one character.
         composed = normal_form("NFC", text)
         return normal_form("NFC", composed.casefold()) if self.ignore_case else composed
 
@@ -65,23 +79,26 @@ class Contains:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "the answer does not contain 'zinc'"."""
         return f"the answer does not contain {self._text}"
 
     @property
     def _text(self) -> str:
-        return repr(self.text) if self.ignore_case else f"{self.text!r} (case counts)"
+        said = f"the words {self.text!r}" if self.whole_words else repr(self.text)
+        return said if self.ignore_case else f"{said} (case counts)"
 
     memo_key = answer_key
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """This predicate holds iff the regular expression matches somewhere in the answer.
+    """This predicate holds iff the regular expression ``pattern`` matches somewhere in the answer.
 
-    A search that takes longer than 5 seconds gives UNKNOWN. With nested repetition, as in ``(a|aa)+$``,
-    the search in some answers would take practically for ever, and an adversary may write such answers.
+    The judgement is UNKNOWN if the search takes longer than 5 seconds. A pattern with nested repetition,
+    such as ``(a|aa)+$``, can take practically for ever in some answers, and an adversary may write such
+    an answer.
     """
 
     pattern: str
@@ -105,8 +122,8 @@ class Matches:
         """Returns HOLDS or BREAKS, or UNKNOWN if the search takes too long."""
         import regex
 
-        # A search by the module ``re`` cannot be stopped and blocks all other threads, so ``regex`` is
-        # used.
+        # The library ``regex`` can stop a search and lets other threads run meanwhile; the module ``re``
+        # cannot.
         try:
             found = regex.search(self.pattern, case.answer.text, timeout=_LONGEST_SEARCH, concurrent=True)
         except TimeoutError:
@@ -122,16 +139,18 @@ class Matches:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "the answer does not match /zinc/"."""
         return f"the answer does not match /{self.pattern}/"
 
     memo_key = answer_key
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """This predicate holds iff the answer equals one of ``texts`` by the paper's near-exact match."""
+    """This predicate holds iff the answer equals one of ``texts`` by the paper's near-exact match (see
+    ``near_exact``)."""
 
     texts: tuple[str, ...]
 
@@ -144,11 +163,12 @@ class OneOf:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "the answer is none of 'yes', 'no'"."""
         return f"the answer is none of {', '.join(map(repr, self.texts))}"
 
     memo_key = answer_key
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 def text_given(given: str) -> str:
@@ -159,8 +179,8 @@ def text_given(given: str) -> str:
 
 
 def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
-    """Returns the texts as a tuple. Raises InvalidInput for a single str, and for a list that contains
-    other objects than str."""
+    """Returns the texts as a tuple. Raises InvalidInput for a single str instead of a list, and for a
+    list with an object that is no str. ``where``: the name in the error."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInput(f"{where} was given {brief(given)}; give a list of texts")
     return tuple([text_given(text) for text in given])
@@ -168,16 +188,17 @@ def texts_given(given: Iterable[str], where: str) -> tuple[str, ...]:
 
 @called_as("equals")
 def equals(text: str) -> Equals:
-    """Returns a predicate that holds iff the answer is exactly ``text``. White space around both is
-    ignored."""
+    """Returns a predicate that holds iff the answer is exactly ``text``. White space at the start and the
+    end of both is ignored."""
     return Equals(text_given(text))
 
 
 @called_as("contains")
-def contains(text: str, *, ignore_case: bool = True) -> Contains:
-    """Returns a predicate that holds iff ``text`` occurs in the answer. Raises InvalidInput for an empty
-    text."""
-    return Contains(text_given(text), ignore_case)
+def contains(text: str, *, ignore_case: bool = True, whole_words: bool = False) -> Contains:
+    """Returns a predicate that holds iff ``text`` occurs in the answer. ``ignore_case``: if True, upper
+    and lower case are not distinguished. ``whole_words``: if True, "5 mg" does not occur in "15 mg".
+    Raises InvalidInput for an empty text."""
+    return Contains(text_given(text), ignore_case, whole_words)
 
 
 @called_as("matches")

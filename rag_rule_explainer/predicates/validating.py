@@ -1,4 +1,4 @@
-"""This module contains the predicate that the JSON of an answer is valid for a type."""
+"""This module defines a predicate that holds iff an answer's JSON is valid for a type."""
 
 import hashlib
 import inspect
@@ -12,14 +12,15 @@ from ..allowed import brief, called_as
 from ..errors import InvalidInput
 from ..printable import shortened
 from ..verdicts import Case, Judgement, Verdict
-from .combine import both, either, no_truth, opposite
-from .structured import NO_JSON, json_in
+from .combine import both, both_after, either, either_after, no_truth, opposite
+from .structured import NO_JSON, json_in, json_judged
 
 
 @dataclass(frozen=True, slots=True)
 class IsValid:
-    """This predicate holds iff pydantic validates the answer's JSON as a type. Two such predicates are
-    equal iff they have the same pydantic adapter."""
+    """This predicate holds iff pydantic accepts the answer's JSON as a value of a type. ``name``: the
+    name of the type. ``adapter``: pydantic's object for the type; predicates with the same one are equal.
+    ``schema``: a hash of the type's JSON schema; None if it has none."""
 
     name: str
     adapter: Any = field(repr=False)
@@ -29,7 +30,7 @@ class IsValid:
         """Returns HOLDS, or BREAKS with the first validation error as the reason."""
         from pydantic import ValidationError
 
-        text = json_in(case.answer)
+        text = json_judged(case)
         if text is None:
             return NO_JSON
         try:
@@ -39,8 +40,9 @@ class IsValid:
         return Judgement(Verdict.HOLDS)
 
     def memo_key(self, case: Case) -> Hashable | None:
-        """Returns the question, the JSON of both answers and the hash of the type's JSON schema.
-        Returns None if the type has no JSON schema; the judgement is then not cached."""
+        """Returns the cache key of the judgement: the question, the JSON of the answer and of the
+        baseline, and the hash of the type's JSON schema. Returns None, so that nothing is cached, if the
+        type has no JSON schema."""
         if self.schema is None:
             return None
         return case.question, json_in(case.baseline), json_in(case.answer), self.schema
@@ -50,10 +52,11 @@ class IsValid:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "the answer is not a valid Dose"."""
         return f"the answer is not a valid {self.name}"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 def _first(error: Any) -> str:
@@ -69,7 +72,7 @@ def _adapter_of(kind: Any) -> Any:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUndefinedAnnotation, PydanticUserError
 
-    # For a function, pydantic would validate the arguments of a call instead of a value.
+    # For a function, pydantic would check the arguments of a call instead of a value.
     if inspect.isroutine(kind):
         raise InvalidInput(
             f"is_valid was given the function {shortened(repr(kind), 200)}; give a pydantic model or "
@@ -103,7 +106,7 @@ _remembered_adapter_of = lru_cache(maxsize=256)(_adapter_of)
 def _adapter(kind: Any) -> Any:
     try:
         hash(kind)
-    # Such a type cannot be hashed, for example ``Annotated[int, Field(gt=0)]``, so it is not cached.
+    # A type that cannot be hashed, such as ``Annotated[int, Field(gt=0)]``, is not cached.
     except TypeError:
         return _adapter_of(kind)
     return _remembered_adapter_of(kind)
@@ -119,8 +122,8 @@ def _schema_of(adapter: Any) -> str | None:
 
 @called_as("is_valid")
 def is_valid(kind: Any) -> IsValid:
-    """Returns a predicate that holds iff the answer's JSON is valid for a pydantic model or another
-    type. Raises InvalidInput for a type that pydantic does not know."""
+    """Returns a predicate that holds iff the answer's JSON is valid for ``kind``, a pydantic model or any
+    type that pydantic knows, such as ``list[int]``. Raises InvalidInput for other types."""
     adapter = _adapter(kind)
     plain = isinstance(kind, type) and get_origin(kind) is None
     return IsValid(kind.__name__ if plain else str(kind), adapter, _schema_of(adapter))

@@ -1,6 +1,7 @@
 """This module normalises texts for comparison, and measures how many words two texts have in common."""
 
 import re
+import string
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
@@ -12,23 +13,24 @@ _SUPERSCRIPT = re.compile("[\u00b9\u00b2\u00b3\u2070\u2074-\u2079]")
 _TYPOGRAPHIC = {"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "\u2212": "-"}
 _TYPOGRAPHIC_MARK = re.compile(f"[{''.join(_TYPOGRAPHIC)}]")
 _OPENING, _CLOSING = "\"'`*_ ", "\"'`*_.!?,;: "
-"""The characters that are ignored at the beginning and at the end of an answer: quotation marks,
-emphasis and, at the end, punctuation."""
+"""The characters that are ignored at the beginning (first text) and at the end (second text) of an
+answer: quotation marks, signs of emphasis and white space; at the end also punctuation."""
 _THOUSANDS = re.compile(r"\d{3}(?!\d)")
 _NUMBER = re.compile(r"\.?\d")
 _NO_WORD = re.compile(r"(?:[^\w\s]|_)+")
-"""The pattern of characters that are no letter, digit or white space, such as punctuation, symbols and
-combining accents."""
+"""Matches a run of characters that are neither letters, digits nor white space, such as punctuation,
+symbols and combining accents."""
 _MANY_MARKS = re.compile(r"[^\w\s]{32,}")
 _LONG = 1 << 14
-"""The maximum length of a text, in characters, for the large cache. Longer texts go to a small cache."""
+"""Texts with more characters go to a separate, small cache, so that the cache does not need too much
+memory."""
 
 Form: TypeAlias = Literal["NFC", "NFKD"]
 
 
 def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
-    """Returns the function with a cache of its latest results. Long texts have a separate, smaller
-    cache."""
+    """Returns the function with a cache of its latest results. Long texts have a small cache of their
+    own, because they need much memory."""
     short, long = lru_cache(maxsize=2048)(function), lru_cache(maxsize=8)(function)
 
     def remembering(text: str) -> str:
@@ -38,10 +40,10 @@ def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
 
 
 def normal_form(form: Form, text: str) -> str:
-    """Returns the text in this Unicode normal form, in linear time.
+    """Returns the text in the Unicode normal form ``form``, in linear time.
 
-    Python sorts the accents above one letter by insertion, which takes hours for a million unsorted
-    accents. So they are sorted before Python gets them.
+    Python alone would need hours for a million unsorted accents above one letter, because it sorts them
+    by insertion. So long runs of accents are sorted first.
     """
     if text.isascii():
         return text
@@ -58,19 +60,21 @@ def _in_order(found: re.Match[str]) -> str:
 
 @_remembered
 def same_wording(text: str) -> str:
-    """Returns the text without differences of presentation: case, white space, typographic variants of
-    characters, and quotation marks and punctuation around the whole text."""
+    """Returns the text in a form in which texts with the same wording are equal. Case, white space,
+    typographic variants of characters, and quotation marks and punctuation around the whole text make no
+    difference."""
     plain = _TYPOGRAPHIC_MARK.sub(lambda mark: _TYPOGRAPHIC[mark[0]], normal_form("NFC", text)).casefold()
     return " ".join(plain.split()).lstrip(_OPENING).rstrip(_CLOSING) or text.strip()
 
 
 @_remembered
 def near_exact(text: str) -> str:
-    """Returns the text in the form in which the paper's near-exact match compares answers.
+    """Returns the text in the form in which the paper's near-exact match compares answers. Two answers
+    match if their forms are equal; see ``equivalent``.
 
-    The form is NFKD without accents on Latin letters, case folded, without punctuation, with single
-    spaces. Unlike in the paper, characters that distinguish values are kept. They are letters of other
-    scripts (as ASCII, all Chinese answers would be equal), symbols, the per cent sign, a decimal point, a
+    The form is NFKD without accents on Latin letters, in lower case (case folded), without punctuation,
+    with single spaces. Unlike in the paper, characters that distinguish values are kept: letters of other
+    scripts (in ASCII, all Chinese answers would be equal), symbols, the per cent sign, a decimal point, a
     plus or minus before or after (-3 is not 3, HER2+ is not HER2-), and an exponent. Punctuation between
     digits becomes a space (2-3 is not 23).
     """
@@ -80,16 +84,16 @@ def near_exact(text: str) -> str:
 
 
 def _telling(found: re.Match[str]) -> str:
-    """Returns those characters of a run of punctuation and symbols that distinguish answers. Returns a
-    space if the words on both sides must stay separate."""
+    """Returns the part of ``found``, a run of punctuation and symbols, that ``near_exact`` keeps: the
+    characters that distinguish answers, and a space where two numbers must stay separate."""
     text, start = found.string, found.start()
-    base = text[start - 1 : start]  # This is the last character that is no combining accent.
+    base = text[start - 1 : start]  # the last character so far that is not a combining accent
     kept: list[str] = []
     for place, character in enumerate(found[0], start=start):
         category = unicodedata.category(character)
         if category[0] == "M":
-            # Vowel signs of Indic and other scripts count as letters and are kept. Accents on ASCII
-            # letters are removed.
+            # Accents on ASCII letters are removed. Other marks, such as the vowel signs of Indic scripts,
+            # count as letters and are kept.
             kept.append("" if base.isascii() else character)
             continue
         if category[0] in "LN" or (category[0] == "S" and character not in "`^~") or character in "%^":
@@ -101,8 +105,8 @@ def _telling(found: re.Match[str]) -> str:
 
 
 def _mark(text: str, place: int, previous: str) -> str:
-    """Returns the replacement of the punctuation character at ``place``. ``previous``: the character
-    before it."""
+    """Returns the text that ``near_exact`` puts in place of the punctuation character at ``place``; it is
+    often empty. ``previous``: the character before it."""
     mark, following = text[place], text[place + 1 : place + 2]
     if previous.isdigit() and following.isdigit():
         thousands = mark == "," and _THOUSANDS.match(text, place + 1) is not None
@@ -117,23 +121,35 @@ def _mark(text: str, place: int, previous: str) -> str:
 
 
 def equivalent(first: str, second: str) -> bool:
-    """Returns True iff ``near_exact`` gives the same form for both texts. Texts without words are
-    compared unchanged."""
+    """Returns True iff the texts match nearly exactly: ``near_exact`` gives the same form for both. If
+    this form is empty, the texts must be equal apart from white space around them."""
     left, right = near_exact(first), near_exact(second)
     return left == right and (bool(left) or first.strip() == second.strip())
 
 
+def papers_form(text: str) -> str:
+    """Returns the text in the form in which the paper compares answers, as it is written there: case
+    folded, without ASCII punctuation, decomposed (NFKD), without all characters beyond ASCII.
+
+    This form has faults, which ``near_exact`` avoids: 3.5 equals 35, -3 equals 3, any two names in
+    Chinese are equal, and two spaces differ from one.
+    """
+    folded = text.casefold().translate(_PUNCTUATION)
+    return unicodedata.normalize("NFKD", folded).encode("ascii", "ignore").decode()
+
+
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff"
 """The characters of scripts without spaces between words. Each such character counts as one word."""
 _WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
 
 
 def overlap(first: str, second: str) -> float:
-    """Returns the share of words that two texts have in common, in any order. It is the token-level F1,
-    as for SQuAD: 2 * common words / (words of both).
+    """Returns the share of words that two texts have in common, in any order: 2 * common words / (words
+    of both), which is the token-level F1 of SQuAD.
 
-    Words are those of ``near_exact``. Articles count, because hepatitis A is not hepatitis. Texts without
-    words get 1 if they are equal, else 0.
+    The texts are split into words after ``near_exact``. Articles count, because hepatitis A is not
+    hepatitis. Texts without words get 1 if they are equal, else 0.
     """
     left, right = (Counter(_WORD.findall(near_exact(text))) for text in (first, second))
     if not left or not right:

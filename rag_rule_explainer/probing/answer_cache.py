@@ -2,10 +2,10 @@
 store."""
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..sources import Arrangement
-from ..storing.encoding import StoredAnswer
+from ..storing.encoding import StoredAnswer, keeps_its_form
 from ..verdicts import Answer
 from .budget import Budget
 from .memo import Memo
@@ -15,9 +15,23 @@ if TYPE_CHECKING:  # not imported at run time, since a search without a store ne
     from ..storing.answers import QuestionAnswers
 
 MOST_IN_MEMORY = 4096
-"""With a store, the replies in memory are dropped when there are this many; the store still has them."""
+"""With a store, all replies in memory are dropped when their number reaches this one, since the store has
+them. Without a store, all replies are kept."""
 
 Make = Callable[[Arrangement], Awaitable[Reply]]
+
+
+class AnswerMemory:
+    """An ``AnswerMemory`` holds the replies to one question. Several searches that share it pay each
+    reply once. It belongs to one event loop.
+
+    ``first``: the first reply to each arrangement. ``numbered``: further replies, by arrangement and
+    number.
+    """
+
+    def __init__(self) -> None:
+        self.first = Memo[Reply]()
+        self.numbered = Memo[Reply]()
 
 
 class AnswerCache:
@@ -25,16 +39,25 @@ class AnswerCache:
     It belongs to one event loop.
 
     ``remember``: False to keep no reply in memory. ``stored``: the store's answers to this question; None
-    without a store.
+    without a store. ``notes``: gets a text if some answers cannot be stored. ``memory``: the memory that
+    several searches share; None to use a memory of its own.
     """
 
     def __init__(
-        self, budget: Budget, *, remember: bool, stored: "QuestionAnswers | None" = None
+        self,
+        budget: Budget,
+        *,
+        remember: bool,
+        stored: "QuestionAnswers | None" = None,
+        notes: list[str] | None = None,
+        memory: AnswerMemory | None = None,
     ) -> None:
+        self._notes = [] if notes is None else notes
         self._budget = budget
         self._remember = remember
         self._stored = stored
-        self._replies = Memo[Reply]()
+        self._shared = memory
+        self._replies = (memory or AnswerMemory()).first
 
     async def reply(self, arrangement: Arrangement, make: Make) -> Reply:
         """Returns the reply to an arrangement. Calls ``make`` for it only if neither the memory nor the
@@ -60,14 +83,24 @@ class AnswerCache:
         return reply
 
     async def sample(self, arrangement: Arrangement, number: int, make: Make) -> Reply:
-        """Returns the reply to an arrangement that has this sample number, from 0 on. It is from the
-        store or else made by ``make``; the replies in memory are not used."""
-        return await self._taken(arrangement, number, make)
+        """Returns one of several numbered replies (samples) to the same arrangement. If the store does
+        not have it, ``make`` makes it. A sample in memory is used again only if several searches share
+        the memory. ``number``: the number of the sample, counted from 0."""
+        if self._shared is None:
+            return await self._taken(arrangement, number, make)
+
+        async def taken(arrangement: Arrangement) -> Reply:
+            return await self._taken(arrangement, number, make)
+
+        key = (arrangement.key, number)
+        reply, known = await self._shared.numbered.get(key, taken, arrangement)
+        self._budget.reused += known
+        return reply
 
     async def offered(self, arrangement: Arrangement, answer: Answer) -> tuple[Answer, bool]:
-        """Puts an answer that the caller has without a replay into the store as sample 0, if the store
-        has none for the arrangement. Returns the answer that is in the store then, and True iff it is
-        the caller's and not an earlier one."""
+        """Offers to the store an answer that the caller got without this cache, as sample 0, the first
+        answer to the arrangement. If the store already has a sample 0, that one stays. Returns the answer
+        that counts from now on, and True iff it is the offered one."""
         first = Reply(answer)
         offered = False
 
@@ -99,4 +132,18 @@ class AnswerCache:
         if reply.answer is None:
             taken.release()
             return reply
+        if not keeps_its_form(reply.answer.value):
+            # The store would change this value, and a condition could judge the changed value
+            # differently. So the answer is not stored.
+            taken.release()
+            self._note(type(cast("object", reply.answer.value)))
+            return reply
         return reply._replace(answer=await taken.put(reply.answer, reply.latency))
+
+    def _note(self, kind: type) -> None:
+        note = (
+            f"answers whose value JSON cannot keep as it is (here a {kind.__name__}) are not stored, and "
+            "are paid again in the next explanation; make the value a dict of plain values"
+        )
+        if note not in self._notes:
+            self._notes.append(note)

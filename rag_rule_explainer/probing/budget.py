@@ -14,10 +14,12 @@ from .prices import Prices, Tokens, TokensByModel, cost_of
 class Budget:
     """A Budget counts what one explanation spends, and compares it with its limits.
 
-    ``judge``: returns the tokens of a judge in the predicate that counts its own; None if there is no
-    such judge. ``baseline``, ``repeat_check``, ``samples`` and ``retries``: numbers of runs of the
-    application by their purpose. ``reused`` and ``stored``: numbers of answers that came from memory and
-    from the store. ``failures``: replays that failed even after their retries.
+    ``judge``: returns the tokens that a judge in the predicate has used, if it counts them itself; None
+    if there is no such judge. ``baseline``, ``repeat_check``, ``samples`` and ``retries``: numbers of
+    runs of the application by their purpose. ``earlier``: the budget of an earlier search of the same
+    call, which counts for the limits too; None if there was none. ``reused`` and ``stored``: numbers of
+    answers that came from memory and from the store. ``failures``: replays that failed even after their
+    retries.
     """
 
     limits: Limits
@@ -31,6 +33,7 @@ class Budget:
     stored: int = 0
     failures: int = 0
     judge_requests: int = 0
+    earlier: "Budget | None" = None
     started: float = field(default_factory=lambda: time.monotonic())  # noqa: PLW0108 -- a test replaces the clock
     _spent: dict[str, dict[str, int]] = field(default_factory=dict[str, dict[str, int]])
     _tokens: int = 0
@@ -47,6 +50,14 @@ class Budget:
     def replays(self) -> int:
         """The number of runs of the application, the baseline included."""
         return self.baseline + self.repeat_check + self.samples + self.retries
+
+    @property
+    def _chain(self) -> "list[Budget]":
+        """This budget and all earlier ones of the same call."""
+        chain: list[Budget] = [self]
+        while (earlier := chain[-1].earlier) is not None:
+            chain.append(earlier)
+        return chain
 
     @property
     def seconds(self) -> float:
@@ -102,23 +113,25 @@ class Budget:
         limits = self.limits
         if not self._is_limited:
             return
-        if limits.replays is not None and self.replays >= limits.replays:
+        if limits.replays is not None and sum(each.replays for each in self._chain) >= limits.replays:
             raise LimitReached(f"the limit of {limits.replays} replays is reached")
         self.charge_judging()
 
     def charge_judging(self) -> None:
         """Raises LimitReached if the limits of time, tokens or cost do not allow one more request to the
-        judge. The limit of replays does not count here, since a request is no run of the application."""
+        judge. The limit of replays is not checked, because a request is no run of the application."""
         limits = self.limits
         if limits.seconds is not None and self.seconds >= limits.seconds:
             raise LimitReached(f"the limit of {limits.seconds:g} seconds is reached")
-        if limits.tokens is not None and self.tokens >= limits.tokens:
-            raise LimitReached(f"the limit of {limits.tokens} tokens is reached ({self.tokens} spent)")
+        tokens = 0 if limits.tokens is None else sum(each.tokens for each in self._chain)
+        if limits.tokens is not None and tokens >= limits.tokens:
+            raise LimitReached(f"the limit of {limits.tokens} tokens is reached ({tokens} spent)")
         if limits.cost is not None:
             self._charge_cost(limits.cost)
 
     def _charge_cost(self, limit: float) -> None:
-        cost = self.cost
+        costs = [each.cost for each in self._chain]
+        cost = None if None in costs else sum(each for each in costs if each is not None)
         if cost is None:
             used = ", ".join(sorted(repr(m) for m in {**self._spent, **self.judge_spent} if m)) or "?"
             error = InvalidInput if self.samples + self.repeat_check == 0 else LimitReached

@@ -1,5 +1,5 @@
-"""This module contains errors of the user's functions that would end the event loop, and with it every
-call that waits for it."""
+"""This module catches errors of the user's functions that would otherwise end the event loop, and with it
+every call that waits for it."""
 
 import threading
 from collections.abc import Generator
@@ -11,9 +11,10 @@ from .threads import Interrupted
 
 @contextmanager
 def contained() -> Generator[None, None, None]:
-    """Runs a condition, a judge or a listener in its block. A SystemExit that it raises becomes a
-    RuntimeError, as any other fault of it. A KeyboardInterrupt becomes LimitReached, so that the call
-    ends as after Ctrl-C. In the main thread, where Python raises it for Ctrl-C itself, it is raised."""
+    """Converts errors of the user's code that runs in the block, such as a condition, a judge or a
+    listener. A SystemExit becomes a RuntimeError, which is treated as an ordinary error of this code. A
+    KeyboardInterrupt becomes LimitReached, so that the call ends as after Ctrl-C. In the main thread, a
+    KeyboardInterrupt is raised unchanged, because Python itself raises it there for Ctrl-C."""
     try:
         yield
     except SystemExit as error:

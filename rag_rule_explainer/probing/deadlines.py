@@ -16,8 +16,8 @@ NO_ANSWER_IN_TIME = "no answer within"
 STOOD_STILL = 0.1
 """If a timer fires later than planned by more than this number of seconds, the event loop was blocked."""
 
-# Returns the number of pending cancellations of a task. Before Python 3.11, asyncio does not count them:
-# the result is 0 there.
+# A function that returns the number of pending cancellations of a task. Before Python 3.11, asyncio does
+# not count them, and the result is 0.
 _pending: Callable[[RunningTask], int] = getattr(asyncio.Task, "cancelling", lambda _: 0)
 
 
@@ -32,8 +32,8 @@ class Deadlines:
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
         # Every task gets the same number of seconds, so the tasks are in the order in which they become
-        # due. Each value is the due time and the number of cancellations that were already pending when
-        # the task began; those came from other code.
+        # due. Each value is the due time and the number of cancellations by other code, which were
+        # already pending when the task began.
         self._due: dict[RunningTask, tuple[float, int]] = {}
         self._cancelled: dict[RunningTask, int] = {}
         self._spared = set[RunningTask]()
@@ -50,9 +50,9 @@ class Deadlines:
     def end(self, task: RunningTask) -> bool:
         """Returns True iff the task was cancelled only because it took too long.
 
-        Undoes the cancellations that this class has made; those of other code stay. The caller must call
-        this as soon as the task has returned, so that the task is not cancelled once more. A second call
-        for the same task returns False.
+        Undoes the cancellations that this class has made; cancellations by other code stay. The caller
+        must call this as soon as the task has returned, so that the task is not cancelled once more. A
+        second call for the same task returns False.
         """
         begun = self._due.pop(task, None)
         self._spared.discard(task)

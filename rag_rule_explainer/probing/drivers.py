@@ -93,8 +93,8 @@ class _Work(Generic[Key, Said]):
                 await self.news()
                 continue
             if self.idle:
-                # There may be work for one more worker, so one is woken; if it finds none, it waits
-                # again.
+                # There may be work for one more worker, so an idle one is woken. If it finds no work, it
+                # waits again.
                 self.idle.pop().set()
             search, key = job
             self.in_flight += 1
@@ -161,7 +161,8 @@ class _Work(Generic[Key, Said]):
         return jobs
 
     async def let_others_run(self) -> None:
-        """Lets other tasks run. They could not run otherwise if the application never awaits anything."""
+        """Lets other tasks of the event loop run. If the application never awaits anything, they could
+        not run otherwise."""
         await anyio.lowlevel.checkpoint()
         self.yielded_at = time.monotonic()
 

@@ -34,11 +34,11 @@ _PLACES = frozenset({*_KEYS, *_BLOCKING, *_NESTED, "status"})
 
 
 def reason_in(*places: object) -> str | None:
-    """Returns the finish reason in a provider's data: the worst one if there are several, None if there
-    is none.
+    """Returns the finish reason in a provider's data; None if there is none. If there are several,
+    returns the worst one: a reason such as "length" counts more than "stop".
 
     ``places``: objects of the provider's data, such as a response and its metadata: mappings, or objects
-    with attributes. Their nested fields are searched too, if providers put reasons there.
+    with attributes. Nested fields in which providers put finish reasons are searched too.
     """
     reasons = [each for place in places for each in _reasons(place, _DEEPEST) if each is not None]
     worst = max(reasons, key=ending_of, default=None)
@@ -64,14 +64,14 @@ def _reasons(place: object, depth: int) -> Iterator[object]:
 
 
 def _is_silent(place: object) -> bool:
-    """Returns True for a dict without any key that may lead to a reason. Most dicts are such, so this
-    quick check saves time."""
+    """Returns True for a dict without any key that may lead to a finish reason. Most dicts have none, so
+    this quick check saves time."""
     return isinstance(place, dict) and _PLACES.isdisjoint(cast("dict[object, object]", place))
 
 
 def _may_have(place: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Returns those of the keys that may exist in ``place``: of a dict, only the existing ones; of
-    another object, all. A dict has few of them, so few are looked up later."""
+    """Returns the keys that may exist in ``place``. For a dict, these are the keys that it has; for any
+    other object, all keys. This saves time, because most dicts have only a few of the keys."""
     if isinstance(place, dict):
         held = cast("dict[object, object]", place)
         return [key for key in keys if key in held]

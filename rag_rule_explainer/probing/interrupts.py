@@ -1,9 +1,9 @@
-"""This module delays Ctrl-C: KeyboardInterrupt is raised where the main thread waits, not between any two
-lines.
+"""This module delays Ctrl-C. KeyboardInterrupt is then raised only where the main thread waits, and not
+between any two lines.
 
-The handler of SIGINT that was set before is called at once. Only if it raises an error is there an
-interrupt, and this error is the one that is delayed. Python runs signal handlers in the main thread only,
-so this module does nothing in other threads.
+The handler of SIGINT that was set before is called at once. If it raises an error, such as
+KeyboardInterrupt, this error is delayed and raised later. If it raises none, nothing is raised later.
+Python runs signal handlers only in the main thread, so this module does nothing in other threads.
 """
 
 import asyncio
@@ -42,7 +42,8 @@ class Interrupts:
 
     @property
     def is_keeping(self) -> bool:
-        """True while Ctrl-C is delayed: in the block of this object, but not in one of ``passed_on``."""
+        """True while Ctrl-C is delayed: in the block of this object, except in a block of
+        ``passed_on``."""
         return self._is_keeping
 
     def __enter__(self) -> "Interrupts":
@@ -54,7 +55,7 @@ class Interrupts:
             self._before = before
             try:
                 signal.signal(signal.SIGINT, self._noticed)
-            except ValueError:  # this is a subinterpreter, which receives no signals
+            except ValueError:  # a subinterpreter receives no signals
                 return self
             self._is_keeping = True
             self._outer, _current = _current, self
@@ -89,9 +90,9 @@ class Interrupts:
         self._news.put(None)
 
     def wait(self, seconds: float = LOOK_UP_SECONDS) -> BaseException | None:
-        """Waits until ``wake`` or Ctrl-C, but at most for the shorter of ``seconds`` and
-        ``LOOK_UP_SECONDS``. Returns the
-        error that the former handler raised on Ctrl-C; None if there was none."""
+        """Waits until ``wake`` is called or Ctrl-C arrives, but at most for the shorter of ``seconds``
+        and ``LOOK_UP_SECONDS``. Returns the error that the former handler raised on Ctrl-C; None if there
+        was none."""
         try:
             return self._news.get(timeout=max(0.0, min(seconds, LOOK_UP_SECONDS)))
         except queue.Empty:
@@ -103,8 +104,8 @@ class Interrupts:
             raise raised
 
     def sleep(self, seconds: float) -> None:
-        """Waits for the full ``seconds``, unless Ctrl-C arrives: then raises the former handler's
-        error."""
+        """Waits for the full ``seconds``. If Ctrl-C arrives meanwhile, raises the error of the former
+        handler."""
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             self.doze(left)

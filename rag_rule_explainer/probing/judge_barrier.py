@@ -1,5 +1,5 @@
 """This module lets tasks wait for each other before their answers go to a judge. One request to the
-judge then has as many answers as possible."""
+judge can then hold the answers of all of them."""
 
 from collections.abc import Awaitable, Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -55,8 +55,8 @@ class Backlog:
 
     @contextmanager
     def asleep(self) -> Generator[None, None, None]:
-        """Counts the calling task as waiting during the block, in which it waits for the result of
-        another task."""
+        """Lets the other tasks continue without the calling task, which waits in the block for the result
+        of one of them. Otherwise, they would wait for each other for ever."""
         self._asleep += 1
         self._open_if_all_wait()
         try:
@@ -66,8 +66,8 @@ class Backlog:
 
     @contextmanager
     def split(self, parts: int) -> Generator[None, None, None]:
-        """Counts the calling task as ``parts`` tasks during the block, in which it waits for that many
-        tasks that it has started."""
+        """Counts the calling task as ``parts`` tasks during the block, in which it starts that many tasks
+        and waits for them. The other tasks of the group then wait for all of these."""
         self._running += parts - 1
         try:
             yield
@@ -102,8 +102,8 @@ async def together(works: Iterable[Callable[[], Awaitable[object]]], *, needed: 
 
 @contextmanager
 def asleep() -> Generator[None, None, None]:
-    """Counts the current task as waiting during the block, in which it waits for the result of another
-    task. Does nothing if the task belongs to no backlog."""
+    """Lets the other tasks of the backlog continue without the current task, which waits in the block for
+    the result of one of them. Does nothing if the current task belongs to no backlog."""
     backlog = of_this_work.get()
     if backlog is None:
         yield

@@ -1,8 +1,9 @@
 """This module collects answers into requests to a judge, so that each answer is judged once.
 
-An answer has a request of its own unless its jury allows batches. No answer waits until a batch is full.
-When an answer gets a slot of the limiter, its request also takes the other answers that wait for the same
-judge on the same matter. Answers that are all known beforehand wait for each other; see
+A *jury* is a judge with its settings, and a *matter* is what the judge must decide. An answer has a
+request of its own unless its jury allows batches. No answer waits until a batch is full. When an answer
+may be sent (it has a slot of the limiter), its request also takes the other answers that wait for the
+same jury and the same matter. Answers that are all known beforehand wait for each other; see
 ``judge_barrier``. A judgement from a request with several answers is marked as such, also in the store.
 """
 
@@ -28,9 +29,9 @@ if TYPE_CHECKING:  # not imported at run time, because a search without a store 
 
 
 class Terms(NamedTuple):
-    """The ``Terms`` are what all answers in one request have in common: the jury, the matter to judge,
-    and the number of the opinion. ``sample``: this number; a jury may ask its judge for several
-    opinions."""
+    """The ``Terms`` are what all answers in one request have in common. ``jury``: the judge and its
+    settings. ``matter``: what the judge must decide. ``sample``: the number of the opinion, since a jury
+    may request several opinions on one answer."""
 
     jury: Jury
     matter: Matter
@@ -67,8 +68,8 @@ class JudgeBatcher:
 
     async def judgement(self, asked: JudgeQuestion) -> Judgement:
         """Returns the judgement of one answer, which is made once and then remembered. If the request
-        for it had several answers, ``is_mixed`` of the current ``Company`` is set. Raises JudgeFailed,
-        LimitReached and RagRuleError."""
+        for it had several answers, records this in the current ``Company`` (``is_mixed``), so that no
+        rule is called proved by it. Raises JudgeFailed, LimitReached and RagRuleError."""
         key = asked.jury, asked.matter, asked.answer
         made, _ = await self._memo.get(key, self._made, asked)
         judging = company.get()
@@ -83,12 +84,12 @@ class JudgeBatcher:
         name = asked.remembered_as
         if self.store is None or name is None:
             return None
-        # A judgement from a request with a single answer can be used for every jury. A judgement from a
-        # batch can be used only if the jury allows batches.
+        # A judgement from a request with a single answer can always be used. A judgement from a request
+        # with several answers can be used only if the settings of the judge (the jury) allow batches.
         alone = await self.store.judgement(name, asked.memo_key)
         if alone is not None:
             return DecidedOpinion(alone, is_alone=True)
-        if asked.jury.batch == ALONE:
+        if not asked.jury.may_mix:
             return None
         among = await self.store.judgement(among_others(name), asked.memo_key)
         return None if among is None else DecidedOpinion(among, is_alone=False)

@@ -39,7 +39,7 @@ _TRIES = 2
 
 class DecidedOpinion(NamedTuple):
     """A ``DecidedOpinion`` is a judge's judgement of one answer. ``is_alone``: True if the request had
-    no other answers, which might have influenced the judgement."""
+    no other answers, which might have influenced the judgement, and marked the answer as data."""
 
     judgement: Judgement
     is_alone: bool
@@ -82,7 +82,8 @@ class JudgeRequests:
     _failures_in_a_row: int = 0
 
     async def decide(self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer]) -> None:
-        """Sends requests until each entry has an outcome, which is its opinion or an error."""
+        """Sends requests until each entry has an outcome, which is its opinion or an error. ``jury``: the
+        judge and its settings. ``matter``: what the judge must decide."""
         try:
             await self._resolve(jury, matter, entries)
         except Exception as error:
@@ -95,7 +96,8 @@ class JudgeRequests:
         self, jury: Jury, matter: Matter, entries: Sequence[WaitingAnswer], tries: int = _TRIES
     ) -> None:
         """Requests opinions on all entries, at most ``tries`` times. The entries that then still have
-        no opinion are split into two halves, and each half gets one request, and so on."""
+        no opinion are split into two halves, and each half gets one request. The halves are split again
+        in the same way, down to single entries."""
         error: Exception = JudgeFailed(MALFORMED)
         for _ in range(tries):
             request = request_for(matter, [entry.answer for entry in entries])
@@ -103,7 +105,7 @@ class JudgeRequests:
             judged = judgements_in(tried.reply.content, request.ids) if tried.error is None else {}
             for identity, entry in zip(request.ids, entries, strict=True):
                 if identity in judged and not entry.outcome.done():
-                    alone = len(request.candidates) == 1
+                    alone = len(request.candidates) == 1 and not jury.is_unmarked
                     entry.outcome.set_result(DecidedOpinion(judged[identity], alone))
             entries = [entry for entry in entries if not entry.outcome.done()]
             if tried.error is None:
@@ -114,8 +116,8 @@ class JudgeRequests:
             if tried.error is not None:
                 if isinstance(tried.error, UnusableReply):
                     error = JudgeFailed(tried.error.reason)
-                    # This is handled like a malformed reply: the request is repeated and then split. The
-                    # reply to a request with fewer answers may be complete.
+                    # An incomplete reply is handled like a malformed one: the request is repeated and
+                    # then split. The reply to a request with fewer answers may be complete.
                     continue
                 error = JudgeFailed(f"the judge failed: {error_text(tried.error)}")
                 error.__cause__ = tried.error
@@ -126,8 +128,8 @@ class JudgeRequests:
         if len(entries) == 1:
             _fail(entries, error)
             return
-        # One of the answers may make the judge fail on all of them. Splitting finds this answer, and the
-        # others are judged.
+        # One of the answers may make the judge fail on all of them. Splitting separates this answer from
+        # the other answers, so that these can be judged.
         half = (len(entries) + 1) // 2
         await self._resolve(jury, matter, entries[:half], tries=1)
         await self._resolve(jury, matter, entries[half:], tries=1)

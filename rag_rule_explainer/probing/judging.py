@@ -1,5 +1,5 @@
-"""This module judges answers by the predicate of a search. Answers with equal memo keys are judged only
-once."""
+"""This module judges answers by the predicate of a search. Answers to which the predicate gives the same
+memo key get the same judgement, so they are judged only once."""
 
 import inspect
 from collections.abc import Awaitable, Hashable, Iterable, Sequence
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidInput, RagRuleError
 from ..predicates import JudgeFailed, Predicate, as_judgement, remembered_name, unwrapped
 from ..predicates.inside import juries_in
-from ..predicates.judge.jury import ALONE, Company, among_others, company
+from ..predicates.judge.jury import Company, among_others, company
 from ..printable import without_secrets
 from ..verdicts import Case, Judgement, Verdict
 from .containing import contained
@@ -24,12 +24,13 @@ if TYPE_CHECKING:  # not imported at run time, because a search without a store 
 
 
 class Judgements(Memo[Judgement]):
-    """This class keeps the judgements of one base predicate, by memo key. All searches for rules of this
-    predicate share it.
+    """This class keeps the judgements of one base predicate (a predicate without its negation), by memo
+    key. All searches for rules of this predicate share it.
 
     ``mixed``: the keys of judgements from requests to a judge with several answers. ``in_use``: True once
     a search has used one of these judgements. ``has_judged``: True once the predicate has judged an
-    answer. If it raises an error later, the error is about single answers.
+    answer. An InvalidInput that it raises later is then about one answer, and does not end the search
+    (unless there is a judge).
     """
 
     def __init__(self) -> None:
@@ -45,8 +46,8 @@ class Judging:
     If the predicate is a negation, the predicate that it negates (its base) is called, and the judgement
     is inverted. A predicate and its negation therefore never both hold. If the base raises an error, the
     verdict is UNKNOWN, with the error as its reason. ``store``: keeps judgements for later explanations,
-    if the base has a name under which to keep them; None for no store. ``stopper``: ends a judgement that
-    is not ready when the limit of seconds is reached; None for no limit.
+    if the base has a name for the store; None for no store. ``stopper``: ends a judgement that is not
+    ready when the limit of seconds is reached; None for no limit.
     """
 
     def __init__(
@@ -61,16 +62,18 @@ class Judging:
         # If the base is a jury itself, the JudgeBatcher stores its judgements, so this class does not.
         is_a_jury = getattr(self.base, "jury", None) is not None
         self._name = None if is_a_jury else remembered_name(self.base)
-        batches = [jury.batch for jury in juries_in(self.base)]
-        self.has_jury = bool(batches)
-        self.may_batch = any(batch > ALONE for batch in batches)
+        juries = list(juries_in(self.base))
+        self.has_jury = bool(juries)
+        self.is_unmarked = any(jury.is_unmarked for jury in juries)
+        self.may_batch = any(jury.may_mix for jury in juries)
         self._store, self._stopper = store, stopper
         self._judgements = judgements
         self._known: dict[Hashable | None, Judgement] = {}
 
     @property
     def rests_on_batches(self) -> bool:
-        """Returns True iff a search has used a judgement from a request with several answers."""
+        """Returns True iff a search has used a judgement from a request with several answers. No rule of
+        the search then counts as proved."""
         return self._judgements.in_use
 
     def known(self, case: Case) -> Judgement | None:
@@ -91,14 +94,14 @@ class Judging:
         the judge, and RagRuleError."""
         judgement = await self.prepare(case)
         if self._judgements.mixed:
-            # ``memo_key`` may raise. The verdict was then UNKNOWN and came from no batch, so there is
-            # nothing to note.
+            # ``memo_key`` may raise an error. The verdict was then UNKNOWN, without a request to the
+            # judge, so there is no batch to record.
             with suppress(Exception):
                 self._note(self.base.memo_key(case))
         return judgement
 
     async def prepare(self, case: Case) -> Judgement:
-        """Returns the same judgement as ``judge``, but does not note that a search has used it. A
+        """Returns the same judgement as ``judge``, but does not record that a search has used it. A
         judgement can thus be made before it is certain that a search needs it."""
         try:
             key = self.base.memo_key(case)
@@ -108,8 +111,8 @@ class Judging:
         except InvalidInput as wrong:
             if self.has_jury or not self._judgements.has_judged:
                 raise
-            # The predicate is wrong about some answers only. An error would lose all answers that were
-            # paid for.
+            # The predicate fails on some answers only. If the error were raised, all answers that were
+            # paid for would be lost.
             return Judgement(Verdict.UNKNOWN, str(wrong))
         except (RagRuleError, LimitReached):
             raise
@@ -145,13 +148,14 @@ class Judging:
             key = self.base.memo_key(case)
             hash(key)
         except Exception:
-            key = None  # ``judge`` is called later and reports the error
+            key = None  # ``judge``, which is called later, reports the predicate's error
+        # A new object equals no other key, so no judgement is reused.
         return object() if key is None else key
 
     def turned(self, judgement: Judgement) -> Judgement:
-        """Returns the predicate's judgement, given the judgement of its base. It is inverted if the
-        predicate is a negation, else unchanged. The same conversion also leads back to the judgement
-        of the base."""
+        """Returns the predicate's judgement, given the judgement of its base (the predicate without its
+        negation). It is inverted if the predicate is a negation, else unchanged. The same conversion also
+        leads back to the judgement of the base."""
         return ~judgement if self.is_negation else judgement
 
     async def ask(self, case: Case) -> Judgement:
@@ -196,8 +200,8 @@ class Judging:
         return judgement
 
     async def _judged(self, case: Case) -> tuple[Judgement, bool]:
-        """Calls the base predicate. Returns its judgement, and True iff a request with several answers
-        was used for it."""
+        """Calls the base predicate (the predicate without its negation). Returns its judgement, and True
+        iff a request with several answers was used for it."""
         own = Company()
         before = company.set(own)
         try:
@@ -232,13 +236,17 @@ def judgings(
 
 
 def distinct(judgings: Iterable[Judging]) -> tuple[Judging, ...]:
-    """Returns the first ``Judging`` of each base predicate. The judgements of the others follow from
-    those of the base, so they need no judging of their own."""
+    """Returns one ``Judging``, the first, for each base predicate (a predicate without its negation). The
+    judgements of another ``Judging`` with the same base are equal or inverted, so it need not judge
+    anything itself."""
     return tuple({judging.base: judging for judging in reversed(list(judgings))}.values())
 
 
 def error_text(error: BaseException) -> str:
     """Returns the type and the message of an error as one text. Parts that look like an API key are
     masked."""
-    message = without_secrets(str(error))
+    try:
+        message = without_secrets(str(error))
+    except Exception:  # an error of a user's own class may fail to describe itself
+        message = ""
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

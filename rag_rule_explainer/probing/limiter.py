@@ -36,7 +36,7 @@ class Limiter:
         self._lock = threading.RLock()
 
     def __deepcopy__(self, _memo: object) -> "Limiter":
-        """Returns this Limiter itself, so that the copy of an explainer shares its bound."""
+        """Returns this Limiter itself, so that the copy of an explainer shares its slots."""
         return self
 
     @contextmanager
@@ -49,7 +49,7 @@ class Limiter:
             # before that line, the slot would never be given back.
             with kept() as interrupts:
                 if not self.enter_at_once():
-                    self._wait(interrupts)
+                    self.wait(interrupts)
                 entered = True
                 interrupts.check()
             with self.held():
@@ -71,8 +71,8 @@ class Limiter:
 
     @contextmanager
     def held(self) -> Generator[None, None, None]:
-        """Notes during the block that this context holds a slot, so that ``check_free`` refuses to wait
-        for another one."""
+        """Records during the block that its code holds a slot, so that ``check_free`` refuses to let it
+        wait for a second one."""
         slot = begun(around(), self)
         try:
             yield
@@ -81,13 +81,17 @@ class Limiter:
 
     def check_free(self) -> None:
         """Raises Reentered, an InvalidInput, if the caller holds a slot of this limiter. Calls that each
-        hold a slot and wait for another one could wait for each other for ever."""
-        if any(slot.limiter is self for slot in _slots.get()):
+        hold a slot and wait for a second one could wait for each other for ever."""
+        if any(slot.limiter and slot.limiter.is_part_of(self) for slot in _slots.get()):
             raise Reentered(
                 "this explainer was called inside one of its own replays, or inside one of an explainer "
                 "that shares its limiter; they would wait for each other. Inside a replay, use an "
                 "Explainer of its own"
             )
+
+    def is_part_of(self, limiter: "Limiter") -> bool:
+        """Returns True iff a call that holds a slot of this limiter also holds a slot of ``limiter``."""
+        return self is limiter
 
     @contextmanager
     def entered(self) -> Generator[None, None, None]:
@@ -134,11 +138,15 @@ class Limiter:
 
     def leave(self) -> None:
         """Gives a slot back, and lets the next caller in the queue have it."""
+        self._give_back()
+
+    def _give_back(self) -> None:
         self._free.append(None)
         if self._waiting:
             self._admit_waiting()
 
-    def _wait(self, interrupts: Interrupts) -> None:
+    def wait(self, interrupts: Interrupts) -> None:
+        """Waits for a slot and takes it. Blocks the thread; the caller must then call ``leave``."""
         admitted = False
 
         def admit() -> bool:
@@ -162,7 +170,7 @@ class Limiter:
         self._admit_waiting()
 
     def _give_up(self, admit: Callable[[], bool]) -> None:
-        """Removes a caller that no longer waits from the queue. If it has been given a slot already, the
+        """Removes from the queue a caller that no longer waits. If it has been given a slot already, the
         slot goes to the next caller."""
         with self._lock:
             try:
@@ -172,14 +180,14 @@ class Limiter:
             else:
                 granted = False
         if granted:
-            self.leave()
+            self._give_back()
 
     def _admit_waiting(self) -> None:
         with self._lock:
             while self._waiting and self._free:
                 try:
                     self._free.pop()
-                except IndexError:  # another thread has taken the slot, which needs no lock
+                except IndexError:  # another thread, which needs no lock for this, has taken the slot
                     return
                 admit = self._waiting.popleft() if self._waiting else _none_waits
                 if not admit():
@@ -188,15 +196,15 @@ class Limiter:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """A Slot notes that code in a context holds a slot of ``limiter``. ``limiter`` becomes None when the
-    slot is given back: a task with a copy of the context may still see this object then."""
+    """A Slot records that code in a context holds a slot of ``limiter``. ``limiter`` becomes None when
+    the slot is given back, because a task with a copy of the context may still see this object then."""
 
     limiter: Limiter | None
 
 
 _slots: ContextVar[tuple[Slot, ...]] = ContextVar("rag_rule_slots", default=())
-"""The slots that the code in this context holds. A context is copied to new tasks and threads of replays,
-so it does not matter which thread or event loop the code runs in."""
+"""The slots that the code in this context holds. New tasks and threads of replays get a copy of the
+context, so the slots are known there too."""
 
 
 def around() -> tuple[Slot, ...]:
@@ -205,8 +213,8 @@ def around() -> tuple[Slot, ...]:
 
 
 def begun(outer: tuple[Slot, ...], limiter: Limiter) -> Slot:
-    """Notes that this context holds a slot of ``limiter`` in addition to the ``outer`` ones, and returns
-    that note."""
+    """Records that this context holds a slot of ``limiter`` in addition to the ``outer`` ones, and
+    returns the record."""
     slot = Slot(limiter)
     _slots.set((*outer, slot))
     return slot

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields
 from math import isfinite
 
-from ..allowed import called_as
+from ..allowed import brief, called_as, plain_number
 from ..errors import InvalidInput
 
 INTERRUPTED = "interrupted"
@@ -22,12 +22,12 @@ class Limits:
     Replays that are already running may still exceed a cap. None means no cap.
 
     ``replays``: runs of the application, including the baseline, the repeat check and retries.
-    ``tokens``: input and output tokens, as the models of the replays and the judge report them.
-    ``cost``: the cost of these tokens at the prices in ``Settings.prices``, in the currency of the
-    prices. ``seconds``: seconds since the call began; a judge that has not answered
-    by then is not waited for, nor a condition that is a function, which has a second for an answer that
-    comes late. Their verdicts are UNKNOWN. An async one is cancelled, a sync one goes on in its thread.
-    ``failures``: replays in a row that fail even after retries.
+    ``tokens``: input and output tokens, as the models of the replays and the judge report them. ``cost``:
+    the cost of these tokens at the prices in ``Settings.prices``, in the currency of the prices.
+    ``seconds``: seconds since the call began. At this limit, the call no longer waits for a judge. A
+    condition that is a function gets one second for an answer that comes shortly before the limit. A
+    judge or condition that is still not ready gives the verdict UNKNOWN: an async one is cancelled, and a
+    sync one continues in its thread. ``failures``: replays in a row that fail even after retries.
 
     Raises InvalidInput unless every cap is a positive number or None.
     """
@@ -40,13 +40,15 @@ class Limits:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            cap, whole = getattr(self, field.name), field.name not in {"cost", "seconds"}
-            if cap is None:
+            given, whole = getattr(self, field.name), field.name not in {"cost", "seconds"}
+            if given is None:
                 continue
+            cap = plain_number(given)
             kinds = (int,) if whole else (int, float)
             if type(cap) not in kinds or not isfinite(cap) or cap <= 0:
                 at_least = "at least 1" if whole else "a number above 0"
-                raise InvalidInput(f"limits.{field.name} is {cap!r}; give {at_least}, or None")
+                raise InvalidInput(f"limits.{field.name} is {brief(given)}; give {at_least}, or None")
+            object.__setattr__(self, field.name, cap)
 
     @classmethod
     def of(cls, given: "Limits | int") -> "Limits":
@@ -54,15 +56,19 @@ class Limits:
         InvalidInput for anything else."""
         if isinstance(given, cls):
             return given
-        if type(given) is not int:
-            raise InvalidInput(f"limits is {given!r}; give a number of replays, or Limits(replays=...)")
-        return cls(replays=given)
+        number = plain_number(given)
+        if type(number) is not int:
+            raise InvalidInput(
+                f"limits is {brief(given)}; give a number of replays, or Limits(replays=...)"
+            )
+        return cls(replays=number)
 
 
 class LimitReached(Exception):
-    """Raised in a probe when a limit or a stop forbids to spend more. ``drive`` and ``once`` then stop
-    the searches, and the error does not reach the caller."""
+    """This error is raised in a probe when a limit or a stop forbids to spend more. ``drive`` and
+    ``once`` then stop the searches, and the error does not reach the caller."""
 
 
 class JudgedTooLate(LimitReached):
-    """Raised in place of a judgement that was not made when the limit of seconds was reached."""
+    """This error is raised in place of a judgement that was not ready when the limit of seconds was
+    reached."""

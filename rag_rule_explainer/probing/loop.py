@@ -7,11 +7,14 @@ runs in a daemon thread of its own, so it also serves a caller whose thread alre
 
 import asyncio
 import concurrent.futures
+import math
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
 from ..errors import InvalidInput
@@ -22,6 +25,13 @@ T = TypeVar("T")
 GRACE_SECONDS = 1.0
 """The seconds to wait for the end of a cancelled coroutine. It may never end, since an application may
 block the event loop."""
+
+_OF_A_LOOP = (
+    "; the call blocks the event loop in which it was made, and whatever the application awaits there "
+    "waits for it: await the async method in its place, such as aexplain"
+)
+PATIENCE_SECONDS = 2.0
+"""The seconds after which a blocking call warns that the application seems to need the blocked loop."""
 
 _starting = threading.Lock()
 _running: dict[int, tuple[asyncio.AbstractEventLoop, threading.Thread]] = {}
@@ -35,16 +45,68 @@ def run_blocking(
     """Runs the coroutine that ``work`` returns on the private loop, in a copy of the caller's context,
     and returns its result.
 
-    On the first Ctrl-C, ``on_interrupt`` is called on that loop, and the wait goes on. If it returns
-    False or is None, the coroutine is cancelled and KeyboardInterrupt is raised. The second Ctrl-C always
-    cancels the coroutine, and waits at most ``GRACE_SECONDS`` for its end. Raises InvalidInput if called
-    in the thread of the private loop, which would then wait for itself.
+    On the first Ctrl-C, ``on_interrupt`` is called on that loop, and the wait goes on. If this call
+    returns False, or if ``on_interrupt`` is None, the coroutine is cancelled and KeyboardInterrupt is
+    raised. The second Ctrl-C always cancels the coroutine, and waits at most ``GRACE_SECONDS`` for its
+    end. Raises InvalidInput if called in the thread of the private loop, which would then wait for
+    itself.
     """
     with kept() as interrupts:
         loop, thread = _private_loop()
         if threading.current_thread() is thread:
             raise InvalidInput("explain() was called inside an async replay; await aexplain() there")
-        return _Waiting(work, on_interrupt, loop, interrupts).outcome()
+        before = _blocked.set(_BlockedLoop.of_the_caller())
+        try:
+            return _Waiting(work, on_interrupt, loop, interrupts).outcome()
+        finally:
+            _blocked.reset(before)
+
+
+def about_the_callers_loop() -> str:
+    """Returns advice for an error about a late answer if the caller's own event loop stands still until
+    the blocking call returns; an empty text otherwise."""
+    return "" if _blocked.get() is None else _OF_A_LOOP
+
+
+def waits_for_the_callers_loop() -> bool:
+    """Returns True iff the caller's own event loop stands still until the blocking call returns, and
+    callbacks were scheduled on it since then. If an answer is late for this reason, a retry will be late
+    too."""
+    blocked = _blocked.get()
+    return blocked is not None and blocked.has_work()
+
+
+def why_late() -> TimeoutError | None:
+    """Returns the cause of a late answer, after which it is tried again; None if trying again is of no
+    use, because the answer waits for the caller's own event loop."""
+    return None if waits_for_the_callers_loop() else TimeoutError()
+
+
+class _BlockedLoop:
+    """A ``_BlockedLoop`` is the event loop in which a blocking call was made. The loop runs nothing until
+    the call returns, so a replay that needs the loop cannot answer in time."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._before = self._waiting()
+
+    @classmethod
+    def of_the_caller(cls) -> "_BlockedLoop | None":
+        loop = asyncio._get_running_loop()  # pyright: ignore[reportPrivateUsage] -- no public function tells without raising
+        return None if loop is None else cls(loop)
+
+    def has_work(self) -> bool:
+        """Returns True iff callbacks were scheduled on the loop since the call began. Only the
+        application and other threads can have done so."""
+        return self._waiting() > self._before
+
+    def _waiting(self) -> int:
+        # asyncio has no public way to read the number of scheduled callbacks. Event loops of other
+        # libraries may not have this attribute.
+        return len(getattr(self._loop, "_ready", ()))
+
+
+_blocked: ContextVar[_BlockedLoop | None] = ContextVar("rag_rule_blocked_loop", default=None)
 
 
 class _Waiting(Generic[T]):
@@ -63,6 +125,7 @@ class _Waiting(Generic[T]):
         self._task: asyncio.Task[T] | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self._is_cut_off = False
+        self._patient_until = time.monotonic() + PATIENCE_SECONDS
 
     def outcome(self) -> T:
         """Starts the coroutine, waits for its end and returns its result. Raises its error, and
@@ -93,12 +156,20 @@ class _Waiting(Generic[T]):
         while (task := self._task) is None or not task.done():
             raised = self._interrupts.wait()
             if raised is None:
+                self._warn_if_needed()
                 continue
             if self._interrupt is not None or not isinstance(raised, KeyboardInterrupt):
                 raise raised
             self._interrupt = raised
             self._loop.call_soon_threadsafe(self._stop)
         return task
+
+    def _warn_if_needed(self) -> None:
+        """Warns once if the application seems to wait for the loop that this call blocks. Otherwise the
+        user would learn it only at the end of the timeout."""
+        if time.monotonic() >= self._patient_until and waits_for_the_callers_loop():
+            self._patient_until = math.inf
+            warnings.warn(f"the application has given no answer yet{_OF_A_LOOP}", stacklevel=2)
 
     def _abandon(self) -> None:
         self._loop.call_soon_threadsafe(self._cut_off)
@@ -122,7 +193,7 @@ class _Waiting(Generic[T]):
 
     def _ended_on_loop(self, task: asyncio.Task[T]) -> None:
         if not task.cancelled():
-            task.exception()  # this marks the exception as read; asyncio would log an unread one
+            task.exception()  # asyncio logs an exception that nobody reads; this call reads it
         self._interrupts.wake()
 
     def _stop(self) -> None:
@@ -133,8 +204,8 @@ class _Waiting(Generic[T]):
         if not self._is_cut_off:
             self._is_cut_off = True
             if self._on_interrupt is not None:
-                # Some steps may still run before the cancellation arrives; this keeps them from beginning
-                # a replay.
+                # Some steps may still run before the cancellation arrives. This call keeps them from
+                # beginning a replay.
                 self._on_interrupt()
             if self._task is not None:
                 self._task.cancel()

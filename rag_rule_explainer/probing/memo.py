@@ -47,8 +47,8 @@ class Memo(Generic[Value]):
         """Returns True iff the value is neither known nor being made. The caller must then make it and
         call ``end``; after False, it must call ``settled``.
 
-        ``begin``, ``settled`` and ``end`` together do what ``get`` does. They are for callers that save
-        the time of one more coroutine.
+        ``begin``, ``settled`` and ``end`` together do what ``get`` does. They are for callers that run
+        so often that the coroutine of ``get`` would take too much time.
         """
         if key in self.known or key in self._being_made:
             return False

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
-from ..allowed import called_as, checked_whole
+from ..allowed import brief, called_as, checked_whole, plain_number
 from ..errors import InvalidInput
-from .vote_rules import Count, Majority, Sequential
+from .vote_rules import Count, Majority, Sequential, chance_of_misleading
 
 Vote: TypeAlias = Literal["border", "every", "sequential"]
 
@@ -51,10 +51,12 @@ class Noise:
     margin: float = 0.3
 
     def __post_init__(self) -> None:
-        checked_whole("noise.samples", self.samples, 1, MOST_SAMPLES)
-        checked_whole("noise.recheck", self.recheck, 0)
+        object.__setattr__(self, "samples", checked_whole("noise.samples", self.samples, 1, MOST_SAMPLES))
+        object.__setattr__(self, "recheck", checked_whole("noise.recheck", self.recheck, 0))
         if self.vote is not None and self.vote not in get_args(Vote):
-            raise InvalidInput(f"noise.vote is {self.vote!r}; give 'border', 'every' or 'sequential'")
+            raise InvalidInput(
+                f"noise.vote is {brief(self.vote)}; give 'border', 'every' or 'sequential'"
+            )
         _between("min_confidence", self.min_confidence, 0.0, 1.0, top=True)
         _between("margin", self.margin, 0.0, 0.5)
         for name in ("false_holds", "false_breaks"):
@@ -76,12 +78,13 @@ class Noise:
         InvalidInput for anything else."""
         if isinstance(given, cls):
             return given
-        if type(given) is not int:
+        number = plain_number(given)
+        if type(number) is not int:
             share = f"; a share of subsets is {_SHARE}" if isinstance(given, float) else ""
             raise InvalidInput(
-                f"noise is {given!r}; give a number of samples, or Noise(samples=...){share}"
+                f"noise is {brief(given)}; give a number of samples, or Noise(samples=...){share}"
             )
-        return cls(samples=given)
+        return cls(samples=number)
 
     def _check_decidable(self) -> None:
         earliest = Sequential(10**9, self.false_holds, self.false_breaks, self.margin).soonest(0, 0)
@@ -98,19 +101,31 @@ class Noise:
 
     @property
     def everywhere(self) -> bool:
-        """True if every arrangement is voted on; False if there are votes only at the border, or none."""
+        """True if every arrangement is voted on; False if only some are (see ``vote``), or none."""
         return self.votes and (self.vote == "every" or self.min_confidence < 1)
 
     @property
     def count(self) -> Count:
-        """The rule that decides when there are enough votes for a verdict, and which one it is."""
+        """The rule that decides when there are enough votes for a verdict, and which verdict it is."""
         if self.vote == "sequential":
             return Sequential(self.samples, self.false_holds, self.false_breaks, self.margin)
         return Majority(self.samples)
 
     @property
+    def missed(self) -> float:
+        """An upper bound of the chance that a subset that breaks the condition is judged to hold; 0
+        without votes. It assumes that each single answer is wrong with a chance of at most ``0.5 -
+        margin``."""
+        if not self.votes:
+            return 0.0
+        wrong, enough = 0.5 - self.margin, (self.samples + 1) // 2
+        majority = chance_of_misleading(enough, self.samples - enough, wrong)
+        voted = self.false_holds if self.vote == "sequential" else majority
+        return min(0.5, voted + (0.0 if self.everywhere else wrong))
+
+    @property
     def wording(self) -> str:
-        """The words by which a report says which votes its rules are based on."""
+        """The words of a report for the kind of votes on which its rules are based."""
         if self.everywhere:
             return f"majority of {self.samples} on every subset"
         if self.vote == "sequential":
@@ -126,4 +141,6 @@ def _between(name: str, value: float, low: float, high: float, *, top: bool = Fa
     fits = type(value) in {int, float} and (low < value < high or (top and value == high))
     if not fits:
         upto = "at most" if top else "below"
-        raise InvalidInput(f"noise.{name} is {value!r}; give a number above {low:g} and {upto} {high:g}")
+        raise InvalidInput(
+            f"noise.{name} is {brief(value)}; give a number above {low:g} and {upto} {high:g}"
+        )

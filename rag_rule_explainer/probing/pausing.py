@@ -12,13 +12,13 @@ from .limits import JudgedTooLate, LimitReached
 T = TypeVar("T")
 
 LATE_SECONDS = 1.0
-"""The seconds that a condition has for an answer, even if the limit of seconds is reached meanwhile. The
-answer was paid for, and most conditions judge it at once."""
+"""The seconds that a condition may use to judge an answer, even if the limit of seconds is reached
+meanwhile. The answer is already paid for, and most conditions judge it at once."""
 
 
 class Stopper:
-    """A Stopper decides whether more replays may begin. It belongs to one event loop. ``reason``: why it
-    was stopped for the first time; empty before that. ``is_late``: True once a judgement was not made in
+    """A Stopper decides whether more replays may begin. It belongs to one event loop. ``reason``: the
+    reason of the first stop; empty before that. ``is_late``: True after a judgement was not made in
     time."""
 
     def __init__(self, budget: Budget) -> None:
@@ -29,8 +29,8 @@ class Stopper:
         self._followers: list[Callable[[str], object]] = []
 
     def stop(self, reason: str) -> None:
-        """Forbids that any further replay or retry begins, ends the current pauses, and tells the
-        followers."""
+        """Forbids that any further replay or retry begins, ends the current pauses, and calls the
+        functions that were given to ``follow``."""
         self.reason = self.reason or reason
         self._stopped.set()
         for follower in self._followers:
@@ -49,15 +49,19 @@ class Stopper:
             raise LimitReached(self.reason)
 
     async def by_the_limit(self, outcome: Awaitable[T]) -> T:
-        """Returns the outcome of a request to a judge. Cancels it once the limit of seconds is reached:
-        then stops, and raises JudgedTooLate."""
+        """Returns the outcome of a request to a judge. If the limit of seconds is reached before there is
+        an outcome, cancels the request, calls ``stop``, and raises JudgedTooLate."""
         return await self._within(0.0, 0.0, outcome)
 
     async def soon(self, outcome: Awaitable[T], *, of_judge: bool) -> T:
-        """Returns the outcome of a condition, as ``by_the_limit`` does, but gives it ``LATE_SECONDS`` at
-        least. ``of_judge``: True if it waits for a judge. Its request ends by the limit itself, and its
-        other parts then have ``LATE_SECONDS`` more."""
-        # If one judgement was late, all others would use up these seconds, one after the other.
+        """Returns the outcome of a condition, as ``by_the_limit`` does. But the condition gets
+        ``LATE_SECONDS`` at least, even if the limit of seconds is nearer or already reached.
+
+        ``of_judge``: True if the condition waits for a judge. The limit cancels the request to the judge
+        (see ``by_the_limit``), and the condition has ``LATE_SECONDS`` after the limit to end by itself.
+        """
+        # After one late judgement, the other conditions get no extra seconds. Otherwise each of them
+        # could use its extra seconds, one after the other.
         least = 0.0 if self.is_late else LATE_SECONDS
         return await self._within(least, least if of_judge else 0.0, outcome)
 
@@ -73,8 +77,8 @@ class Stopper:
         raise JudgedTooLate(reason)
 
     async def pause(self, seconds: float) -> None:
-        """Waits before a retry: for ``seconds``, but not beyond the time limit of the budget. Ends at
-        once and raises LimitReached if there is a stop during the wait."""
+        """Waits before a retry: for ``seconds``, but not beyond the limit of seconds. If there was a stop
+        or one comes during the wait, ends at once and raises LimitReached."""
         limit = self._budget.limits.seconds
         if limit is not None:
             seconds = min(seconds, max(0.0, limit - self._budget.seconds))

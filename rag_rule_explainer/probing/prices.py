@@ -23,9 +23,9 @@ _MILLION = 1_000_000
 @called_as("Price")
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A Price holds what a million tokens of a model cost, in any currency. ``cached_input``: the price
-    of input tokens from the provider's cache; None if it is that of other input. Raises InvalidInput for
-    a price below 0."""
+    """A Price holds the prices of a million tokens of a model, in any currency. ``cached_input``: the
+    price of input tokens from the provider's cache; None if they cost as much as other input tokens.
+    Raises InvalidInput for a price below 0."""
 
     input: float
     output: float
@@ -53,11 +53,12 @@ class Price:
 
 
 Prices: TypeAlias = Mapping[str, Price]
-"""The prices by the name of the model. A name is written as the model reports it or without the release
-at its end ("gpt-4o-mini" for "gpt-4o-mini-2024-07-18"). "*" stands for all models without a price."""
+"""The prices by the name of the model. A name is written as the model reports it, or without the release
+at its end ("gpt-4o-mini" for "gpt-4o-mini-2024-07-18"). The price of "*" is used for all models that have
+no price of their own."""
 
 # A release is a number of three or more digits, "latest" or "preview". The "-mini" of "gpt-4o-mini" is no
-# release, so this model does not get the price of "gpt-4o"; nor is the "-405b" of a model's size.
+# release, so this model does not get the price of "gpt-4o". A size such as "-405b" is no release either.
 _RELEASE = re.compile(r"-(\d{3,}|latest|preview)\b")
 
 
@@ -88,12 +89,12 @@ def cost_of(spent: TokensByModel, prices: Prices | None) -> float | None:
 
 
 def price_of(model: str, prices: Prices) -> Price | None:
-    """Returns the price of a model; None if the table has no price for it. If several names in the table
-    are the model's name with or without its release, the longest decides."""
+    """Returns the price of a model; None if the table has no price for it. A name in the table fits if it
+    is the model's name, with or without its release. If several names fit, the longest decides."""
     fitting = (name for name in prices if model == name or _is_release(model, name))
     name = max(fitting, key=len, default=ANY_MODEL)
     if name not in prices and not model and len(prices) == 1:
-        return next(iter(prices.values()))  # the name of the model is not known, and there is one price
+        return next(iter(prices.values()))  # the model has no name; the only price is taken as its price
     return prices.get(name)
 
 

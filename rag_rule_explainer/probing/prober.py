@@ -11,11 +11,12 @@ from .sampler import Sampler
 
 
 class Ballot(NamedTuple):
-    """A Ballot is a vote over several answers to one arrangement, its samples. Each sample is one vote:
-    the verdict of the base predicate on it.
+    """A Ballot counts the votes on one arrangement. The application answers the arrangement several
+    times; each answer is a sample. The vote of a sample is the verdict of the base predicate (the
+    predicate without its negation) on it.
 
-    ``holds`` and ``breaks``: the numbers of votes with these verdicts. ``representative``: a sample whose
-    own verdict equals the outcome.
+    ``holds`` and ``breaks``: how many votes have these verdicts. ``representative``: one sample whose
+    vote equals the outcome. ``agreeing``: the indices of all such samples.
     """
 
     replies: tuple[Reply, ...]
@@ -23,6 +24,7 @@ class Ballot(NamedTuple):
     breaks: int
     outcome: Judgement
     representative: Reply
+    agreeing: frozenset[int] = frozenset()
 
 
 class Probe(NamedTuple):
@@ -70,7 +72,8 @@ class Prober:
         return Probe(arrangement, reply, judgement)
 
     def case(self, arrangement: Arrangement, answer: Answer) -> Case:
-        """Returns what a predicate judges: the answer together with question, baseline and sources."""
+        """Returns the case that a predicate judges: the answer together with question, baseline and
+        sources."""
         question = self.sampler.replayer.question
         return Case(question, self.baseline, answer, arrangement.sources, self.sources)
 

@@ -1,5 +1,5 @@
-"""This module runs the application on an arrangement: async replays on one event loop, others in
-threads."""
+"""This module runs the application on an arrangement. Async replays run on one event loop, and sync
+replays run in threads."""
 
 import asyncio
 import inspect
@@ -32,10 +32,10 @@ AskApplication = Callable[[str, tuple[Source, ...]], Awaitable[Any]]
 @dataclass(slots=True, eq=False)
 class Replayer:
     """A Replayer runs the application on one question. Each run takes a slot of the limiter and keeps to
-    the budget and the timeout. A run that fails is retried if the failure may pass by itself.
+    the budget and the timeout. A run that fails is retried if the failure may be temporary.
 
-    ``timeout``: the seconds that one run may take; None for no limit. ``accepts``: finish reasons that
-    count as those of whole answers, in addition to the usual ones; those in the replay's own
+    ``timeout``: the seconds that one run may take; None for no limit. ``accepts``: finish reasons with
+    which an answer is regarded as whole, in addition to the usual ones. The reasons in the replay's own
     ``accept_finish_reasons`` are added. ``trace``: what tracers know about this explanation; None if it
     is not traced. ``stopper``: after its stop, no run begins and pauses before retries end.
     """
@@ -70,16 +70,17 @@ class Replayer:
             self._deadlines.close()
 
     def fault_in(self, answer: Answer) -> str:
-        """Returns why the finish reason of an answer shows that it is not whole; empty if it is whole.
-        The answer may be new, from the store, or from an integration."""
+        """Returns the reason why an answer is not whole, by its finish reason; empty if the answer is
+        whole or has no finish reason."""
         if answer.finish_reason is None:
             return ""
         is_structured = answer.value is not None
         return answer_fault(answer.finish_reason, structured=is_structured, accepts=self.accepts)
 
     def counting(self, reply: Reply) -> Reply:
-        """Returns the reply unchanged if its answer is whole, and else with an error in place of the
-        answer. A stored answer needs this check, since it may be from a run with other ``accepts``."""
+        """Returns the reply unchanged if its answer is whole; otherwise, returns it with an error in
+        place of the answer. Stored answers need this check too, because they may come from a run with
+        other ``accepts``."""
         fault = "" if reply.answer is None else self.fault_in(reply.answer)
         return reply._replace(answer=None, cause=UnusableReply(fault)) if fault else reply
 
@@ -89,8 +90,8 @@ class Replayer:
         self.budget.charge()
 
     def check_alive(self, reply: Reply) -> None:
-        """Raises LimitReached if this reply failed and so many replays in a row failed as
-        ``limits.failures`` allows."""
+        """Raises LimitReached if this reply failed and the number of failed replays in a row has reached
+        ``limits.failures``."""
         most = self.budget.limits.failures
         if reply.cause is not None and most is not None and self._failures_in_a_row >= most:
             raise LimitReached(
@@ -106,7 +107,8 @@ class Replayer:
         *,
         may_try_again: bool = True,
     ) -> Reply:
-        """Runs the application on an arrangement and returns its reply; retries a failure that may pass.
+        """Runs the application on an arrangement and returns its reply. Retries a run that failed if the
+        failure may be temporary.
 
         ``begin``: counts the run, or raises LimitReached to forbid it. It is called after the wait for a
         slot, since a limit may be reached during the wait. ``kind``: the purpose of the run, for its
@@ -137,8 +139,8 @@ class Replayer:
         return Reply(answer, time.perf_counter() - started, traced=trace)
 
     async def _given(self, arrangement: Arrangement, trace: TracedReplay | None) -> Any:
-        """Returns what the application returns. Raises UnusableReply after the timeout. Gives the slot of
-        the limiter back in any case."""
+        """Runs the application and returns its output. Raises UnusableReply after the timeout. Gives the
+        slot of the limiter back in any case."""
         deadlines, slot = self._deadlines, begun(self._around, self.limiter)
         ask = self._ask if trace is None else partial(self._ask_traced, trace, arrangement)
         task = asyncio.current_task() if deadlines is not None else None
@@ -226,21 +228,21 @@ def _plain(text: str) -> Answer:
 
 
 def _is_the_applications(error: BaseException) -> bool:
-    """Returns True iff the error comes from the application and so only makes one probe UNKNOWN. Any
-    other error must end the whole call."""
+    """Returns True iff the error comes from the application. Such an error only makes one probe UNKNOWN.
+    Any other error must end the whole call."""
     if isinstance(error, asyncio.CancelledError):
         return not _is_cancelled_from_outside()
     if isinstance(error, KeyboardInterrupt):
         # Python raises Ctrl-C in the main thread only, so in another thread the application has raised
-        # this error itself. It counts as a failed replay: raised further, it would end the event loop,
-        # and all callers would wait for ever.
+        # this error itself. The replay is then treated as failed. If the error were raised further, it
+        # would end the event loop, and all callers would wait for ever.
         return threading.current_thread() is not threading.main_thread()
     return not isinstance(error, (UntrueReplay, NoSourcesCaptured, Reentered, GeneratorExit))
 
 
 def _is_cancelled_from_outside() -> bool:
-    """Returns True iff other code has cancelled the replay. It is False if the application raised
-    CancelledError itself, as by a cancelled task of its own."""
+    """Returns True iff other code has cancelled the replay. Returns False if the application raised
+    CancelledError itself, for example because it awaited a cancelled task of its own."""
     # Python 3.10 does not count cancellations. There, each one is taken as from outside, and the search
     # stops.
     cancelling = getattr(asyncio.current_task(), "cancelling", None)

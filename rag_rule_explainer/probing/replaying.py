@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
 from ..errors import RagRuleError
@@ -13,13 +13,13 @@ from .prices import TokensByModel
 from .tracing.marks import TracedExplanation
 
 Scope: TypeAlias = Literal["given", "retrieved", "seen"]
-"""Where the sources of an explanation come from: "given" by the caller, "retrieved" by the application,
-or "seen" by the model, as a part of the retrieved ones."""
+"""The sources that an explanation is about. "given": the sources that the caller gave. "retrieved": the
+sources that the application retrieved. "seen": the retrieved sources that the model was shown."""
 
 
 WantedScope: TypeAlias = Literal["seen", "retrieved"]
-"""Which sources the user wants an answer explained by: the ones "seen" by the model, or all "retrieved"
-ones."""
+"""The sources by which the user wants an answer explained: only those "seen" by the model, or all
+"retrieved" ones."""
 
 
 class Replay(Protocol):
@@ -35,11 +35,11 @@ class Replay(Protocol):
 
 
 class UnusableReply(Exception):
-    """Raised by a replay that ran and spent tokens, but whose reply cannot count as an answer.
+    """Raised by a replay that ran and spent tokens, but whose reply cannot be used as an answer.
 
     The verdict of the probe is UNKNOWN, with ``reason``. ``usage``: the tokens that were spent, which the
     budget counts; ``models``: the same tokens by the name of the model. ``passing``: whether a retry may
-    succeed; None if the error that caused this one decides that.
+    succeed. If it is None, the error that caused this one decides whether there is a retry.
     """
 
     def __init__(
@@ -71,20 +71,22 @@ class ReplayFidelity(Protocol):
     """A ReplayFidelity checks the fidelity of replays: whether they differ from the baseline only in
     their sources.
 
-    ``doubt``: what was observed in a replay that makes its fidelity doubtful; empty if nothing was.
+    ``doubt``: an observation in a replay that makes its fidelity doubtful; empty if there was none.
     """
 
     doubt: str
 
     @property
     def unchecked(self) -> str:
-        """Why the fidelity of replays was not checked; empty if it was. The check compares a replay on
-        all sources with the baseline."""
+        """The reason why the replays may be wrong: the finding of their check, or why there was no check.
+        Empty if they were checked and nothing was found. The check compares a replay on all sources with
+        the baseline."""
         ...
 
     @property
     def is_comparable(self) -> bool:
-        """True if it is possible to compare replays with each other, even if there is a ``doubt``."""
+        """True if replays on the same sources can be compared with each other. If not, none is repeated
+        at the end for a comparison. A ``doubt`` has no influence on this."""
         ...
 
     @property
@@ -105,18 +107,19 @@ class ReplayFidelity(Protocol):
         ...
 
     def can_rewind(self) -> bool:
-        """Returns True iff state that may influence a run has changed since before the baseline and the
-        old state can be restored."""
+        """Returns True iff state that may influence a run has changed since before the baseline, and its
+        earlier content can be restored."""
         ...
 
     def rewound(self) -> AbstractContextManager[None]:
         """Restores the application's state from before the baseline for the duration of the block. If a
-        replay in the block differs from an earlier one on the same sources, ``doubt`` is set."""
+        replay in the block differs from an earlier one on the same sources, ``doubt`` then says so."""
         ...
 
     def remember(self) -> None:
-        """Records the ``doubt``, if there is one, for later explanations of the same application. They
-        share the state of the application, so the doubt is also about their replays."""
+        """Records the ``doubt`` (the reason why the rules may be wrong), if there is one, for later
+        explanations of the same application. They share the state of the application, so the doubt is
+        also about their replays."""
         ...
 
     def would_compare(self, ids: tuple[str, ...]) -> bool:
@@ -131,11 +134,9 @@ class ReplayFidelity(Protocol):
         ...
 
     def recognise(self, fingerprint: str) -> str:
-        """Returns how the requests of this baseline differ from those of an earlier one, whose replays
-        were checked. ``fingerprint``: that of the earlier baseline.
-
-        An empty text means that they do not differ; the replays of this baseline then count as checked.
-        """
+        """Returns how the requests of this baseline differ from those of an earlier baseline, whose
+        replays were checked. If they do not differ, returns an empty text, and the replays of this
+        baseline count as checked too. ``fingerprint``: the fingerprint of the earlier baseline."""
         ...
 
 
@@ -145,27 +146,33 @@ class Baseline:
     provides it.
 
     ``answer``: the answer to explain. ``current``: the answer that the application gives now on exactly
-    these sources. It is the same as ``answer`` unless that one is from a log, and None if the application
-    did not run on exactly these. ``logged``: True if ``answer`` is from a log; a different ``current`` is
+    these sources; None if it did not run on exactly these sources. It is the same as ``answer``, unless
+    ``answer`` is from a log. ``logged``: True if ``answer`` is from a log; a different ``current`` is
     then no fault. ``input``: the application's input, if it is more than the question. ``scope``: where
     the sources come from. ``held_out``: the sources that were retrieved but not shown to the model.
-    ``unseen_needed``: returns the error to raise if answers need a source that the model did not see; its
-    argument says what the model saw of it. ``state``: a digest of everything else that answers depend on,
-    such as the conversation so far. The store treats the same question in another state as another
-    question.
+    ``dropped``: the sources that a search found inside and did not return, for example because a reranker
+    dropped them. ``unseen_needed``: a function that returns the error to raise if answers need a source
+    that the model did not see. Its argument says in words how the answers differ. ``state``: a digest of
+    everything else that answers depend on, such as the conversation so far. The store treats the same
+    question in another state as another question.
 
     ``replays``: the number of runs of the application for the baseline during this call. ``usage``: the
     tokens that they spent; ``models``: the same tokens by the name of the model. ``failed``: earlier
     attempts that failed; their tokens count too. ``seconds``: the seconds since the call began.
     ``longest``: the seconds that a replay may take, if the duration of the baseline decides that.
-    ``judge_spent``: returns the tokens that a judge in the predicate has spent so far; they count for
-    ``limits`` too.
+    ``judge_spent``: a function that returns the tokens that a judge in the predicate has spent so far;
+    they count for ``limits`` too.
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
-    ``late_warnings`` and ``late_notes``: return those that are known only at the end. ``fidelity``: None
-    if only the answers of replays can be observed, as with a function of question and sources.
-    ``application``: its name. ``versions``: those of the libraries that the application uses. ``trace``:
-    what tracers know about this explanation already.
+    ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known only
+    at the end. ``fidelity``: None if only the answers of replays can be observed, as with a function of
+    question and sources. ``chance``: a function that returns the doubt about code that decides by chance,
+    or an empty text. ``served_otherwise``: a function that returns the reason why a real search may find
+    other sources than replays were served, or an empty text. ``application``: the application's name.
+    ``versions``: the versions of the libraries that it uses. ``trace``: what tracers know about this
+    explanation already. ``stale``: the reason why the store's answers may come from another version of
+    the application; empty if there is none. ``promoted``: a warning with the sources of ``held_out`` and
+    ``dropped`` that reach the model when others are omitted; empty if no such source was observed.
     """
 
     answer: Answer
@@ -175,6 +182,7 @@ class Baseline:
     input: Any = None
     scope: Scope = "given"
     held_out: tuple[Source, ...] = ()
+    dropped: tuple[Source, ...] = ()
     unseen_needed: Callable[[str], RagRuleError] | None = None
     failed: tuple[UnusableReply, ...] = ()
     seconds: float = 0.0
@@ -184,15 +192,45 @@ class Baseline:
     models: Mapping[str, Mapping[str, int]] | None = None
     state: str = ""
     fidelity: ReplayFidelity | None = None
+    chance: Callable[[], str] = str
     application: str = ""
     longest: float | None = None
     late_warnings: Callable[[], Sequence[str]] | None = None
+    served_otherwise: Callable[[], str] | None = None
     late_notes: Callable[[], Sequence[str]] | None = None
     judge_spent: Callable[[], TokensByModel] | None = None
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     trace: TracedExplanation | None = None
+    stale: str = ""
+    promoted: str = ""
 
     def doubt(self) -> str:
-        """Returns why the fidelity of the replays was not checked, so that their verdicts may be wrong.
-        Empty if it was checked, or if it cannot be checked at all."""
-        return "" if self.fidelity is None else self.fidelity.unchecked
+        """Returns the reason why the verdicts of replays may be wrong; empty if none is known. It is the
+        first of these: the store's answers may come from another version of the application; the check of
+        the replays has found something, or there was no check; a search was served sources that a real
+        search may not find; code decides by chance; omitting sources brings other sources before the
+        model."""
+        checked = "" if self.fidelity is None else self.fidelity.unchecked
+        return self.stale or checked or self.doubt_about_answers() or self.promoted
+
+    def doubt_about_answers(self) -> str:
+        """Returns the part of ``doubt`` that is still true of the answers of these replays when a later
+        explanation takes them from a store."""
+        served = "" if self.served_otherwise is None else self.served_otherwise()
+        return served or self.chance()
+
+    def warnings_at_the_end(self) -> tuple[str, ...]:
+        """Returns the warnings that are known only after all replays. The first says that replays may
+        differ from the baseline in more than their sources, if there is such a doubt."""
+        late = () if self.late_warnings is None else self.late_warnings()
+        doubt = self.doubt()
+        return (doubt, *late) if doubt else tuple(late)
+
+    def notes_at_the_end(self) -> tuple[str, ...]:
+        """Returns the notes that are known only after all replays."""
+        return () if self.late_notes is None else tuple(self.late_notes())
+
+    def counted_before(self) -> "Baseline":
+        """Returns the baseline for a further search of the same call. Its runs, its tokens and its trace
+        belong to the first search."""
+        return replace(self, replays=0, usage={}, models=None, failed=(), seconds=0.0, trace=None)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import isfinite
 
-from ..allowed import called_as
+from ..allowed import brief, called_as, plain_number
 from ..errors import InvalidInput
 
 
@@ -11,7 +11,7 @@ from ..errors import InvalidInput
 @dataclass(frozen=True, slots=True)
 class Retries:
     """The Retries settings say how often, and after which pauses, a replay is retried after a failure
-    that may pass by itself.
+    that may be temporary.
 
     ``most``: the largest number of retries of one replay. ``first_wait``, ``longest_wait``: bounds of the
     pauses, in seconds. Each pause is drawn at random below a bound, which starts at ``first_wait`` and
@@ -28,11 +28,13 @@ class Retries:
 
     def __post_init__(self) -> None:
         if type(self.most) is not int or self.most < 0:
-            raise InvalidInput(f"retries.most is {self.most!r}; give a whole number, 0 for no retries")
+            raise InvalidInput(
+                f"retries.most is {brief(self.most)}; give a whole number, 0 for no retries"
+            )
         for name in ("first_wait", "longest_wait", "patience"):
             seconds = getattr(self, name)
             if type(seconds) not in {int, float} or not isfinite(seconds) or seconds < 0:
-                raise InvalidInput(f"retries.{name} is {seconds!r}; give seconds, 0 or more")
+                raise InvalidInput(f"retries.{name} is {brief(seconds)}; give seconds, 0 or more")
 
     @classmethod
     def of(cls, given: "Retries | int") -> "Retries":
@@ -40,6 +42,7 @@ class Retries:
         Raises InvalidInput for anything else."""
         if isinstance(given, cls):
             return given
-        if type(given) is not int:
-            raise InvalidInput(f"retries is {given!r}; give a whole number, or Retries(...)")
-        return cls(given)
+        number = plain_number(given)
+        if type(number) is not int:
+            raise InvalidInput(f"retries is {brief(given)}; give a whole number, or Retries(...)")
+        return cls(number)

@@ -1,4 +1,4 @@
-"""This module repeats an attempt after a failure that may pass by itself, with growing pauses in
+"""This module repeats an attempt after a failure that may be temporary, with growing pauses in
 between."""
 
 from collections.abc import Awaitable, Callable
@@ -18,7 +18,7 @@ Cause = Callable[[Tried], BaseException | None]
 
 
 def may_help(retries: Retries, error: BaseException) -> bool:
-    """Returns True iff retries are on, the failure may pass by itself, and the server asks for no longer
+    """Returns True iff retries are on, the failure may be temporary, and the server asks for no longer
     wait than ``retries.patience``."""
     return retries.most > 0 and is_transient(error) and (retry_after(error) or 0) <= retries.patience
 
@@ -43,8 +43,8 @@ async def again(
     tries = [first]
 
     async def attempt() -> Tried:
-        # tenacity makes the first attempt too, but the caller has made it already: its result is
-        # returned.
+        # tenacity also makes the first attempt. The caller has made this attempt already, so its result
+        # is returned here.
         return tries.pop() if tries else await retry()
 
     retrying = AsyncRetrying(

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 
@@ -16,6 +16,14 @@ from .answer_cache import AnswerCache
 from .memo import Memo
 from .replayer import Replayer
 from .reply import Reply
+
+
+class Modal(NamedTuple):
+    """A ``Modal`` is the most frequent answer among samples. ``other``: the first answer of another
+    wording; None if there is none among the samples drawn."""
+
+    answer: Answer
+    other: Answer | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +68,7 @@ class Sampler:
             raise failed[0]
         return [replies[number] for number in range(first, first + count)]
 
-    async def modal(self, arrangement: Arrangement, most: int) -> Answer | None:
+    async def modal(self, arrangement: Arrangement, most: int) -> Modal | None:
         """Returns the most frequent answer among ``most`` samples; None if no sample has an answer.
 
         Answers that ``same_wording`` makes equal, such as in upper and lower case, count as one; the
@@ -80,7 +88,8 @@ class Sampler:
         if not wordings:
             return None
         wording = max(wordings, key=lambda wording: wordings[wording])
-        return next(answer for answer in answers if same_wording(answer.text) == wording)
+        same = [answer for answer in answers if same_wording(answer.text) == wording]
+        return Modal(same[0], next((answer for answer in answers if answer not in same), None))
 
     async def _once(self, arrangement: Arrangement, number: int) -> Reply:
         if number == 0:

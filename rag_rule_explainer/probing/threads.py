@@ -69,10 +69,10 @@ class Threads:
             except queue.Empty:
                 with self._guard:
                     if self._idle <= 0:
-                        continue  # ``run`` has reserved this thread and is about to queue its job
+                        continue  # ``run`` has reserved this thread and will queue a job for it at once
                     self._idle -= 1
                 return
-            if not job.outcome.done():  # it is done already if the caller was cancelled
+            if not job.outcome.done():  # the future is done already if the caller was cancelled
                 self._do(job)
             else:
                 self._rest()
@@ -112,8 +112,9 @@ def _tell(job: _Job, value: Any, error: BaseException | None) -> None:
         if error is None:
             job.outcome.set_result(value)
         elif isinstance(error, (StopIteration, KeyboardInterrupt, GeneratorExit)):
-            # A future refuses StopIteration as its exception, and the other two would end the event loop
-            # or the caller. They are raised as the cause of a RuntimeError instead.
+            # A future refuses StopIteration as its exception, and KeyboardInterrupt and GeneratorExit
+            # would end the event loop or the caller. So each becomes the cause of a RuntimeError;
+            # Interrupted is one.
             kind = Interrupted if isinstance(error, KeyboardInterrupt) else RuntimeError
             failure = kind(f"the function raised {type(error).__name__}")
             failure.__cause__ = error

@@ -52,7 +52,8 @@ def is_transient(error: BaseException) -> bool:
     """Returns True iff the same request may succeed on a retry.
 
     If there is an HTTP status, it decides: a retry may succeed after 408, 409, 425, 429 and statuses from
-    500 on, and not after others. For a group of errors, it must be possible after each of its errors.
+    500 on, and not after others. For a group of errors, a retry must be possible after each of its
+    errors.
     """
     return _is_passing(error, _DEEPEST)
 

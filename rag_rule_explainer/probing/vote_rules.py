@@ -1,15 +1,26 @@
 """This module counts votes: it decides when there are enough answers to one arrangement for a verdict.
 
-Each answer (a sample) is one vote, by the verdict of the base predicate on it. The negation of a
-predicate gets the inverted outcome instead of a vote of its own: a tie counts as HOLDS, so with two votes
-both could hold.
+Each answer (a sample) is one vote: the verdict of the base predicate (the predicate without its negation)
+on it. There is no separate vote on the negation of a predicate; it gets the inverted outcome. A tie
+counts as HOLDS, so with two separate votes a predicate and its negation could both hold.
 """
 
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, comb, log
 from typing import Protocol
 
 from ..verdicts import Verdict
+
+
+def chance_of_misleading(most: int, least: int, wrong: float) -> float:
+    """Returns the chance that a vote is misleading: that the wrong verdict gets ``most`` votes before the
+    right verdict gets more than ``least``. ``wrong``: the chance that a single vote is wrong.
+    The result is 1 if ``most`` is 0, so that no vote is needed."""
+    if most <= 0:
+        return 1.0
+    return sum(
+        comb(most - 1 + other, other) * wrong**most * (1 - wrong) ** other for other in range(least + 1)
+    )
 
 
 class Count(Protocol):
@@ -75,8 +86,8 @@ class Sequential:
 
     ``most``: the largest number of samples; the verdict is UNKNOWN if they do not decide.
     ``false_holds``: the highest chance of the verdict HOLDS if the second hypothesis is true.
-    ``false_breaks``: that of BREAKS if the first one is true. Both are kept up to the approximation of
-    Wald (1945).
+    ``false_breaks``: the highest chance of the verdict BREAKS if the first one is true. The real chances
+    may be slightly higher, because the thresholds of the test are approximations (Wald, 1945).
     """
 
     most: int
@@ -98,8 +109,9 @@ class Sequential:
         """Returns the smallest number of further samples after which there may be a verdict; at least 1.
         The verdict UNKNOWN comes when too few samples are left for a decision."""
         lacking, left = self._lacking(holds - breaks), self.most - holds - breaks - unknown
-        # The lead is between the two thresholds, so it is never further from the nearer one than half of
-        # their distance.
+        # The verdict is UNKNOWN as soon as more votes are missing for a decision than samples are left.
+        # Each sample can raise the number of missing votes by 1, but never above half the distance
+        # between the two thresholds, because the lead is between them.
         half = (self._to_hold + self._to_break) // 2
         until_undecidable = max((left - lacking) // 2, left - half) + 1
         return max(1, min(lacking, until_undecidable))

@@ -18,26 +18,27 @@ class Voting:
     """A Voting probes arrangements, and decides by vote where the noise settings require it. It belongs
     to one event loop.
 
-    There is one ballot for each arrangement and base predicate. A predicate and its negation share it, so
-    never both win. All ballots are kept in this object. The answers to an arrangement are its samples,
-    numbered from 0; number 0 is the answer of a probe without a vote.
+    There is one ballot for each arrangement and base predicate (a predicate without its negation). A
+    predicate and its negation share it, so never both win. All ballots are kept in this object. The
+    answers to an arrangement are its samples, numbered from 0; number 0 is the answer of a probe without
+    a vote.
 
-    Each step draws the smallest number of samples that can decide the vote, so no sample is wasted. Their
-    answers go to a jury in one request. Larger steps would save such requests but waste samples, which
-    cost more.
+    Each step draws the smallest number of samples that can decide the vote, so no sample is wasted. If
+    there is a jury, it gets the answers of one step in one request. Larger steps would save requests to
+    the jury but waste samples, which cost more.
     """
 
     def __init__(self, prober: Prober, noise: Noise) -> None:
         self._prober = prober
         self._noise, self._count = noise, noise.count
         self._ballots = Memo[Ballot]()
-        # The prober may have a fixed answer for no sources, which never varies. One judgement of it
-        # replaces the vote; it is kept here by base predicate.
+        # The prober may have a fixed answer for no sources. This answer never varies, so one judgement of
+        # it replaces the vote. The judgements are stored here, by base predicate.
         self._without_sources: dict[Predicate, Verdict] = {}
 
     def outcome(self, arrangement: Arrangement, base: Predicate) -> Verdict | None:
-        """Returns the outcome of the vote on this arrangement and base predicate; None if there was
-        none."""
+        """Returns the outcome of the vote on this arrangement; None if there was none. ``base``: the
+        predicate without its negation."""
         if self._prober.answers_itself(arrangement):
             return self._without_sources.get(base)
         ballot = self._ballots.known.get(_name(arrangement, base))
@@ -53,15 +54,16 @@ class Voting:
         if self._noise.everywhere or name in ballots or self._prober.answers_itself(arrangement):
             return await self.poll(arrangement, judging)
         probe = await self._prober.probe(arrangement, judging)
-        # During the await, another search may have voted on the arrangement. A vote counts more than one
-        # answer, so its outcome is used then.
+        # During the await, another search may have voted on the arrangement. A vote is more reliable than
+        # one answer, so the outcome of the vote is then used.
         if probe.judgement.verdict is not Verdict.BREAKS and name not in ballots:
             return probe
         return await self.poll(arrangement, judging)
 
     async def poll(self, arrangement: Arrangement, judging: Judging) -> Probe:
         """Returns the probe of an arrangement, decided by vote. Each arrangement is voted on only once
-        for each base predicate. Raises the errors of ``Prober.probe``."""
+        for each base predicate (a predicate without its negation). Raises the errors of
+        ``Prober.probe``."""
         if self._prober.answers_itself(arrangement):
             probe = await self._prober.probe(arrangement, judging)
             self._without_sources[judging.base] = judging.turned(probe.judgement).verdict
@@ -83,17 +85,20 @@ class Voting:
             drawn = await self._prober.sampler.several(arrangement, len(replies), wanted)
             replies += drawn
             judged += await self._judged(drawn, arrangement, judging)
-        representative = next((n for n, each in enumerate(judged) if each.verdict is verdict), 0)
+        agreeing = frozenset(n for n, each in enumerate(judged) if each.verdict is verdict)
+        representative = min(agreeing, default=0)
         reason = judged[representative].reason
         if verdict is Verdict.UNKNOWN:
             votes = f"undecided after {len(judged)} samples: {holds} for it, {breaks} against"
             reason = f"{votes}; {reason}" if reason else votes
-        return Ballot(tuple(replies), holds, breaks, Judgement(verdict, reason), replies[representative])
+        outcome, shown = Judgement(verdict, reason), replies[representative]
+        return Ballot(tuple(replies), holds, breaks, outcome, shown, agreeing)
 
     async def _judged(
         self, replies: Sequence[Reply], arrangement: Arrangement, judging: Judging
     ) -> list[Judgement]:
-        """Returns the base predicate's judgement of each reply."""
+        """Returns the judgement of each reply by the base predicate (the predicate without its
+        negation)."""
         cases = [
             self._prober.case(arrangement, each.answer) for each in replies if each.answer is not None
         ]

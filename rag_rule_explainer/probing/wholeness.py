@@ -22,6 +22,7 @@ from enum import Enum, IntEnum
 from functools import lru_cache
 from typing import Any, cast
 
+from ..allowed import brief
 from ..errors import InvalidInput
 from ..printable import printable, shortened
 
@@ -30,8 +31,8 @@ AT_LENGTH = "a model reply was cut off at its length limit"
 CUT_OFF = f"{AT_LENGTH} (allow_length=True takes it as an answer)"
 HALF = "a model reply ended without a finish_reason, as it does where a connection breaks"
 CALLS = "the last model reply calls a tool, where an answer was due"
-"""The error texts for replies that are no whole answer. A model varies, so even a reply that was cut off
-may be whole on a retry."""
+"""The error texts for replies that are no whole answer. A model's replies vary, so even after a reply
+that was cut off, a retry may give a whole one."""
 
 ANY = "*"
 """The entry of ``accept_finish_reasons`` by which the user accepts all finish reasons that this module
@@ -40,8 +41,8 @@ _LONGEST = 80
 
 
 class Ending(IntEnum):
-    """An Ending is the meaning of a finish reason. They are in order from best to worst, so ``max`` finds
-    the worst of several."""
+    """An Ending is the meaning of a finish reason. The members are in order from best to worst, so
+    ``max`` finds the worst of several endings."""
 
     UNSAID = 0
     WHOLE = 1
@@ -95,8 +96,9 @@ class Said:
 
     ``reason``: the finish reason, as the provider writes it. ``calls``: the reply calls a tool.
     ``refuses``: a field of the reply other than its text marks it as a refusal. ``more``: the reply has
-    content that is not text, such as an image. ``reports``: the provider gives a reason for every reply.
-    ``shown_as``: the text that the framework may show in place of an empty reply.
+    content that is not text, such as an image. ``reports``: the provider gives a reason for every reply,
+    so a reply without one is incomplete. ``shown_as``: the text that the framework may show in place of
+    an empty reply.
     """
 
     text: str
@@ -135,10 +137,10 @@ def _meaning(word: str) -> Ending:
 
 
 def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
-    """Returns why a reply is not whole; empty if it is whole or calls a tool.
+    """Returns a text that says why a reply is not whole; empty if it is whole or calls a tool.
 
-    ``accepts``: finish reasons that count as those of whole replies, in addition to the usual ones.
-    "length" stands for every length limit, ``ANY`` for all unknown reasons.
+    ``accepts``: finish reasons with which a reply is regarded as whole, in addition to the usual ones.
+    "length" means every length limit, ``ANY`` all unknown reasons.
     """
     ending = ending_of(said.reason)
     if said.refuses:
@@ -153,9 +155,9 @@ def fault_of(said: Said, accepts: Collection[str] = ()) -> str:
 
 
 def answer_fault(reason: str | None, *, structured: bool, accepts: Collection[str] = ()) -> str:
-    """Returns why an answer with this finish reason is not whole; empty if it is. ``structured``: the
-    answer has a value in addition to its text. A model may give such a value by a tool call, so a reason
-    that means a tool call is no fault then."""
+    """Returns a text that says why an answer with this finish reason is not whole; empty if it is whole.
+    ``structured``: True if the answer has a value in addition to its text. A model may give such a value
+    by a tool call. So a finish reason that means a tool call is then no fault."""
     ending = ending_of(reason)
     if ending is Ending.CALLS:
         return "" if structured else CALLS
@@ -171,7 +173,7 @@ def checked_reasons(given: object) -> tuple[str, ...]:
     known to mean that a reply is not whole."""
     listed: Any = (given,) if isinstance(given, str) else given
     if not isinstance(listed, (tuple, list, set, frozenset)):
-        raise InvalidInput(f"accept_finish_reasons is {given!r}; give reasons, such as ('length',)")
+        raise InvalidInput(f"accept_finish_reasons is {brief(given)}; give reasons, such as ('length',)")
     reasons = tuple(cast("Iterable[object]", listed))
     for reason in reasons:
         if not isinstance(reason, str) or not canonical(reason):
@@ -215,7 +217,8 @@ def _worded(ending: Ending, reason: object, what: str) -> str:
 
 
 def written(reason: object) -> str:
-    """Returns a reason as its provider writes it."""
+    """Returns a finish reason as its provider writes it: the name of an enumeration's member, or the
+    reason as a text."""
     return reason.name if isinstance(reason, Enum) else str(reason)
 
 

@@ -1,4 +1,4 @@
-"""This module writes numbers in a short form, exact to their last digit."""
+"""This module writes numbers in a short form, whose last digit is rounded correctly."""
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _SIZES = ((_DAY, "d", _HOUR, "h"), (_HOUR, "h", _MINUTE, "min"), (_MINUTE, "min", 1, "s"))
@@ -10,7 +10,7 @@ def token_amount(count: int) -> str:
         return str(count)
     scaled = count / 1000
     for unit in "kM":
-        # 999,950 would be rounded to 1000.0k.
+        # 999,950 must become 1.0M, because it would be rounded to 1000.0k.
         if scaled < 999.95:
             return f"{scaled:.1f}{unit}"
         scaled /= 1000
@@ -18,14 +18,16 @@ def token_amount(count: int) -> str:
 
 
 def money(cost: float) -> str:
-    """Returns an amount below 1 with four decimals, any other with two; the currency is not named."""
+    """Returns an amount of money, with four decimals if it is below 1, else with two. It names no
+    currency."""
     if 0 < cost < 0.0001:
         return "< 0.0001"
     return f"{cost:.4f}" if 0 < cost < 1 else f"{cost:,.2f}"
 
 
 def rate(per_second: float) -> str:
-    """Returns a rate such as ``41.2/s``; below one per second, per minute or per hour."""
+    """Returns a number per second such as ``41.2/s``. If it is below one, it is given per minute or per
+    hour."""
     if per_second >= 99.95:
         return f"{per_second:,.0f}/s"
     if per_second >= 1:
@@ -46,5 +48,5 @@ def duration(seconds: float) -> str:
 
 
 def elapsed(seconds: float) -> str:
-    """Returns a duration as ``duration`` does, but with one decimal below ten seconds: ``0.4 s``."""
+    """Returns a duration like ``duration``, but below ten seconds with one decimal, as in ``0.4 s``."""
     return f"{seconds:.1f} s" if seconds < 9.95 else duration(seconds)

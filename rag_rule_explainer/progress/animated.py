@@ -1,4 +1,5 @@
-"""This module draws the rows of a progress bar in a thread of its own."""
+"""This module draws the rows of a progress bar in a separate thread, so that explanations do not wait for
+the drawing."""
 
 import threading
 from collections.abc import Sequence
@@ -9,25 +10,29 @@ from .wording import Row
 
 
 class Canvas(Protocol):
-    """A ``Canvas`` is a place where rows are drawn. Several threads call it, but never two at once."""
+    """A ``Canvas`` is a place where the rows of a progress bar are drawn, such as a terminal. Several
+    threads use it, but never two at the same time."""
 
     def draw(self, rows: Sequence[Row]) -> None:
-        """Shows the rows in place of those that it showed before."""
+        """Shows these rows instead of the rows of the previous call."""
         ...
 
     def keep(self, row: Row) -> None:
-        """Shows the last row of a call; later drawings and ``close`` leave it visible."""
+        """Shows the last row of an explanation, which stays visible after later drawings and after
+        ``close``."""
         ...
 
     def close(self) -> None:
-        """Removes every row that was not kept. It can be called after an error as well."""
+        """Removes all rows except those given to ``keep``. It can also be called after an error."""
         ...
 
 
 class Animated:
-    """This class draws the newest rows every ``seconds``, also when no new rows arrive.
+    """An ``Animated`` draws the newest rows on a canvas every ``seconds`` seconds, even if no new rows
+    arrive. ``keep``: whether the last row of an explanation stays visible.
 
-    Only ``finish`` waits for a drawing. An error while drawing is raised by the next ``tell``.
+    Only ``finish`` and ``close`` wait for a drawing. If a drawing raises an error, the next ``tell``
+    raises it.
     """
 
     def __init__(self, canvas: Canvas, seconds: float, *, keep: bool) -> None:
@@ -39,7 +44,8 @@ class Animated:
         self._drawing = threading.Lock()
         self._ended = threading.Event()
         self._error: Exception | None = None
-        # In a notebook, the context determines in which cell the output appears.
+        # In a notebook, the context variables determine in which cell the output appears, so the thread
+        # gets a copy of them.
         context = copy_context()
         self._thread = threading.Thread(
             target=lambda: context.run(self._draw_on), name="rag-rule-progress", daemon=True
@@ -50,14 +56,15 @@ class Animated:
         self._thread.start()
 
     def tell(self, row: Row) -> None:
-        """Keeps the row for the next drawing. Raises the error of the last drawing, if it failed."""
+        """Takes the row for the next drawing. Raises the error of a drawing that failed."""
         if self._error is not None:
             raise self._error
         with self._touching:
             self._rows[row.report.call] = row
 
     def finish(self, row: Row) -> None:
-        """Shows the last row of a call permanently, or removes it if ``keep`` is False."""
+        """Takes the last row of an explanation. If ``keep`` is True, draws it, waits for this, and the
+        row stays visible. Otherwise the next drawing leaves the row out."""
         with self._touching:
             self._rows.pop(row.report.call, None)
         if self._error is not None:

@@ -23,23 +23,24 @@ FormName: TypeAlias = Literal["auto", "terminal", "notebook", "lines"]
 
 @called_as("ProgressBar")
 class ProgressBar:
-    """This class shows the probes done, the probes known to be needed so far, and their upper bound.
+    """A ``ProgressBar`` shows how many probes are done, how many are known to be needed so far, and how
+    many there can be at most.
 
     It also shows replays and their rate, failures, retries, answers from the store, tokens, cost, and the
     estimated time for the probes *known to be needed*. Pass it as ``progress`` to one or several
     explainers, in one thread or many: each explanation has a row of its own.
 
     ``form``: "terminal" redraws a bar in place; "notebook" shows a bar as HTML in Jupyter; "lines" writes
-    a line at the first probe, at 100, 200, 400 and so on, and at the end; "auto" chooses the form that
+    a line at the first probe, at 100, 200, 400, ... probes, and at the end; "auto" chooses the form that
     suits the output. ``file``: the text file of the forms "terminal" and "lines", by default stderr.
     ``keep``: whether the last state of each row stays visible.
 
     The bar appears with the first report and disappears when the last explanation has ended. As a context
-    manager it appears on entering and is closed on leaving. A report costs microseconds; a separate
+    manager, it appears on entering and is closed on leaving. A report costs microseconds; a separate
     thread draws at most ten times a second.
 
-    Raises InvalidInput for an unknown form, for "notebook" without IPython, and for a ``file`` that is
-    no text file.
+    Raises InvalidInput for an unknown form, for "notebook" without IPython, and for a ``file`` that is no
+    text file.
     """
 
     def __init__(self, form: FormName = "auto", *, file: TextIO | None = None, keep: bool = True) -> None:
@@ -63,11 +64,11 @@ class ProgressBar:
         self._ignored: set[int] = set()
 
     def __deepcopy__(self, _memo: object) -> Self:
-        """Returns this bar itself, so that the copy of an explainer reports in the same place."""
+        """Returns this bar itself, so that a copy of an explainer uses the same bar."""
         return self
 
     def __call__(self, report: ProgressReport, /) -> None:
-        """Shows one report. Raises the error of a drawing that failed, after closing the bar."""
+        """Shows one report. If a drawing failed, closes the bar and raises the error of the drawing."""
         with self._guard:
             if report.call in self._ignored:
                 if report.done:
@@ -90,7 +91,7 @@ class ProgressBar:
         self.close()
 
     def close(self) -> None:
-        """Closes the bar; later reports of the explanations that are still running are ignored."""
+        """Closes the bar. Explanations that are still running go on, but their reports are ignored."""
         with self._guard:
             self._held = False
             self._ignored |= self._under_way
@@ -98,7 +99,7 @@ class ProgressBar:
 
     def _tell(self, report: ProgressReport) -> None:
         if report.done and report.call not in self._under_way:
-            return  # the explanation ended before its first probe, so no row was shown
+            return  # the explanation ended before its first probe, so it has no row
         number = self._numbers.setdefault(report.call, len(self._numbers) + 1)
         row = Row(report, number if len(self._numbers) > 1 else None)
         if not report.done:
@@ -120,7 +121,8 @@ class ProgressBar:
 
     def _open(self) -> Shown:
         self._shown = shown_as(self._form, self._file, keep=self._keep)
-        # A hidden cursor must be restored even if an interrupt ends the process before the bar is closed.
+        # A bar hides the cursor. If an interrupt ends the process while the bar is shown, this makes the
+        # cursor visible again.
         atexit.register(self.close)
         return self._shown
 
@@ -130,13 +132,15 @@ class ProgressBar:
         self._under_way.clear()
         atexit.unregister(self.close)
         if shown is not None:
-            # An error in closing, as when the terminal is gone, must not cost the explanation.
+            # Closing fails if, for example, the terminal is gone. The explanation must not fail for this
+            # reason.
             with suppress(Exception):
                 shown.close()
 
 
 def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:
-    """Returns what shows the rows in a form; for "auto", in the form that suits the file."""
+    """Returns the object that shows rows in this form; for "auto", in the form that suits the file.
+    ``keep``: whether the last state of each row stays visible."""
     # Rich and IPython are slow to import, so they are imported only when a bar is shown.
     from .animated import Animated
     from .notebook import in_notebook
@@ -154,19 +158,21 @@ def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:
 
 
 def is_terminal(file: TextIO) -> bool:
-    """Returns whether the file is a terminal that can be redrawn."""
-    # Rich takes any file for a terminal if FORCE_COLOR is set.
+    """Returns True iff the file is a terminal on which text can be redrawn in place."""
+    # Rich is not asked, because it takes every file for a terminal if FORCE_COLOR is set.
     return file.isatty() and os.environ.get("TERM") != "dumb"
 
 
 @cache
 def shared_bar() -> ProgressBar:
-    """Returns the bar of all explainers with ``progress=True``, as two would overwrite each other."""
+    """Returns the one bar that all explainers with ``progress=True`` share. Two bars would overwrite each
+    other."""
     return ProgressBar()
 
 
 def as_progress(progress: Progress | bool | None) -> Progress | None:
-    """Returns the shared bar for True, None for False, a callable unchanged; else raises InvalidInput."""
+    """Returns the shared bar for True, None for False or None, and a callable unchanged. Raises
+    InvalidInput for anything else."""
     if isinstance(progress, bool):
         return shared_bar() if progress else None
     if progress is not None and not callable(progress):

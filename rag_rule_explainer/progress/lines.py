@@ -5,12 +5,13 @@ from typing import TextIO
 from .wording import Row, in_ascii
 
 SECOND_LINE = 100
-"""The number of probes at the second line; it doubles with each further line."""
+"""The number of probes at which the second line is written. Each further line is written at twice the
+number of the line before."""
 
 
 class Lines:
-    """This class writes ASCII lines: at the first probe, at 100, 200, 400 and so on, after Ctrl-C, and at
-    the end."""
+    """A ``Lines`` writes progress as lines in ASCII: at the first probe, at 100, 200, 400, ... probes,
+    after Ctrl-C, and at the end."""
 
     def __init__(self, file: TextIO | None) -> None:
         self._file = file
@@ -19,10 +20,11 @@ class Lines:
         self._interrupted: set[int] = set()
 
     def start(self) -> None:
-        """Does nothing, because lines are written as rows arrive."""
+        """Does nothing: lines are written when rows arrive."""
 
     def tell(self, row: Row) -> None:
-        """Writes a line if the number of probes has reached the next step, and after Ctrl-C."""
+        """Writes the row as a line if its number of probes is due (see the class), and once after Ctrl-C.
+        Other rows are dropped."""
         call, probes = row.report.call, row.report.probes
         if row.report.interrupted:
             if call not in self._interrupted:
@@ -39,7 +41,8 @@ class Lines:
         self._write(row)
 
     def finish(self, row: Row) -> None:
-        """Writes the last line of a call, unless the last line had the same number of probes."""
+        """Writes the last row of an explanation as a line, unless the line before had the same number of
+        probes."""
         self._next.pop(row.report.call, None)
         self._interrupted.discard(row.report.call)
         if self._last.pop(row.report.call, None) != row.report.probes:
@@ -50,6 +53,6 @@ class Lines:
 
     def _write(self, row: Row) -> None:
         if self._file is not None:  # sys.stderr is None in a program without a console
-            # A single write keeps the lines of several threads apart.
+            # Each line is one write, so that lines of several threads do not mix.
             self._file.write(in_ascii(row.line()).replace(" | ", "; ") + "\n")
             self._file.flush()

@@ -1,4 +1,4 @@
-"""This module shows progress in notebooks: HTML without scripts that is updated in place."""
+"""This module shows progress in notebooks, as HTML without scripts, which it updates in place."""
 
 import sys
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ NOTEBOOK_SECONDS = 0.2
 
 _MOST_ROWS = 20
 
-# Greys are half transparent, text inherits its colour, and coloured text has a background of its own:
-# all of it is readable on light and on dark pages.
+# These styles are readable on light and on dark pages: greys are half transparent, text inherits its
+# colour, and coloured text has a background of its own.
 _FRAME = "max-width:60em;font-size:90%;line-height:1.5;font-variant-numeric:tabular-nums"
 _TRACK = "height:.5em;border-radius:.25em;overflow:hidden;background:rgba(128,128,128,.3)"
 _UNDER_WAY, _DONE = "#3b82d0", "#2e9d57"
@@ -23,17 +23,19 @@ _STYLES = {Tone.NOTABLE: f"{_BADGE}#7a5200", Tone.BAD: f"{_BADGE}#b3261e"}
 
 
 def in_notebook() -> bool:
-    """Returns whether the process is a Jupyter kernel. It does not import IPython."""
+    """Returns True iff the process is a Jupyter kernel. Does not import IPython, which takes long."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     return getattr(shell, "kernel", None) is not None
 
 
 class NotebookCanvas:
-    """This class shows rows in one output of a cell, which it updates in place."""
+    """A ``NotebookCanvas`` shows rows in one output of a notebook cell, and updates this output in
+    place."""
 
     def __init__(self) -> None:
-        # IPython is not a dependency of the package; every notebook has it.
+        # IPython is imported by name, because it is not a dependency of the package; every notebook has
+        # it.
         self._display: Any = import_module("IPython.display").display
         self._handle: Any = None
         self._shown = ""
@@ -41,25 +43,25 @@ class NotebookCanvas:
         self._kept: list[Row] = []
 
     def draw(self, rows: Sequence[Row]) -> None:
-        """Shows the rows below the kept rows."""
+        """Shows the rows, below those given to ``keep``."""
         self._rows = rows
         self._show((*self._kept, *rows), waiting=not rows)
 
     def keep(self, row: Row) -> None:
-        """Keeps the row above the rows of all later drawings."""
+        """Keeps the row visible, above the rows of all later drawings."""
         self._kept.append(row)
 
     def close(self) -> None:
-        """Shows only the kept rows."""
+        """Removes all rows except those given to ``keep``."""
         if self._handle is not None or self._kept:
             self._show(self._kept, waiting=False)
 
     def _show(self, rows: Sequence[Row], *, waiting: bool) -> None:
-        html = as_html(rows, waiting=waiting)
+        html = bars_as_html(rows, waiting=waiting)
         if html == self._shown:
             return
         self._shown = html
-        # The text is for front ends without HTML.
+        # Front ends that cannot show HTML show this text instead.
         text = "\n".join([*(row.line() for row in rows), *[WAITING] * waiting])
         bundle = {"text/html": html, "text/plain": text}
         if self._handle is None:
@@ -68,8 +70,10 @@ class NotebookCanvas:
             self._handle.update(bundle, raw=True)
 
 
-def as_html(rows: Sequence[Row], *, waiting: bool = False) -> str:
-    """Returns one HTML element with the newest rows and the number of earlier rows that it omits."""
+def bars_as_html(rows: Sequence[Row], *, waiting: bool = False) -> str:
+    """Returns one HTML element with the newest rows. If there are too many, it gives the number of
+    earlier rows instead of these. ``waiting``: True if the element also says that it waits for a
+    probe."""
     hidden = len(rows) - _MOST_ROWS
     shown = [_note(f"{hidden} earlier")] if hidden > 0 else []
     shown += [_row(row) for row in rows[-_MOST_ROWS:]]

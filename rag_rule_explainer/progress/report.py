@@ -8,15 +8,17 @@ from typing import Protocol
 class ProgressReport:
     """A ``ProgressReport`` holds the progress of one explanation and what it has spent so far.
 
-    ``probes``: the distinct arrangements of kept sources that were judged. ``needed``: the probes known
-    to be needed so far, including ``probes``; it may grow up to ``upper_bound``. ``replays``: the runs of
-    the application, including ``retries``. ``failures``: the replays that failed after all retries.
-    ``reused``: the answers taken from memory. ``stored``: the answers taken from the store. ``tokens``:
-    the tokens of replays and judge. ``cost``: the price of the tokens; None if prices are unknown.
-    ``seconds``: the time since the call began. ``call``: a number that all reports of one call share, and
-    that is unique in the process. ``done``: True only in the last report of a call; if ``needed`` is
-    larger than ``probes`` then, the search was stopped early. ``interrupted``: True after Ctrl-C: no
-    further replay begins, and those in flight are waited for.
+    ``probes``: the number of subsets of the sources (with their order) whose answer was judged.
+    ``needed``: the number of probes known to be needed so far, including ``probes``; it may grow, at most
+    to ``upper_bound``. ``replays``: the runs of the application, including ``retries``. ``failures``: the
+    replays that failed after all retries. ``reused``: the answers taken from memory. ``stored``: the
+    answers taken from the store. ``tokens``: the tokens of replays and judge. ``cost``: the price of the
+    tokens; None if prices are unknown. ``seconds``: the time since the call for the explanation.
+
+    ``call``: a number for this call, which all its reports have and no other call in this process.
+    ``done``: True only in the last report of a call. If ``needed`` is then larger than ``probes``, the
+    search was stopped early. ``interrupted``: True after Ctrl-C. No further replay begins then, but the
+    running ones are awaited.
     """
 
     probes: int
@@ -41,17 +43,18 @@ class ProgressReport:
 
     @property
     def seconds_left(self) -> float | None:
-        """Returns the estimated seconds until all needed probes are done; None before the first probe."""
+        """Returns the estimated seconds until all probes that are known to be needed are done; None
+        before the first probe."""
         pace = self.probes / self.seconds if self.seconds > 0 else 0.0
         return (self.needed - self.probes) / pace if pace else None
 
 
 class Progress(Protocol):
-    """A ``Progress`` is a function that is called with a report after every probe, after Ctrl-C, and at
-    the end.
+    """A ``Progress`` is a function that gets a report after every probe of an explanation, after Ctrl-C,
+    and at the end.
 
-    The last report has ``done=True``, even if the search failed or was stopped. The calls block the
-    explanation's event loop, so they must return soon. After a call raises, no more calls are made.
+    The last report has ``done=True``, even if the search failed or was stopped. The function must return
+    soon, because it blocks the explanation's event loop. If it raises an error, it is not called again.
     """
 
     def __call__(self, report: ProgressReport, /) -> None:

@@ -1,4 +1,4 @@
-"""This module defines the interface between a progress bar and the form in which it is shown."""
+"""This module defines what a progress bar needs of a form in which it is shown, such as a terminal."""
 
 from typing import Protocol
 
@@ -6,20 +6,22 @@ from .wording import Row
 
 
 class Shown(Protocol):
-    """A ``Shown`` shows rows from ``start`` to ``close``. Only one thread at a time calls it."""
+    """A ``Shown`` shows a row for each running explanation, from ``start`` until ``close``. Only one
+    thread at a time calls it."""
 
     def start(self) -> None:
-        """Starts showing rows; it is called once."""
+        """Starts showing rows. It is called only once, perhaps after the first ``tell``."""
         ...
 
     def tell(self, row: Row) -> None:
-        """Receives the newest row of a running call. It usually returns within microseconds."""
+        """Takes the newest row of a running explanation. Must return soon, usually within
+        microseconds."""
         ...
 
     def finish(self, row: Row) -> None:
-        """Receives the last row of a call."""
+        """Takes the last row of an explanation."""
         ...
 
     def close(self) -> None:
-        """Removes all rows except those that are kept."""
+        """Removes all rows, except last rows that are to stay visible."""
         ...

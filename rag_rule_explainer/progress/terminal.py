@@ -1,4 +1,5 @@
-"""This module shows progress on terminals: bars and figures, redrawn below other output."""
+"""This module shows progress on terminals: bars and numbers, which are redrawn below the program's other
+output."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,7 +24,8 @@ _STYLES = {Tone.PLAIN: "", Tone.NOTABLE: "yellow", Tone.BAD: "bold red"}
 
 
 class _Console(Console):
-    """This console raises BrokenPipeError; Rich's own closes stdout and ends the program."""
+    """This console raises BrokenPipeError if nobody reads its output any more. Rich's own console would
+    close stdout and end the program."""
 
     @override
     def on_broken_pipe(self) -> NoReturn:
@@ -31,34 +33,36 @@ class _Console(Console):
 
 
 class TerminalCanvas:
-    """This class draws rows on one terminal; text printed meanwhile appears above the rows."""
+    """A ``TerminalCanvas`` draws rows on one terminal. Text that the program prints meanwhile appears
+    above the rows."""
 
     def __init__(self, file: TextIO, console: Console | None = None) -> None:
-        # The caller chose this form, so the file is a terminal even if Rich does not recognise it.
+        # Whether the file is a terminal was already decided, so Rich must not decide it again.
         self._console = console or _Console(
             file=file, force_terminal=True, force_jupyter=False, highlight=False
         )
         in_unicode = not self._console.options.ascii_only
         self._worded = str if in_unicode else in_ascii
         self._spinner = Spinner("dots" if in_unicode else "line")
-        # ``Animated`` refreshes, because Rich's own refresh thread hides the errors of a drawing.
+        # ``Animated`` redraws the rows. Rich could do this too (``auto_refresh``), but would hide the
+        # errors of a drawing.
         self._live = Live(
             console=self._console,
             auto_refresh=False,
             transient=True,
-            # Rich would otherwise print on the terminal what the program writes to a file or a pipe.
+            # If stdout or stderr is a file or a pipe, Rich must not move its text to the terminal.
             redirect_stdout=_is_terminal(sys.stdout),
             redirect_stderr=_is_terminal(sys.stderr),
         )
 
     def draw(self, rows: Sequence[Row]) -> None:
-        """Shows as many of the rows as the terminal has room for."""
+        """Shows the rows, at most as many as the terminal has lines."""
         self._live.start()
         lines = [line for row in rows[: self._console.height] for line in self._lines(row)]
         self._live.update(Group(*(lines or [self._spun(WAITING)])), refresh=True)
 
     def keep(self, row: Row) -> None:
-        """Prints the row above the rows that are still redrawn."""
+        """Prints the row above those that are still redrawn, where it stays."""
         self._console.print(Group(*self._lines(row)))
 
     def close(self) -> None:
@@ -66,7 +70,7 @@ class TerminalCanvas:
         self._live.stop()
 
     def _lines(self, row: Row) -> Iterator[RenderableType]:
-        # On some terminals, text in the last column causes a line break.
+        # The last column stays empty, because text in it causes a line break on some terminals.
         width = min(self._console.width - 1, _WIDEST)
         if row.report.done:
             yield from self._flowed(Text(self._worded(row.headline()), "bold"), row.parts(), width)
@@ -94,7 +98,8 @@ class TerminalCanvas:
     def _flowed(
         self, line: Text, parts: Sequence[WordedPart], width: int, *, indent: str = ""
     ) -> Iterator[Text]:
-        """Yields lines with as many parts in each as fit; no part is split over two lines."""
+        """Yields lines with the text ``line`` and then ``parts``, as many in each line as fit. A part is
+        never split over two lines."""
         between = self._worded(" · ")
         for part in parts:
             words = Text(self._worded(part.text), _STYLES[part.tone])

@@ -1,4 +1,5 @@
-"""This module puts a report into words, which all forms share. They contain no text from outside."""
+"""This module puts a progress report into words, which all forms of the bar show. The words contain no
+text from outside of the package, so they need no escaping."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -13,7 +14,7 @@ _IN_ASCII = str.maketrans({"≈": "about", "≤": "at most", "·": "|", "…": "
 
 
 class Tone(Enum):
-    """A ``Tone`` says how much attention a part needs."""
+    """A ``Tone`` says how much attention a phrase of a progress row needs, and thereby its colour."""
 
     PLAIN = "plain"
     NOTABLE = "notable"
@@ -22,7 +23,7 @@ class Tone(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WordedPart:
-    """A ``WordedPart`` is a phrase that is not split over two lines."""
+    """A ``WordedPart`` is a phrase of a progress row. It is never split over two lines."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -36,9 +37,10 @@ _INTERRUPTED = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A ``Row`` holds the newest report of one call.
+    """A ``Row`` holds the newest report of one explanation.
 
-    ``number``: the number of the call among the calls of a bar, from 1; None if it is the only call.
+    ``number``: the number of the explanation among those that a bar shows, starting with 1; None if it is
+    the only one.
     """
 
     report: ProgressReport
@@ -46,12 +48,12 @@ class Row:
 
     @property
     def share(self) -> float:
-        """Returns the progress from 0 to 1: the number of finished probes, divided by the number of
-        probes that are known to be needed."""
+        """Returns the progress, from 0 to 1: which share of the probes known to be needed is done."""
         return min(self.report.probes / max(self.report.needed, 1), 1.0)
 
     def headline(self, *, short: bool = False) -> str:
-        """Returns the probes done, the probes known to be needed, and their upper bound."""
+        """Returns the number of probes done, of probes known to be needed, and of probes at most, in
+        words. ``short``: True to leave out words, for narrow terminals."""
         report = self.report
         named = "" if self.number is None else f"#{self.number}  "
         bound = f" (≤ {_many(report.upper_bound)})" if report.needed < report.upper_bound else ""
@@ -62,7 +64,8 @@ class Row:
         return f"{named}{report.probes:,} / {report.needed:,}{unit}{bound}"
 
     def parts(self) -> tuple[WordedPart, ...]:
-        """Returns all other figures of the report that are not zero, the most important first."""
+        """Returns the other numbers of the report in words, the most important first. Numbers that are
+        zero are left out."""
         report = self.report
         said = (
             *(_INTERRUPTED if report.interrupted and not report.done else ()),
@@ -82,7 +85,7 @@ class Row:
 
 
 def in_ascii(text: str) -> str:
-    """Returns the text with every character of this module that is not ASCII replaced."""
+    """Returns the text in ASCII: the few characters of this module that are not ASCII are replaced."""
     return text.translate(_IN_ASCII)
 
 
@@ -96,7 +99,8 @@ def _time(report: ProgressReport) -> WordedPart | None:
     left = report.seconds_left
     if left is None or report.needed <= report.probes:
         return None
-    # More probes may turn out to be needed, so the time left is promised only for the known probes.
+    # More probes may be needed later, so the text gives the number of probes for which the time is
+    # estimated.
     until = "left" if report.needed == report.upper_bound else f"to {report.needed:,} probes"
     return WordedPart(f"{f'≈ {duration(left)}' if left >= 1 else '< 1 s'} {until}")
 

@@ -1,27 +1,26 @@
-"""This module says what a form of a report is; each form has a module of its own."""
+"""This module defines the class for the forms of a report. Each form has a module of its own in this
+package."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
-
-from rich.text import Text
 
 from ..explanation.explanation import Explanation
 
 
 @dataclass(frozen=True, slots=True)
 class ReportForm:
-    """A ``ReportForm`` is one way to lay an explanation out.
+    """A ``ReportForm`` is one way to write an explanation, such as Markdown.
 
-    ``lines``: the function that yields its lines; a ``str`` is printed as it is, and fast. ``holds``:
-    *everything* that the report says; the rules with their *caveats*; or the *rules* alone, so that
-    ``caveats`` have to be said beside them.
+    ``written``: the function that returns the explanation in this form, as text that ends in a newline.
+    ``suffixes``: the suffixes of file names for this form; the first is the usual one. ``media_type``:
+    the form's media type (MIME type). ``holds``: the content of the form. "everything" means the whole
+    report. "caveats" means the rules, the warnings, and whether these are all rules. "rules" means only
+    the rules; the caller must then show what ``view.caveats`` returns, too.
     """
 
     name: str
-    lines: Callable[[Explanation], Iterable[Text | str]]
-    holds: Literal["everything", "caveats", "rules"]
-
-    def written(self, explanation: Explanation) -> str:
-        """Returns the explanation in this form, as plain text that ends in a newline."""
-        return "".join(f"{line}\n" for line in self.lines(explanation))
+    written: Callable[[Explanation], str]
+    suffixes: tuple[str, ...]
+    media_type: str
+    holds: Literal["everything", "caveats", "rules"] = "everything"

@@ -1,16 +1,15 @@
-"""This module lays the whole explanation out as JSON, from which it can be read again."""
+"""This module writes the whole explanation as JSON, from which ``load`` can read it again."""
 
 import json
-from collections.abc import Iterator
 
 from ..explanation.explanation import Explanation
 from .form import ReportForm
 
 
-def json_lines(explanation: Explanation) -> Iterator[str]:
-    """Yields the JSON line by line. It is ASCII, which can be written in every encoding; control
+def as_json_text(explanation: Explanation) -> str:
+    """Returns the explanation as JSON. It is ASCII, so it can be written in every encoding. Control
     characters are escaped."""
-    yield from json.dumps(explanation.model_dump(mode="json"), indent=2).splitlines()
+    return f"{json.dumps(explanation.model_dump(mode='json'), indent=2)}\n"
 
 
-JSON = ReportForm("json", json_lines, holds="everything")
+JSON = ReportForm("json", as_json_text, (".json",), "application/json")

@@ -1,9 +1,10 @@
-"""This module lays the rules out as a LaTeX table, for a paper."""
+"""This module writes the rules as a LaTeX table, for a paper."""
 
 from collections.abc import Iterator
 
 from ..explanation.explanation import Explanation
 from .form import ReportForm
+from .provenance import made_in_one_line
 from .view import RuleRow, caveats, rule_rows
 
 _ESCAPED = str.maketrans(
@@ -23,20 +24,24 @@ _ESCAPED = str.maketrans(
     }
 )
 _WIDTHS = {"kind": 0.12, "sources": 0.14, "rule": 0.27, "claim": 0.13, "support": 0.16}
-"""The widths of the columns, as shares of the line; the rest is the space between them."""
+"""The widths of the columns, as shares of the width of a line. The remaining share is for the space
+between the columns."""
 
 
 def as_latex(explanation: Explanation) -> str:
-    r"""Returns all rules as a LaTeX table that may go on over several pages, with the warnings before it,
-    and whether these are all the rules after it. No text is a command.
+    r"""Returns all rules as a LaTeX table that may continue over several pages. The warnings stand
+    before the table. Below it, a text says whether these are all rules, and gives the time of the
+    explanation. LaTeX reads no text of the explanation as a command.
 
-    It needs ``\usepackage{longtable}``; where texts are not in Latin letters, LuaLaTeX or XeLaTeX.
+    The document needs ``\usepackage{longtable}``. If texts have letters that are not Latin, it needs
+    LuaLaTeX or XeLaTeX.
     """
-    return LATEX.written(explanation)
+    return "".join(f"{line}\n" for line in _latex_lines(explanation))
 
 
-def latex_lines(explanation: Explanation) -> Iterator[str]:
-    """Yields the LaTeX line by line."""
+def _latex_lines(explanation: Explanation) -> Iterator[str]:
+    """Yields the lines that ``as_latex`` joins. They are a part to include in a LaTeX document, not a
+    whole document."""
     *warnings, ending = (each.text.translate(_ESCAPED) for each in caveats(explanation))
     for warning in warnings:
         yield rf"\noindent\textbf{{{warning}}}\par"
@@ -47,10 +52,11 @@ def latex_lines(explanation: Explanation) -> Iterator[str]:
     yield r"\hline"
     yield r"\end{longtable}"
     yield rf"\noindent {ending}\par"
+    yield rf"\noindent {made_in_one_line(explanation).translate(_ESCAPED)}\par"
 
 
 def _row(cells: tuple[str, ...]) -> str:
     return rf"{' & '.join(cell.translate(_ESCAPED) for cell in cells)} \\"
 
 
-LATEX = ReportForm("latex", latex_lines, holds="caveats")
+LATEX = ReportForm("latex", as_latex, (".tex",), "application/x-tex", holds="caveats")

@@ -1,4 +1,4 @@
-"""This module lays a report out as text, for a terminal or a file."""
+"""This module writes a report as plain text, for a terminal or a file."""
 
 from collections.abc import Iterator, Mapping
 
@@ -7,11 +7,14 @@ from rich.text import Text
 from ..explanation.explanation import Explanation
 from ..rules import RuleKind
 from .form import ReportForm
-from .view import ReportEntry, ReportTone, Section, sections
+from .section import ReportEntry, ReportTone, Section
+from .view import sections
 
 _WIDEST = 40
 """The maximum width, in columns, of the first cell of an entry."""
 _KIND = max(len(kind.value) for kind in RuleKind)
+"""The width of the second cell of an entry with three or more cells. Such a cell contains a kind of
+rule. The cells after it are as wide as their texts."""
 
 _STYLES: Mapping[ReportTone, str] = {
     "plain": "",
@@ -26,11 +29,18 @@ _STYLES: Mapping[ReportTone, str] = {
 
 def as_text(explanation: Explanation) -> str:
     """Returns the report as plain text, ending in a newline."""
-    return TEXT.written(explanation)
+    return "".join(f"{line}\n" for line in lines(explanation))
 
 
 def lines(explanation: Explanation) -> Iterator[Text]:
-    """Yields the report line by line, styled."""
+    """Yields the lines of the report, with colours and other styles. If a section leaves entries out, its
+    last line gives their number. No line ends in a space."""
+    for line in _padded(explanation):
+        line.rstrip()
+        yield line
+
+
+def _padded(explanation: Explanation) -> Iterator[Text]:
     for section in sections(explanation):
         if not section.heading:
             yield from map(_labelled, section.entries)
@@ -44,6 +54,8 @@ def lines(explanation: Explanation) -> Iterator[Text]:
                 yield Text(f"      {entry.below}", style="dim")
         if section.left_out:
             yield Text(f"  … and {section.left_out} more", style="dim")
+        if section.remark:
+            yield Text(f"  {section.remark}", style="dim")
 
 
 def _labelled(entry: ReportEntry) -> Text:
@@ -58,10 +70,11 @@ def _row(entry: ReportEntry, section: Section, width: int) -> Text:
     row = Text("  - " if section.listed else "  ")
     for place, cell in enumerate(entry.cells):
         is_last = place == len(entry.cells) - 1
-        padded = cell.text if is_last else cell.text.ljust(_KIND if place else width)
+        wide = 0 if is_last or place > 1 else _KIND if place else width
+        padded = cell.text.ljust(wide)
         row.append(padded, style=_STYLES[cell.tone])
         row.append("" if is_last else "  ")
     return row
 
 
-TEXT = ReportForm("text", lines, holds="everything")
+TEXT = ReportForm("text", as_text, (".txt",), "text/plain")

@@ -1,11 +1,14 @@
-"""This module gets the answer to explain: from the caller, the store or the application."""
+"""This module gets the answer to explain. It comes from the caller, the store or the application."""
 
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..errors import BaselineFailed, RagRuleError
+from ..errors import AnswerNotRepeatable, BaselineFailed, RagRuleError
+from ..predicates import Predicate, SameAnswer
 from ..predicates.wording import same_wording
 from ..printable import shortened
+from ..probing.judging import Judging
 from ..probing.limits import LimitReached
 from ..probing.replaying import EMPTY, Baseline, said_nothing
 from ..probing.reply import Reply
@@ -28,38 +31,88 @@ class Established(NamedTuple):
     traced: TracedReplay | None = None
 
 
+_STALE = (
+    "the application now answers otherwise than the store: with all sources, the store has {!r}, and "
+    "asked again, the application says {!r}. So the other answers in the store may be those of an "
+    "earlier version, and no rule counts as proved. Give the changed application a namespace of its own "
+    "(Store(url, namespace), --namespace), or prune this one (rag-rules store prune)"
+)
+
+
+_WORDED_ANEW = (
+    "of {1} answers to all sources, {0} have the most frequent wording; another one is {2!r}. A rule "
+    "that says 'the answer changes' may be about the wording alone. Judge what matters instead "
+    "(contains, matches, consistent_with, or a function of your own)"
+)
+
+
+async def compared_with_the_store(
+    established: Established, differs: Callable[[Answer, Answer], Awaitable[bool]], notes: list[str]
+) -> Established:
+    """Returns the baseline with ``stale`` set if the conditions judge the application's answer during
+    this call otherwise than the store's. The store may then be of another version of the application.
+
+    ``differs``: returns whether the conditions judge two answers differently. If they do not, and only
+    the wording differs, a text in ``notes`` gives both answers. Raises LimitReached.
+    """
+    fresh, baseline = established.fresh, established.baseline
+    stored = baseline.current if baseline.logged else baseline.answer
+    if fresh is None or stored is None or fresh.text == stored.text:
+        return established
+    texts = shortened(stored.text, 200), shortened(fresh.text, 200)
+    if await differs(stored, fresh):
+        return established._replace(baseline=replace(baseline, stale=_STALE.format(*texts)))
+    notes.append(
+        f"explained is the store's answer on these sources, {texts[0]!r}; "
+        f"asked again, the application says {texts[1]!r}"
+    )
+    return established
+
+
 @dataclass(frozen=True, slots=True)
 class BaselineSetup:
     """A BaselineSetup gets the baseline from the caller, the store or the application. It adds texts
-    about it to ``notes``."""
+    for the user about the baseline to ``notes`` and ``warnings``."""
 
     sources: SourceSet
     sampler: Sampler
     notes: list[str]
+    warnings: list[str]
 
     @property
     def _full(self) -> Arrangement:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def established(self, given: Baseline | None) -> Established:
-        """Returns the baseline, and keeps its answer as the reply to the full set. ``given``: the
-        baseline of the caller; None to run the application. Raises BaselineFailed."""
+        """Returns the baseline, and puts its answer into the cache as the reply for all sources.
+        ``given``: the caller's baseline; None to run the application. Raises BaselineFailed."""
         established = await self._replayed() if given is None else await self._counted(given)
         current = established.baseline.current
         if current is not None:
             self._check_whole(current)
-            # The search will find this reply, so it does not replay the full set. Without a current
-            # answer, it replays it.
+            # The search will find this reply in the cache, so it does not replay the full set. If there
+            # is no current answer, the search replays the full set.
             self.sampler.cache.remember(self._full, Reply(current))
         return established
 
-    async def modal(self, baseline: Baseline, most: int) -> Baseline:
+    async def modal(self, baseline: Baseline, most: int, judgings: Iterable[Judging]) -> Baseline:
         """Returns the baseline with its answer replaced by the most frequent one of ``most`` samples on
-        all sources. Returns a baseline from a log unchanged. Raises LimitReached."""
+        all sources. Returns a baseline from a log unchanged.
+
+        If a condition says that the answer stays the same, and samples are worded differently, adds a
+        warning. Raises AnswerNotRepeatable instead if the most frequent wording has at most two thirds of
+        the samples, because votes on other sources would then be about chance. Raises LimitReached.
+        """
         if baseline.logged:
             return baseline
-        answer = await self.sampler.modal(self._full, most)
-        if answer is None or same_wording(answer.text) == same_wording(baseline.answer.text):
+        modal = await self.sampler.modal(self._full, most)
+        if modal is None:
+            return baseline
+        answer = modal.answer
+        same = next((each.base for each in judgings if isinstance(each.base, SameAnswer)), None)
+        if same is not None and modal.other is not None:
+            await self._check_wording(answer.text, modal.other.text, most, same)
+        if same_wording(answer.text) == same_wording(baseline.answer.text):
             return baseline
         self.notes.append(
             f"explained is what most of the samples on all sources say, {shortened(answer.text, 200)!r}; "
@@ -67,8 +120,21 @@ class BaselineSetup:
         )
         return replace(baseline, answer=answer)
 
+    async def _check_wording(self, modal: str, other: str, most: int, same: Predicate) -> None:
+        # ``modal`` stops drawing as soon as the most frequent wording is certain, but its share depends
+        # on all samples. So the remaining ones are drawn here.
+        replies = await self.sampler.several(self._full, 0, most)
+        texts = [reply.answer.text for reply in replies if reply.answer is not None]
+        equal = sum(same_wording(text) == same_wording(modal) for text in texts)
+        if equal * 3 <= len(texts) * 2:
+            raise AnswerNotRepeatable(
+                str(same), (modal, other), about_wording=True, equal=(equal, len(texts))
+            )
+        if equal < len(texts):
+            self.warnings.append(_WORDED_ANEW.format(equal, len(texts), shortened(other, 100)))
+
     def _check_whole(self, current: Answer) -> None:
-        """Raises BaselineFailed if the answer that the application gives now is empty or not whole."""
+        """Raises BaselineFailed if the application's current answer is empty or was cut off."""
         fault = self.sampler.replayer.fault_in(current) or (EMPTY if said_nothing(current) else "")
         if fault:
             raise BaselineFailed(f"{fault}, so there is nothing to explain; make it answer first")
@@ -84,7 +150,9 @@ class BaselineSetup:
         async def make(arrangement: Arrangement) -> Reply:
             return await replayer.run(arrangement, count, "baseline")
 
-        failed = f"the application failed on all {len(self.sources)} sources, so there is no answer"
+        shown = len(self.sources)
+        which = f"all {shown} sources" if shown > 1 else "its only source" if shown else "no sources"
+        failed = f"the application failed on {which}, so there is no answer"
         try:
             reply = await self.sampler.cache.sample(self._full, 0, make)
         except LimitReached as limit:
@@ -105,8 +173,9 @@ class BaselineSetup:
     async def _counted(self, given: Baseline) -> Established:
         """Adds the runs and tokens of the caller's baseline to the budget, and returns the baseline.
 
-        If the store has an answer on these sources, the baseline gets that answer instead. An earlier
-        search has judged other answers against that one, so its judgements are of use only with it.
+        If the store has an answer for these sources, the baseline gets the stored answer instead. An
+        earlier search has compared other answers with the stored answer. The judgements of that search
+        can be reused only if the stored answer is the baseline again.
         """
         budget = self.sampler.replayer.budget
         budget.baseline += given.replays
@@ -121,10 +190,5 @@ class BaselineSetup:
         if is_given:
             return Established(given)
         fresh = None if given.doubt() else given.current
-        if first.text != given.current.text:
-            self.notes.append(
-                f"explained is the store's answer on these sources, {shortened(first.text, 200)!r}; "
-                f"asked again, the application says {shortened(given.current.text, 200)!r}"
-            )
         answer = given.answer if given.logged else first
         return Established(replace(given, answer=answer, current=first), fresh)

@@ -9,7 +9,7 @@ from ..errors import AnswerNotRepeatable, BaselineFailed, ConditionFalse, RagRul
 from ..given import no_source
 from ..lattice import Subset
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
-from ..predicates.inside import sources_named_in
+from ..predicates.inside import reads_only_value, sources_named_in
 from ..printable import printable, shortened
 from ..probing.deadlines import NO_ANSWER_IN_TIME
 from ..probing.judging import Judging, error_text
@@ -25,8 +25,12 @@ from ..verdicts import Answer, Case, Judgement, Verdict
 from .baseline import Established
 
 FALSE_CONDITION = (
-    "with all sources the condition is not met: {holds}. The answer is {answer!r}. Rules then say what "
-    "would change that; they do not explain this answer"
+    "with all sources the condition is not met: {holds}. The answer is {answer!r}. Rules then say on "
+    "which sources it would be met, or not; to learn why it is not met here, explain its opposite"
+)
+NO_VALUE = (
+    "the condition reads the value of an answer, and the answer is a text, whose value is None; write "
+    "case.answer.text, or let the application return structured output"
 )
 HOLDS_ANYHOW = (
     "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
@@ -65,13 +69,26 @@ async def check_judgeable(
             ) from error
 
 
+async def judged_otherwise(
+    question: str, sources: SourceSet, judgings: Iterable[Judging], first: Answer, second: Answer
+) -> bool:
+    """Returns True iff a condition has another verdict on the second answer than on the first."""
+    kept = sources.sources
+    for judging in judgings:
+        cases = [Case(question, first, each, kept, kept) for each in (first, second)]
+        if len({(await judging.judge(case)).verdict for case in cases}) > 1:
+            return True
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class BaselineChecks:
-    """This class checks a baseline before the searches begin. The checks add texts to ``warnings`` and
-    ``notes``.
+    """A BaselineChecks checks a baseline before the searches begin, and adds texts for the user to
+    ``warnings`` and ``notes``.
 
-    ``judgings``: one for each base predicate. ``voting``: decides by vote, if the settings require votes;
-    single answers need not repeat then. None without votes.
+    ``judgings``: one ``Judging`` for each base predicate (a predicate without its negation). ``voting``:
+    the object that decides by votes, if the settings require votes; else None. With votes, the
+    application need not repeat each single answer.
     """
 
     established: Established
@@ -97,12 +114,12 @@ class BaselineChecks:
         return Arrangement.of(self.sources, self.sources.full)
 
     async def check_true(self, judgings: Mapping[RuleKind, Judging], *, raises: bool) -> None:
-        """Warns if the condition of retention rules does not hold for the baseline's answer, or if that
-        of omission rules holds already.
+        """Warns if the condition of retention rules does not hold for the baseline's answer, or if the
+        condition of omission rules already holds for it.
 
-        If the answer from a log and the current answer have different verdicts, there is no such warning:
-        ``check_repeatable`` warns about them. ``raises``: True to raise ConditionFalse instead of the
-        warning.
+        If the baseline's answer is from a log, and the application's current answer has a different
+        verdict, there is no such warning: ``check_repeatable`` warns about the difference. ``raises``:
+        True to raise ConditionFalse instead of a warning.
         """
         kept, baseline = self.sources.sources, self.baseline
         against = baseline.answer
@@ -116,14 +133,17 @@ class BaselineChecks:
                 holds = negation_of(judging.predicate) if is_retention else str(judging.predicate)
                 is_own = not is_retention and not judging.is_negation
                 untrue.setdefault(judging.base, (HOLDS_ANYHOW if is_own else FALSE_CONDITION, holds))
-        unknown = list(self._unknown_sources([judging.base for judging in judgings.values()]))
+        bases = [judging.base for judging in judgings.values()]
+        unknown = list(self._unknown_sources(bases))
+        if against.value is None and not against.unread and any(map(reads_only_value, bases)):
+            unknown.append(NO_VALUE)
         self.warnings[:0] = unknown
         for text, holds in untrue.values():
             warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
-            # An explanation may take hours and cost much, and its warnings appear at its end. So this one
-            # is also logged at once.
+            # An explanation may take hours and cost much, and the user sees its warnings only at the end.
+            # So this warning is also logged at once.
             _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
 
@@ -137,12 +157,12 @@ class BaselineChecks:
                 yield f"the condition names {no_source([name], ids)}"
 
     async def check_repeatable(self, *, wanted: bool) -> None:
-        """Replays the full set once more. Raises AnswerNotRepeatable if a predicate has another verdict
-        on the new answer.
+        """Replays the full set again. Raises AnswerNotRepeatable if a predicate has another verdict on
+        the new answer.
 
         If the baseline is from a log and the application now answers differently, there is only a
-        warning; with votes, the majority decides whether it does. ``wanted``: False to make only that
-        comparison. Raises LimitReached.
+        warning. With votes, the majority of answers decides whether it answers differently. ``wanted``:
+        False to compare only with the log, and not to replay the full set again. Raises LimitReached.
         """
         sampler, baseline = self.prober.sampler, self.baseline
         if sampler.replayer.stopper.reason:
@@ -165,8 +185,9 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Raises BaselineFailed if a replay without the first source takes too long as well. Then
-        probably every replay would, so a search is of no use."""
+        """Is called after a replay on all sources took too long. Raises BaselineFailed if a replay
+        without the first source takes too long as well. Then probably every replay does, and a search
+        would be useless."""
         if not (fewer := Subset(self.sources.full & ~1)):
             return
         reply = await self.prober.sampler.first(Arrangement.of(self.sources, fewer))
@@ -189,22 +210,26 @@ class BaselineChecks:
                 )
 
     async def _check_held_out(self, first: Answer, second: Answer) -> None:
-        """Raises UnseenSourcesNeeded if the answer changes because sources that no model saw are left out
-        of replays. To find out, replays the full set once more: if the second answer repeats, the model
-        is not the reason why the first did not."""
+        """Raises UnseenSourcesNeeded if the answer changes because replays lack sources that no model
+        saw.
+
+        To find out, replays the full set again. If the second answer is equal to the first, the change
+        does not come from the model's randomness.
+        """
         baseline = self.baseline
         if baseline.unseen_needed is None or not baseline.held_out:
             return
         try:
             again = await self._run_again(self._full)
         except LimitReached:
-            return  # the caller then raises AnswerNotRepeatable, which is true in any case
+            return  # the caller then raises AnswerNotRepeatable, because the answer did change
         if again.answer is not None and again.answer.text == second.text:
             texts = (shortened(each.text, 200) for each in (first, second))
             raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
-        # If the application has answered during this call already, that answer serves as the new one.
+        # If the application has answered during this call already, that answer is compared with the
+        # baseline's. This saves a replay.
         fresh = self.established.fresh
         return await self._run_again(arrangement) if fresh is None else Reply(fresh)
 
@@ -245,7 +270,8 @@ class BaselineChecks:
         cases = [Case(self.question, against, answer, kept, kept) for answer in (first, second)]
         verdicts = [(await judging.judge(case)).verdict for case in cases]
         if Verdict.UNKNOWN in verdicts:
-            # The limit of seconds may be why. Such a verdict says nothing about the answer.
+            # A verdict may be UNKNOWN only because the limit of seconds is reached. Such a verdict says
+            # nothing about the answer.
             self.prober.sampler.replayer.stopper.check()
         return verdicts
 

@@ -1,26 +1,26 @@
-"""This module builds an explanation from the searches and their probes. It makes no probes itself."""
+"""This module builds an explanation from the results of the searches and their probes. It makes no probes
+itself."""
 
 import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeAlias
 
 from ..explanation.explanation import Explanation
+from ..explanation.origin import ApplicationRecord, MinerRecord, content_hash
+from ..explanation.probed_subsets import MOST_PROBES
 from ..explanation.records import (
     DOUBTED,
     DROPPED,
-    JUDGED_TOGETHER,
     Counts,
     Finding,
-    MinerRecord,
     ProbeRecord,
     SourceRecord,
     Spent,
 )
 from ..explanation.wording import joined
-from ..jsonable import as_json, encodable, json_object, recorded, recorded_judgement
+from ..jsonable import as_json, encodable, json_object
 from ..lattice import Antecedent, Subset
 from ..predicates import negation_of
 from ..probing.budget import Budget, summed
@@ -30,16 +30,25 @@ from ..probing.replaying import Baseline
 from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import Source, SourceSet
-from ..verdicts import Verdict
+from ..verdicts import Answer, Verdict
 from ..version import __version__
+from .making import models_asked, note_on_time, time_of_making
 from .plan import ByGroups, MiningPlan
+from .probe_records import baseline_record, probe_records
+from .recorded import recorded
 from .search_report import SearchReport, with_relations
-from .tracked_search import MOST_PROBES, TrackedSearch
+from .tracked_search import TrackedSearch, judge_opposites
 
 _OWN_VERSIONS = {"rag-rule-explainer": __version__, "python": platform.python_version()}
-CONSTANT_CONDITION = (
-    "the condition comes out the same whatever is retrieved, so no source decides about it: ask about "
-    "something else, or see whether the model goes by what it is shown at all"
+_CONSTANT = (
+    "{condition} comes out the same whichever of these sources are retained, so no source decides about "
+    "it: ask about something else, or see whether the model goes by what it is shown at all"
+)
+_TOGETHER = ", near-duplicates together"
+_CONSTANT_BESIDE_PINNED = (
+    "{condition} comes out the same whichever sources that are not pinned are retained, so none of them "
+    "decides about it; what happens without the pinned ones was not tried: do not pin them, or ask about "
+    "something else"
 )
 ONE_SOURCE = (
     "one source was retrieved, so rules can only say whether the answer depends on it: let the retriever "
@@ -72,14 +81,12 @@ class ExplanationBuilder:
         self._probes = kept if len(kept) <= MOST_PROBES else dict(islice(kept.items(), MOST_PROBES))
 
     def explanation(self) -> Explanation:
-        """Returns the explanation that the results of the session give."""
+        """Returns the explanation, built from the results of the session."""
         baseline, settings = self.baseline, self.settings
-        method = self.plan.method
-        reports = tuple(
-            SearchReport(each, self.sources, settings.noise, method) for each in self.tracked_searches
-        )
+        reports = self._reports()
         rules = self._rules(reports)
-        together = (JUDGED_TOGETHER,) if any(each.judged_together for each in reports) else ()
+        judging = dict.fromkeys(each.judging_warning for each in reports if each.judging_warning)
+        probes = self._records(rules)
         # All values come from this package and are valid, so the validation of pydantic is skipped.
         return Explanation.model_construct(
             id=self.identity,
@@ -91,6 +98,7 @@ class ExplanationBuilder:
             ties=self.sources.ties,
             held_out=tuple(self._record(source) for source in baseline.held_out),
             predicates={report.kind: report.condition for report in reports},
+            conditions_are_opposite=judge_opposites(self.tracked_searches),
             settings=json_object(settings.as_dict()),
             miner=MinerRecord(name=self.plan.name, reason=self.plan.reason),
             seed=settings.seed,
@@ -99,16 +107,37 @@ class ExplanationBuilder:
             witnesses=tuple(witness for report in reports for witness in report.witnesses()),
             counterfactuals=tuple(change for report in reports for change in report.counterfactuals()),
             importance=tuple(index for report in reports for index in report.importance()),
-            probes=tuple(self._probe_records()),
-            counts=self._counts(),
+            probes=probes,
+            counts=self._counts(len(probes)),
             spent=self._spent(),
             complete=all(report.resolved for report in reports) and not self._may_have_missed(rules),
             stop_reason=self._why_stopped(reports) or self._may_have_missed(rules),
+            doubted=bool(baseline.doubt()),
             unresolved=tuple(entry for report in reports for entry in report.unresolved()),
-            warnings=(*map(encodable, self.warnings), *together),
+            warnings=(*map(encodable, self.warnings), *judging),
             notes=(*baseline.notes, *self.notes, *self._own_notes(reports, rules)),
             versions={**_OWN_VERSIONS, **baseline.versions},
+            made_at=time_of_making(),
+            application=self._application(),
+            models=tuple(models_asked(self.budget, self._answers())),
         )
+
+    def _reports(self) -> tuple[SearchReport, ...]:
+        noise, method = self.settings.noise, self.plan.method
+        return tuple(SearchReport(each, self.sources, noise, method) for each in self.tracked_searches)
+
+    def _application(self) -> ApplicationRecord:
+        fidelity = self.baseline.fidelity
+        begun = "" if fidelity is None else fidelity.beginning
+        return ApplicationRecord(encodable(self.baseline.application), begun)
+
+    def _answers(self) -> Iterator[Answer]:
+        yield self.baseline.answer
+        yield from self._replied()
+
+    def _replied(self) -> Iterator[Answer]:
+        replies = (probe.reply.answer for probe in self._probes.values())
+        return (answer for answer in replies if answer is not None)
 
     def _own_notes(
         self, reports: tuple[SearchReport, ...], rules: Mapping[RuleKind, Sequence[Finding]]
@@ -117,14 +146,17 @@ class ExplanationBuilder:
         yield from self._why_no_rules(reports)
         yield from self._why_little(rules)
         yield from self._notes_on_answers()
+        if note := note_on_time():
+            yield encodable(note)
 
     def _record(self, source: Source) -> SourceRecord:
         metadata, pinned = json_object(source.metadata), source.id in self.sources.pinned
-        return SourceRecord(source.id, encodable(source.text), metadata, pinned)
+        text = encodable(source.text)
+        return SourceRecord(source.id, text, metadata, pinned, content_hash(text))
 
     def _tied(self) -> Iterator[str]:
-        """Yields a note for each group of tied sources: near-duplicates that are retained or omitted
-        together."""
+        """Yields a note for each group of tied sources (near-duplicates that are retained or omitted
+        together); if the user asked for such groups and there are none, a note that says so."""
         for tie in self.sources.ties:
             yield (
                 f"{joined(tie.sources)} are tied as near-duplicates: retained or left out together, and "
@@ -132,7 +164,8 @@ class ExplanationBuilder:
                 "shingles"
             )
         if self.settings.merge_duplicates and not self.sources.ties:
-            yield "no sources are near-duplicates, so none are tied"
+            among = "no sources that are not pinned" if self.sources.pinned else "no sources"
+            yield f"{among} are near-duplicates, so none are tied"
 
     def _rules(self, reports: tuple[SearchReport, ...]) -> dict[RuleKind, tuple[Finding, ...]]:
         rules = {report.kind: report.findings() for report in reports}
@@ -148,17 +181,14 @@ class ExplanationBuilder:
         }
 
     def _may_have_missed(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> str:
-        """Returns why there may be rules that the searches did not find, although they have ended; empty
-        if they found all."""
-        if any(tracked.doubt() for tracked in self.tracked_searches):
+        """Returns the reason why the searches, although they have ended, may have missed rules; empty if
+        they found all rules."""
+        if self.baseline.doubt():
             return DOUBTED
         units = set(self.sources.ids_of(self.sources.lattice.full)) - self.sources.pinned
         named = [{each for rule in found for each in rule.sources} for found in rules.values() if found]
-        return (
-            DROPPED
-            if isinstance(self.plan.method, ByGroups) and any(units - each for each in named)
-            else ""
-        )
+        missing = isinstance(self.plan.method, ByGroups) and any(units - each for each in named)
+        return DROPPED if missing else ""
 
     def _why_stopped(self, reports: tuple[SearchReport, ...]) -> str:
         stopped = (report.search.stop_reason for report in reports)
@@ -170,15 +200,17 @@ class ExplanationBuilder:
         predicates = {tracked.judging.predicate for tracked in self.tracked_searches}
         return len(self.tracked_searches) > 1 and len(predicates) == 1
 
-    def _probe_records(self) -> Iterator[ProbeRecord]:
-        tracked_searches = [
-            (tracked.search.kind, tracked, tracked.probes) for tracked in self.tracked_searches
-        ]
-        record = _voted_record if self.settings.noise.votes else _record
-        for mask in sorted(self._probes, reverse=True):
-            yield record(
-                [(kind, each, probes[mask]) for kind, each, probes in tracked_searches if mask in probes]
-            )
+    def _records(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> tuple[ProbeRecord, ...]:
+        masks, searches = sorted(self._probes, reverse=True), self.tracked_searches
+        voted = self.settings.noise.votes
+        records = tuple(probe_records(masks, searches, voted=voted))
+        # The application ran on all sources, even if no search requested this subset. With both kinds of
+        # rules, reports need this probe to say which changes flip the outcome.
+        is_known = self.sources.full in self._probes or len(records) < self.probed
+        if voted or is_known or len(searches) < len(RuleKind):
+            return records
+        known = baseline_record(self.baseline, self.question, self.sources, searches, rules)
+        return records if known is None else (known, *records)
 
     def _spent(self) -> Spent:
         budget = self.budget
@@ -193,10 +225,10 @@ class ExplanationBuilder:
         return cost_of(spent, self.budget.prices)
 
     def _notes_on_answers(self) -> Iterator[str]:
-        """Yields each note that answers have, with the number of probes that have it. Also yields notes
-        on limits that had no effect, and on probes that are not kept."""
-        answers = (probe.reply.answer for probe in self._probes.values())
-        notes = Counter(answer.note for answer in answers if answer is not None and answer.note)
+        """Yields each note that was attached to answers, with the number of probes whose answers have
+        this note. Also yields notes on limits that had no effect, and on probes that the explanation does
+        not contain."""
+        notes = Counter(answer.note for answer in self._replied() if answer.note)
         for note, count in notes.items():
             yield f"{encodable(note)} ({count} of {len(self._probes)} probes)"
         limits = self.budget.limits
@@ -207,28 +239,46 @@ class ExplanationBuilder:
             yield f"{len(self._probes):,} of {self.probed:,} probes are kept here"
 
     def _why_no_rules(self, reports: tuple[SearchReport, ...]) -> Iterator[str]:
-        """Yields a note for each kind of rule for which there can be no rule, since the condition breaks
-        even with all sources in the antecedent."""
+        """Yields a note for each kind of rule that cannot exist for this answer. This is so if the
+        condition breaks even when the antecedent contains all sources."""
         for report in reports if self.settings.noise.min_confidence == 1 else ():
             search = report.tracked.search
             easiest = search.kind.subset(search.lattice, Antecedent(search.lattice.full))
             if search.verdicts.get(easiest) is Verdict.BREAKS:
-                where = "all sources" if easiest else "no sources"
+                fewest = "the pinned sources alone" if self.sources.pinned else "no sources"
+                where = "all sources" if easiest else fewest
                 opposite = negation_of(report.tracked.judging.predicate)
                 kind = search.kind.value
                 yield f"there is no {kind} rule: with {where} retained, {encodable(opposite)}"
 
     def _why_little(self, rules: Mapping[RuleKind, Sequence[Finding]]) -> Iterator[str]:
         """Yields advice for the user if the rules say little about the answer."""
-        if any(rule.proved and not rule.sources for each in rules.values() for rule in each):
-            yield CONSTANT_CONDITION
+        always = {
+            rule.kind: rule.condition
+            for each in rules.values()
+            for rule in each
+            if rule.proved and not rule.sources
+        }
+        constant = _CONSTANT_BESIDE_PINNED if self.sources.pinned else _CONSTANT
+        constant = (
+            constant.replace(" retained,", f" retained{_TOGETHER},", 1) if self.sources.ties else constant
+        )
+        if always and (
+            len(rules) == 1 or self._one_condition() or judge_opposites(self.tracked_searches)
+        ):
+            yield constant.format(condition="the condition")
+        elif always:
+            # The other kind's condition may still depend on sources, so the note names the condition that
+            # does not.
+            for kind, condition in always.items():
+                yield constant.format(condition=f"the condition of {kind.value} rules ({condition})")
         elif len(self.sources) == 1:
             yield ONE_SOURCE
 
-    def _counts(self) -> Counts:
+    def _counts(self, recorded: int) -> Counts:
         budget = self.budget
         return Counts(
-            probes=self.probed,
+            probes=max(self.probed, recorded),
             replays=budget.replays,
             reused=budget.reused,
             baseline=budget.baseline,
@@ -241,36 +291,8 @@ class ExplanationBuilder:
         )
 
     def _wasted(self) -> int:
-        """Returns the number of guesses that were probed in vain: no search needed their verdicts."""
+        """Returns the number of guessed subsets that were probed although no search needed their
+        verdicts."""
         searches = [tracked.search for tracked in self.tracked_searches]
         guessed = frozenset[Subset]().union(*(search.wasted - search.in_flight for search in searches))
         return len(guessed.difference(*(search.verdicts for search in searches)))
-
-
-Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
-"""The probes of one arrangement, each with the kind of rule and the search that it was made for."""
-
-
-def _record(seen: Seen) -> ProbeRecord:
-    _, _, first = seen[0]
-    answer, latency, cause, _ = first.reply
-    # Explanations keep thousands of records, so this call is made fast: with arguments by position, and a
-    # literal for no votes, it takes half the time.
-    verdicts = {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen}
-    answers = () if answer is None else (recorded(answer),)
-    error = "" if cause is None else encodable(first.reply.error)
-    return ProbeRecord(first.arrangement.ids, answers, verdicts, {}, latency, error)
-
-
-def _voted_record(seen: Seen) -> ProbeRecord:
-    ballots = [probe.ballot for _, _, probe in seen if probe.ballot is not None]
-    if not ballots:
-        return _record(seen)
-    # The kinds of rule draw from the same numbered samples, so the longest ballot has all of them.
-    replies = max((ballot.replies for ballot in ballots), key=len)
-    votes = {kind: tracked.votes(probe) for kind, tracked, probe in seen}
-    return replace(
-        _record(seen),
-        answers=tuple([recorded(reply.answer) for reply in replies if reply.answer is not None]),
-        votes={kind: count for kind, count in votes.items() if count is not None},
-    )

@@ -6,13 +6,16 @@ from dataclasses import dataclass
 
 from typing_extensions import TypedDict
 
-from ..allowed import showing
-from ..probing.replaying import Replay
+from ..allowed import Called, called_as, checked_function, named_function, showing, takes
+from ..errors import InvalidInput
+from ..probing.replaying import Baseline, Replay
 from ..progress.report import Progress
+from ..verdicts import Answer, logged_answer
 
 
 class CallFields(TypedDict, total=False):
-    """The CallFields are the fields of CallOptions, as types of keyword arguments."""
+    """A CallFields is a TypedDict with the fields of CallOptions. Functions use it to annotate their
+    ``**fields``."""
 
     replay: Replay | None
     pinned: Iterable[str]
@@ -21,8 +24,8 @@ class CallFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """The CallOptions apply to one call only. ``replay``: the replay to use; None for that of the
-    explainer. ``pinned``: ids of sources that are retained in every replay and appear in no rule.
+    """The CallOptions apply to one call only. ``replay``: the replay to use; None for the explainer's own
+    replay. ``pinned``: ids of sources that are retained in every replay and appear in no rule.
     ``progress``: receives the progress of this call, in addition to the explainer's own listener."""
 
     replay: Replay | None = None
@@ -30,6 +33,43 @@ class CallOptions:
     progress: Progress | bool | None = None
 
 
-showing_call_fields = showing(CallOptions, CallFields)
-"""A decorator for functions that take these options as ``**fields``. It makes their signature list the
-options one by one."""
+def showing_call_fields(method: Called) -> Called:
+    """Decorates a method that takes these options as ``**fields``: its signature lists the options one by
+    one, and a call that does not fit it raises InvalidInput with the nearest name."""
+    return called_as(method.__name__)(showing(CallOptions, CallFields)(method))
+
+
+def check_question(question: object, *, may_be_empty: bool = False) -> None:
+    """Raises InvalidInput unless the question is a text. ``may_be_empty``: True if it may be empty."""
+    if not isinstance(question, str):
+        raise InvalidInput(f"the question is {type(question).__name__}; give a str")
+    if not (may_be_empty or question.strip()):
+        raise InvalidInput("the question is empty; give the one that the answer is to")
+
+
+def checked_replay(replay: Replay) -> Replay:
+    """Returns the replay unchanged. Raises InvalidInput if it is no function of two arguments."""
+    what = "a function of (question, sources) that returns the answer"
+    checked_function("replay", replay, what)
+    if not takes(replay, 2):
+        raise InvalidInput(
+            f"replay is {named_function(replay)}, which cannot be called with two; give {what}"
+        )
+    return replay
+
+
+def chosen_replay(given: Replay | None, own: Replay | None) -> Replay:
+    """Returns the replay of a call: the given one, or else the explainer's own. Raises InvalidInput if
+    there is none."""
+    chosen = own if given is None else checked_replay(given)
+    if chosen is None:
+        raise InvalidInput("nothing to replay; pass replay=, a function of (question, sources)")
+    return chosen
+
+
+def as_baseline(given: Baseline | Answer | str | None) -> Baseline | None:
+    """Returns a logged answer as a baseline, and a baseline unchanged. Raises InvalidInput for a logged
+    answer that is empty."""
+    if given is None or isinstance(given, Baseline):
+        return given
+    return Baseline(logged_answer(given), logged=True)

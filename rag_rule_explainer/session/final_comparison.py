@@ -18,8 +18,8 @@ from .tracked_search import TrackedSearch
 NOT_COMPARED_AGAIN = "the application was not run once more at the end, to see that it is still the same"
 
 _FIRST_AGAIN = 2
-"""The number of subsets, counted from the start of each search, that are replayed again if the
-application's state has changed."""
+"""The number of subsets of each search that are replayed again if the application's state has changed.
+They are the first ones that the search replayed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ class FinalComparison:
 
     An application may keep state that influences its answers only after several runs, so at least one
     replay is repeated. If state has changed since before the baseline, some replays are also repeated
-    with the old state restored. State that the baseline has set is the same in all other replays, so only
-    these repetitions show its influence.
+    with the earlier state restored. All other replays find the same state that the baseline has set, so
+    only these repetitions show the influence of this state.
     """
 
     sources: SourceSet
@@ -39,9 +39,9 @@ class FinalComparison:
     notes: list[str]
 
     async def run(self, fidelity: ReplayFidelity) -> None:
-        """Repeats the replays. If an answer differs from before, ``fidelity.doubt`` says so
-        afterwards. Raises StateShared if the requests to models differ from those of the earlier
-        replays."""
+        """Repeats the replays. If an answer differs from the earlier one, ``fidelity.doubt`` then says
+        so, as a warning for the user. Raises StateShared if the requests to models differ from those of
+        the earlier replays."""
         await self._compare(fidelity)
         fidelity.remember()
 
@@ -64,7 +64,8 @@ class FinalComparison:
                 return
 
     async def _replay(self, mask: Subset) -> bool:
-        """Makes one replay. Returns False iff a limit allows no more replays."""
+        """Replays a subset once more. During the replay, ``fidelity`` compares it with the earlier one,
+        and sets its ``doubt`` if they differ. Returns False iff a limit allows no more replays."""
 
         def begin() -> None:
             self.replayer.charge()
@@ -97,8 +98,9 @@ class FinalComparison:
                 for tracked in self.tracked_searches
                 for mask in (*islice(tracked.search.verdicts, _FIRST_AGAIN), *tracked.subsets_of_rules())
             ]
-            # A run may leave state that influences the next run. In reverse order, each subset is
-            # replayed after another subset than before, so that such an influence shows.
+            # A run may leave state that influences the next run. The subsets are replayed in reverse
+            # order, so that each comes after a different subset than the first time. If the answer now
+            # differs, there is such an influence.
             masks += [full, *(mask for mask in reversed(known) if self._is_comparable(fidelity, mask))]
         elif fidelity.departs:
             masks.append(full)
@@ -126,8 +128,9 @@ class FinalComparison:
             for mask in each.subsets_of_rules()
             if mask in comparable
         ]
-        # A shown source may hide the influence of state. Subsets of a middle size show the influence
-        # whether few or many sources hide it.
+        # Some retained sources may hide the influence of state on the answer. Subsets of a middle size
+        # retain some sources and omit others. So they can show the influence both if few sources hide it
+        # and if many sources hide it.
         others = sorted(known, key=lambda mask: abs(2 * mask.bit_count() - size))
         by_turns = chain.from_iterable(zip_longest(own, _lacking_each(known[::-1], full), others))
         chosen = dict.fromkeys(

@@ -1,5 +1,5 @@
-"""This module defines the methods by which rules are mined. A plan is a method, the reason for it, and
-its limits."""
+"""This module defines the methods of searching for rules (mining). A plan consists of a method, the
+reason for choosing it, and its limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ MOST_REWOUND = 7
 @dataclass(frozen=True, slots=True)
 class Method:
     """A Method is one way to mine rules. The defaults of its fields are those of a method that probes
-    every subset that matters.
+    every subset whose verdict can change the rules.
 
-    ``sees_everything``: True if it probes every subset that matters. ``finds_all``: True if it has found
-    all rules when it has finished. ``guesses``: True if free slots may be used to probe subsets that it
+    ``sees_everything``: True for such a method. ``finds_all``: True if it has found all rules when it has
+    finished. ``guesses``: True if free slots for replays may be used to probe subsets that the method
     will probably request later.
     """
 
@@ -53,8 +53,8 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Exactly(Method):
-    """This method finds all rules by the miners of the paper, and skips subsets whose verdict does not
-    matter."""
+    """This method finds all rules by the miners of the paper, and skips subsets whose verdict cannot
+    change the rules."""
 
     name = "exact"
     guesses = True
@@ -90,22 +90,29 @@ class WithConfidence(Method):
 @dataclass(frozen=True, slots=True)
 class BySamples(Method):
     """This method tests rules on random subsets. ``sampled``: its settings. ``pinned``: the number of
-    sources that are always retained."""
+    sources that are always retained. ``missed``: the chance that a subset that breaks the condition is
+    judged to hold."""
 
     sampled: Sampled
     pinned: int
+    missed: float = 0.0
     name = "sampled"
     sees_everything = False
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
         """Returns the miner of one kind of rule."""
-        return Transversal(kind, self.sampled, settings.seed, len(settings.kinds), self.pinned)
+        return Transversal(
+            kind, self.sampled, settings.seed, len(settings.kinds), self.pinned, self.missed
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class ByGroups(Method):
     """This method first mines rules about groups of sources, and then divides the groups that are in
-    rules. ``partitions``: the groups to begin with, one partition of the sources after the other."""
+    rules.
+
+    ``partitions``: ways to divide all sources into groups, the one to begin with first.
+    """
 
     partitions: tuple[tuple[Mask, ...], ...]
     name = "grouped"
@@ -120,8 +127,11 @@ class ByGroups(Method):
 @dataclass(frozen=True, slots=True)
 class ByBatches(Method):
     """This method divides the sources into batches and mines each batch separately. Meanwhile, the
-    sources of all other batches are either retained or omitted. ``ways``: 2 if both ways are needed, as
-    for two kinds of rule; else 1."""
+    sources of all other batches are either retained or omitted.
+
+    ``ways``: 2 if each batch is mined twice, once with all others retained and once with all others
+    omitted. This is needed for two kinds of rule. Otherwise 1.
+    """
 
     partition: Partition
     batches: tuple[Mask, ...]
@@ -145,22 +155,29 @@ class ByBatches(Method):
 class OneRule(Method):
     """This method tests one rule. ``antecedent``: the sources of the rule. ``sampled``: the settings to
     test it on random subsets; None to test it on all. ``pinned``: the number of sources that are always
-    retained."""
+    retained. ``missed``: the chance that a subset that breaks the condition is judged to hold."""
 
     antecedent: Mask
     sampled: Sampled | None = None
     pinned: int = 0
+    missed: float = 0.0
     name = "verify"
 
     def miner(self, kind: RuleKind, settings: Settings) -> Miner:
         """Returns the miner of one kind of rule."""
-        return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned)
+        return Verifying(kind, self.antecedent, self.sampled, settings.seed, self.pinned, self.missed)
 
     def subsets(self, sources: int) -> int:
         """Returns the largest number of subsets of this many sources that the method probes."""
         subsets = 1 << (sources - self.antecedent.bit_count())
-        drawn = subsets if self.sampled is None else 1 + self.sampled.draws(self.sampled.error(0))
+        drawn = subsets if self.sampled is None else 1 + self.drawn
         return min(subsets, drawn)
+
+    @property
+    def drawn(self) -> int:
+        """The number of random subsets that are drawn; 0 if all are tested."""
+        sampled = self.sampled
+        return 0 if sampled is None else sampled.draws(sampled.error(0), self.missed)
 
 
 AnyMethod: TypeAlias = (
@@ -171,8 +188,8 @@ AnyMethod: TypeAlias = (
 @dataclass(frozen=True, slots=True)
 class MiningPlan:
     """A MiningPlan holds the method of a search, the reason for this method, and the limits. ``limits``:
-    those that apply, which may be stricter than those of the settings. ``samples``: the largest number of
-    answers that are drawn on one subset."""
+    the limits that apply, which may be stricter than the limits in the settings. ``samples``: the largest
+    number of answers that are drawn on one subset."""
 
     method: AnyMethod
     reason: str
@@ -193,7 +210,8 @@ class MiningPlan:
     ) -> RuleSearch:
         """Returns a search for the rules of one kind. ``known``: verdicts that are known already, so the
         search does not request them; None if there are none."""
-        # A method that requests all its subsets at once never leaves a slot free, so it needs no guesses.
+        # A method that requests all its subsets at once leaves no slot for replays free, so it needs no
+        # guesses.
         share = settings.speculate if self.method.guesses else 0.0
         guesses = Speculation(kind, lattice, share) if share else None
         return RuleSearch(self.method.miner(kind, settings), lattice, known=known, guesses=guesses)

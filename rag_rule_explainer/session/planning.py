@@ -6,6 +6,7 @@ from dataclasses import replace
 from ..errors import InvalidInput, TooManySources
 from ..lattice import FAMILY_LIMIT, Mask, subset_count
 from ..mining import CONFIDENCE_LIMIT, Partition, Sampled
+from ..probing.noise import Noise
 from ..settings import Settings
 from ..sources import MOST_SOURCES, SourceSet
 from .plan import (
@@ -23,7 +24,8 @@ EXACT_UP_TO = 7
 """The largest number of sources for which ``miner="auto"`` uses an exact search without a cap on replays.
 That takes at most 128 probes."""
 AUTO_REPLAYS = 500
-"""The cap on replays that ``miner="auto"`` sets for more sources, if the user has set none."""
+"""The cap on replays that ``miner="auto"`` sets for more than ``EXACT_UP_TO`` sources, if the user has
+set none."""
 VOTED_REPLAYS = 2000
 """The cap on replays if verdicts are voted on and the search is not exact over all sources. It applies if
 the user has set none."""
@@ -35,8 +37,8 @@ baseline and one for the repeat check."""
 def choose(settings: Settings, among: SourceSet) -> MiningPlan:
     """Returns the plan for mining rules over these sources.
 
-    Raises TooManySources if there are too many sources for the method, or for an explanation that is to
-    be read from a file later. Raises InvalidInput for a metadata key that no source has.
+    Raises TooManySources if there are too many sources for the method, or more than an explanation that
+    is read from a file may have. Raises InvalidInput for a metadata key that no source has.
     """
     _check_read_back(among)
     noise, sources = settings.noise, among.lattice.size
@@ -45,11 +47,11 @@ def choose(settings: Settings, among: SourceSet) -> MiningPlan:
         return _with_a_share(plan, settings, sources)
     if settings.batching is not None:
         return _batched(plan, settings, settings.batching, among)
-    if settings.miner == "auto" and not settings.divides:
+    if settings.is_automatic and not settings.divides:
         return _automatic(plan, settings, among)
     plan = replace(plan, reason=f"asked for; {plan.reason}")
     if settings.sampling is not None:
-        return _sampled(plan, settings.sampling, among)
+        return _sampled(plan, settings.sampling, among, noise)
     if settings.divides:
         return _divided(plan, among, settings.granularity)
     _check_finishes(sources)
@@ -57,12 +59,12 @@ def choose(settings: Settings, among: SourceSet) -> MiningPlan:
 
 
 def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> MiningPlan:
-    """Returns the plan to test one rule over these sources: on all subsets to which it applies, or on
-    random ones of them. ``antecedent``: the sources of the rule.
+    """Returns the plan to test one rule. The rule is tested on all subsets to which it applies, or on a
+    random selection of them. ``antecedent``: the sources of the rule.
 
-    Raises TooManySources if the settings require all subsets and these are too many, or if there are too
-    many sources for an explanation that is to be read from a file later. Raises InvalidInput if the
-    settings have a minimum confidence.
+    Raises TooManySources if the settings require all subsets and these are too many, or if there are more
+    sources than an explanation that is read from a file may have. Raises InvalidInput if the settings
+    have a minimum confidence.
     """
     _check_read_back(among)
     limits, samples = settings.limits, settings.noise.samples
@@ -83,17 +85,18 @@ def choose_to_verify(settings: Settings, among: SourceSet, antecedent: Mask) -> 
             )
         return replace(plan, reason=f"asked for; {tried}")
     sampled = settings.sampling or Sampled()
-    drawn = sampled.draws(sampled.error(0))
+    method = OneRule(antecedent, sampled, pinned, settings.noise.missed)
+    drawn = method.drawn
     cap = AUTO_REPLAYS if limits.replays is None else limits.replays
-    fits = settings.sampling is None and others <= FAMILY_LIMIT and plan.everything(sources) <= cap
+    may_see_all = settings.sampling is None or settings.is_automatic
+    fits = may_see_all and others <= FAMILY_LIMIT and plan.everything(sources) <= cap
     if fits or 1 << others <= drawn:
         return replace(plan, reason=f"{tried}, all of which are tried")
-    method = OneRule(antecedent, sampled, pinned)
     return replace(plan, reason=f"{tried}, of which {drawn} are drawn at random", method=method)
 
 
 def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> MiningPlan:
-    """Returns an exact plan if there are few sources or the user's cap on replays allows it, else one
+    """Returns an exact plan if there are few sources or the user's cap on replays allows it, else a plan
     that tests rules on random subsets."""
     sources = among.lattice.size
     if sources <= EXACT_UP_TO:
@@ -111,7 +114,8 @@ def _automatic(plan: MiningPlan, settings: Settings, among: SourceSet) -> Mining
         _check_finishes(sources)
         return replace(plan, reason=f"minimal=False; {reason}, {pace}; miner='exact' lifts the cap")
     exact = "; miner='exact' proves rules" if sources <= FAMILY_LIMIT else ""
-    return _sampled(replace(plan, reason=f"{reason}, {pace}{exact}"), Sampled(), among)
+    sampled = replace(plan, reason=f"{reason}, {pace}{exact}")
+    return _sampled(sampled, settings.sampling or Sampled(), among, settings.noise)
 
 
 def _divided(plan: MiningPlan, among: SourceSet, keys: Sequence[str]) -> MiningPlan:
@@ -148,15 +152,15 @@ def _batched(plan: MiningPlan, settings: Settings, partition: Partition, among: 
     return _capped(replace(plan, method=method, reason=reason))
 
 
-def _sampled(plan: MiningPlan, sampled: Sampled, among: SourceSet) -> MiningPlan:
-    return _capped(replace(plan, method=BySamples(sampled, len(among.pinned))))
+def _sampled(plan: MiningPlan, sampled: Sampled, among: SourceSet, noise: Noise) -> MiningPlan:
+    return _capped(replace(plan, method=BySamples(sampled, len(among.pinned), noise.missed)))
 
 
 def _capped(plan: MiningPlan) -> MiningPlan:
     if plan.samples == 1 or plan.limits.replays is not None:
         return plan
-    # If one wrong verdict is not noticed, it may lead to any number of further candidates. So such a
-    # search gets a cap on replays.
+    # With votes, a verdict may be wrong. One wrong verdict may lead to any number of further candidates,
+    # so such a search gets a cap on replays.
     reason = f"{plan.reason}, capped at {VOTED_REPLAYS} replays as verdicts may vary"
     return replace(plan, reason=reason, limits=replace(plan.limits, replays=VOTED_REPLAYS))
 

@@ -11,14 +11,18 @@ from ..probing.pausing import Stopper
 from ..progress.report import Progress, ProgressReport
 
 _calls = count(1)
-"""The counter that gives each call of ``explain`` in this process a number."""
+"""This counter numbers the calls of ``explain`` in this process, so that listeners can distinguish the
+calls."""
 
 
 @dataclass(slots=True, repr=False)
 class ProgressTeller:
     """A ProgressTeller reports the progress of one session to its listeners. A listener that raises an
-    error is called no more; a text in ``notes`` says so. ``upper_bound``: the number of all subsets.
-    ``stopper``: stops the session if a listener raises KeyboardInterrupt."""
+    error is not called again; a text in ``notes`` says so.
+
+    ``upper_bound``: the number of all subsets. ``stopper``: stops the session if a listener raises
+    KeyboardInterrupt.
+    """
 
     listeners: tuple[Progress, ...]
     budget: Budget
@@ -47,9 +51,9 @@ class ProgressTeller:
                 with contained():
                     listener(self._report(done))
             except LimitReached as interrupt:
-                if not done:  # otherwise all is done, so there is nothing to stop
+                if not done:  # if the session is done, there is nothing to stop
                     self.stopper.stop(str(interrupt))
-            except Exception as error:  # a broken progress bar must not end a search that was paid for
+            except Exception as error:  # a faulty progress bar must not end a search that was paid for
                 self.listeners = tuple(each for each in self.listeners if each is not listener)
                 self.notes.append(f"progress was no longer told: {error_text(error)}")
 

@@ -1,18 +1,12 @@
-"""This module turns the results of a search, which are bit masks, into the records of an explanation,
-which name sources. It makes no probes."""
+"""This module turns the results of a search into the records of an explanation. The results are bit
+masks, and the records name sources. The module makes no probes."""
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
-from ..explanation.records import (
-    TOGETHER,
-    Counterfactual,
-    Finding,
-    Importance,
-    Relation,
-    Unresolved,
-    Witness,
-)
+from ..explanation.loose_judging import JUDGED_TOGETHER, JUDGED_UNMARKED, loosely_judged
+from ..explanation.records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
+from ..explanation.wording import pinned_in_words
 from ..jsonable import encodable
 from ..lattice import Antecedent, Subset, maximal, minimal
 from ..mining import Evidence, RuleSearch
@@ -35,7 +29,8 @@ class SearchReport:
 
     ``noise``: the settings of votes. ``method``: the method of the search. ``condition``: the predicate
     as text. ``settled``: True if all votes on which the rules depend were taken. ``resolved``: True if
-    the search is settled and has finished, and all verdicts that it needed are known.
+    the search is settled and has finished, and all verdicts that it needed are known. ``pinned``: the
+    pinned sources, in words.
     """
 
     tracked: TrackedSearch
@@ -47,12 +42,15 @@ class SearchReport:
     evidence: Evidence = field(init=False)
     resolved: bool = field(init=False)
     settled: bool = field(init=False)
+    pinned: str = field(init=False)
 
     def __post_init__(self) -> None:
         search = self.tracked.search
         object.__setattr__(self, "search", search)
         object.__setattr__(self, "condition", encodable(str(self.tracked.judging.predicate)))
         object.__setattr__(self, "evidence", search.evidence())
+        always = [source.id for source in self.sources if source.id in self.sources.pinned]
+        object.__setattr__(self, "pinned", pinned_in_words(always))
         settled = not self.noise.votes or all(map(self._is_voted, search.claims))
         object.__setattr__(self, "settled", settled)
         object.__setattr__(self, "resolved", search.finished and settled and not search.unresolved)
@@ -63,20 +61,20 @@ class SearchReport:
         return self.search.kind
 
     def findings(self) -> tuple[Finding, ...]:
-        """Returns a finding, with its evidence, for each antecedent that the search claims to be a rule;
-        smallest first."""
+        """Returns a finding, with its evidence, for each antecedent that the search claims to be a rule.
+        The smallest antecedents come first."""
         claims = self.search.claims
         rules = self.rules(claims)
         return tuple(self.finding(claim, rules) for claim in claims)
 
     def rules(self, claims: Iterable[Claim]) -> frozenset[Antecedent]:
-        """Returns the antecedents of those claims that are known to be rules. Unverified claims are left
-        out, since they may be wrong."""
+        """Returns the antecedents of the claims that are verified. Unverified claims are left out,
+        because they may be wrong."""
         return frozenset(claim.antecedent for claim in claims if self._status(claim) != "unverified")
 
     def finding(self, claim: Claim, rules: Set[Antecedent]) -> Finding:
-        """Returns the finding for one claim of the search. ``rules``: the antecedents of all known rules,
-        by which it is decided whether this one is minimal."""
+        """Returns the finding for one claim of the search. ``rules``: the antecedents of all known rules.
+        They show whether this rule is minimal."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
         own_antecedent = claim.hangs_on[0]
         return Finding(
@@ -95,17 +93,22 @@ class SearchReport:
             with_others=bool(claim.tried),
             tied=tied,
             tied_beside=len(self.sources.ties) - len(tied),
+            pinned=self.pinned,
         )
 
     @property
-    def judged_together(self) -> bool:
-        """True if a verdict of this search was made by a judge in a batch of several answers."""
-        return self.tracked.judging.rests_on_batches
+    def judging_warning(self) -> str:
+        """The warning that no claim counts as proved, because an answer may have influenced the judge;
+        empty if no answer can have done so."""
+        judging = self.tracked.judging
+        if not judging.rests_on_batches:
+            return ""
+        return JUDGED_UNMARKED if judging.is_unmarked else JUDGED_TOGETHER
 
     def _status(self, claim: Claim) -> ClaimStatus:
         if self._is_below_full(claim):
             return "confident"
-        if self.tracked.doubt() or self.judged_together:
+        if self.tracked.doubt() or self.judging_warning:
             # In a batch, one answer may influence the judgement of another, so no claim counts as proved.
             return "unverified"
         status: ClaimStatus = "proved" if claim.status == "confident" else claim.status
@@ -124,8 +127,9 @@ class SearchReport:
 
     def _sampling(self, claim: Claim) -> str:
         doubt = self.tracked.doubt().partition(":")[0]
-        together = TOGETHER if self.judged_together else ""
-        return "; ".join(filter(None, [doubt, self._tried(claim), together]))
+        return "; ".join(
+            filter(None, [doubt, self._tried(claim), loosely_judged([self.judging_warning])])
+        )
 
     def _tried(self, claim: Claim) -> str:
         if not self.noise.votes:
@@ -152,8 +156,9 @@ class SearchReport:
         return tuple(sorted(maximal(broken, lattice.size), key=_largest_first))
 
     def witnesses(self) -> tuple[Witness, ...]:
-        """Returns, for each antecedent of ``border``, the probe that shows that it is no rule. Returns
-        none with a minimum confidence: then one such probe does not show it."""
+        """Returns, for each antecedent of ``border``, the probe that shows that it is no rule. With a
+        minimum confidence, a rule may break on some subsets, so a single probe shows nothing. Then there
+        are no witnesses."""
         if self.noise.min_confidence < 1:
             return ()
         return tuple(
@@ -167,9 +172,9 @@ class SearchReport:
         )
 
     def counterfactuals(self) -> tuple[Counterfactual, ...]:
-        """Returns the smallest changes that flip the verdict: removals from all sources for retention
-        rules, additions to no sources for omission rules. There is none if the condition does not hold at
-        the start of the search."""
+        """Returns the smallest changes that flip the verdict. For retention rules, they are removals from
+        the set of all sources. For omission rules, they are additions to the empty set. There are none if
+        the condition does not hold on the set with which the search starts."""
         lattice = self.search.lattice
         changes = ((lattice.complement(antecedent), antecedent) for antecedent in self.border())
         return tuple(
@@ -188,8 +193,8 @@ class SearchReport:
         """Returns the power indices (Banzhaf and Shapley) of every source, or group of tied sources.
         Returns none if the search may have missed a rule."""
         lattice = self.search.lattice
-        # The indices are defined by which sets of sources are rules. They assume that every superset of a
-        # rule is a rule, which is not so with a minimum confidence.
+        # The indices depend on knowing for every set of sources whether it is a rule. They also assume
+        # that every superset of a rule is a rule, which is not true with a minimum confidence.
         if not (self.resolved and self.method.finds_all) or self.noise.min_confidence < 1:
             return ()
         rules = minimal(claim.antecedent for claim in self.search.claims)
@@ -230,14 +235,16 @@ class SearchReport:
 
     def _why_unknown(self, mask: Subset) -> str:
         probe = self.tracked.get(mask)
-        return (probe.judgement.reason if probe else "") or self.search.stop_reason or "not probed"
+        if probe is None:
+            return self.search.stop_reason or "not probed"
+        return probe.judgement.reason or "the condition gave no verdict and no reason"
 
     def _is_minimal(self, antecedent: Antecedent, rules: Set[Antecedent]) -> bool | None:
-        """Returns True iff no smaller antecedent is a rule. Returns None if that is not known: one of
-        them is neither known to be a rule nor seen to break."""
+        """Returns True if no smaller antecedent is a rule, and False if one is. Returns None if this is
+        not known, because a smaller antecedent is neither known to be a rule nor seen to break."""
         if self.noise.min_confidence < 1:
-            # With a minimum confidence, an antecedent with two sources fewer may be a rule even if none
-            # with one fewer is. So all smaller antecedents are compared.
+            # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no
+            # antecedent with one source fewer is. So all smaller antecedents are compared.
             if any(other != antecedent and other & antecedent == other for other in rules):
                 return False
             return True if self.resolved else None
@@ -247,8 +254,9 @@ class SearchReport:
         return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
     def _is_smallest_change(self, antecedent: Antecedent) -> bool:
-        """Returns True iff no smaller change flips the verdict: all were probed and hold. A resolved
-        exact search ensures that."""
+        """Returns True iff it is known that no smaller change flips the verdict. This is so if all
+        smaller changes were probed and the condition held on each. After a resolved exact search, it is
+        always known."""
         evidence = self.evidence
         return (self.resolved and self.method.sees_everything and self.noise.min_confidence == 1) or all(
             evidence.observed(wider) == evidence.applicable(wider)
@@ -261,10 +269,10 @@ def with_relations(
 ) -> tuple[Finding, ...]:
     """Returns the findings with their relation to the rules of the other kind.
 
-    ``others``: the findings of the other kind. A finding is *absolute* if its sources contain those of
-    one of the ``others``: every superset of a rule is a rule, so they form a rule of that kind too.
-    Otherwise it is *relative*, but only if the search for the ``others`` is complete; else the relation
-    is None.
+    ``others``: the findings of the other kind. A finding is *absolute* if its sources contain all sources
+    of one of the ``others``. Every superset of a rule is a rule, so the finding's sources then form a
+    rule of the other kind too. Any other finding is *relative* if the search for the ``others`` is
+    complete. If that search is not complete, the relation is None.
     """
     implicated = [set(finding.sources) for finding in others]
 

@@ -25,16 +25,17 @@ from .updates import Announcer
 from .vote_confirmation import VoteConfirmation
 
 Way = Callable[[Arrangement, Judging], Awaitable[Probe]]
-"""A function that probes an arrangement, either by a single answer or by vote."""
+"""A function that probes an arrangement. One such function judges a single answer, and another one takes
+a vote on several answers."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
 class Searching:
     """A Searching runs one search for each kind of rule.
 
-    ``baseline``: the run whose answer is explained. ``announcer``: receives every verdict if the session
-    is streamed, else None. In a stream, a probe begins only while the consumer waits for the next item.
-    ``probed``: the subsets that were probed.
+    ``baseline``: the run whose answer is explained. ``announcer``: if the session is streamed, the object
+    that receives every verdict and announces findings; else None. In a stream, a probe begins only while
+    the consumer waits for the next item. ``probed``: the subsets that were probed.
     """
 
     sources: SourceSet
@@ -75,8 +76,8 @@ class Searching:
         return self.prober.sampler.replayer.stopper
 
     async def run(self) -> None:
-        """Runs all searches to their end. If the settings require votes on the subsets of rules, makes
-        them after that."""
+        """Runs all searches to their end. Then, if the settings require it, votes on the subsets of the
+        rules that were found."""
         noise = self.settings.noise
         try:
             await self._drive()
@@ -86,8 +87,9 @@ class Searching:
             self._note()
 
     async def end_traces(self, trace: TracedExplanation) -> None:
-        """Ends the traces of replays that are still open, since no search requested their subset. Each
-        gets its verdict if that is known without a new judgement."""
+        """Ends the traces of replays that are still open because no search requested their subset. A
+        trace also gets the verdict on the replay's answer, if this verdict is known without asking a
+        judge."""
         judging = self.tracked_searches[0].judging
         for replay in trace.open:
             if replay.answered is not None:
@@ -133,8 +135,8 @@ class Searching:
         return await self._probe_if_wanted(search, mask, self.voting.poll)
 
     async def _probe_if_wanted(self, search: RuleSearch, mask: Subset, way: Way | None = None) -> Verdict:
-        """Probes a subset. In a stream, first waits until the consumer waits for the next item, and
-        raises LimitReached if there was a stop until then."""
+        """Probes a subset and returns the verdict. In a stream, the probe begins only when the consumer
+        waits for the next item. Raises LimitReached if the session was stopped before that."""
         if self.announcer is not None:
             await self.announcer.open.wait()
             self._stopper.check()
@@ -148,8 +150,8 @@ class Searching:
         try:
             probe = await way(arrangement, tracked.judging)
         except StoreFailed as failed:
-            # An error would end the call without a result. LimitReached stops the searches instead, so
-            # that the rules proved by then are still returned.
+            # StoreFailed would end the call without a result. LimitReached only stops the searches, so
+            # that the user still gets the rules that were proved before.
             raise LimitReached(f"the store failed: {failed}") from failed
         self._keep(tracked, mask, probe)
         self.probed.add(mask)
@@ -170,7 +172,7 @@ class Searching:
 
     def _note(self, next_told: RuleSearch | None = None) -> None:
         """Stores the current progress for the next report. ``next_told``: the search that is about to get
-        a verdict; it still counts that one as missing, so 1 is subtracted."""
+        a verdict. This search still counts the verdict as missing, so 1 is subtracted from its count."""
         waiting = max(search.waiting - (search is next_told) for search in self._by_search)
         self.teller.note(len(self.probed), waiting)
 

@@ -2,9 +2,11 @@
 searches, and builds the explanation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ..explanation.explanation import Explanation
+from ..explanation.verification import Verification
 from ..predicates import Predicate, unwrapped
 from ..probing.answer_cache import AnswerCache
 from ..probing.budget import Budget
@@ -26,13 +28,15 @@ from ..progress.report import Progress
 from ..rules import RuleKind
 from ..settings import Settings
 from ..sources import SourceSet
-from .baseline import BaselineSetup, Established
-from .baseline_checks import BaselineChecks, check_judgeable
+from .baseline import BaselineSetup, Established, compared_with_the_store
+from .baseline_checks import BaselineChecks, check_judgeable, judged_otherwise
 from .building import ExplanationBuilder
 from .final_comparison import FinalComparison
 from .plan import MiningPlan, OneRule
 from .progress_telling import ProgressTeller
+from .promotion import with_promoted
 from .searching import Searching
+from .series import SessionSeries
 from .stored_answers import rejudged
 from .stored_question import StoredQuestion, named_store
 from .updates import Announcer
@@ -42,9 +46,10 @@ from .updates import Announcer
 class Session:
     """A Session is one call of ``explain``, from opening the store to building the explanation.
 
-    ``baseline``: that of the caller; None to run the application for one. ``progress``: the listeners for
-    reports of progress. ``trace``: what tracers must know about this call. If the baseline of an
-    integration has a trace already, that one is used instead.
+    ``baseline``: the caller's baseline; None to run the application. ``progress``: the listeners for
+    reports of progress. ``trace``: what tracers must know about this call. If an integration made the
+    baseline and it already has a trace, the trace of the baseline is used instead. ``series``: what
+    several sessions of one call share; None if there is only this one.
     """
 
     question: str
@@ -57,6 +62,7 @@ class Session:
     plan: MiningPlan
     progress: tuple[Progress, ...] = ()
     trace: TracedExplanation = field(default_factory=TracedExplanation)
+    series: SessionSeries | None = None
     warnings: list[str] = field(init=False, default_factory=list[str])
     notes: list[str] = field(init=False, default_factory=list[str])
     _replayer: Replayer = field(init=False)
@@ -82,14 +88,16 @@ class Session:
             settings.accept_finish_reasons,
             self.trace if known is not None or anybody() else None,
         )
+        if self.series is not None:
+            self.series.begin(self._replayer.budget)
         bound = 1 << self.sources.lattice.size
         self._teller = ProgressTeller(
             self.progress, self._replayer.budget, bound, self.notes, self._replayer.stopper
         )
 
     def interrupt(self) -> bool:
-        """Stops the session: no further replay begins, and running replays are waited for. Returns False
-        if there is no baseline yet, since there is nothing to explain then."""
+        """Stops the session: no further replay begins, and the session waits for running replays. Returns
+        False if there is no baseline yet, because then there is nothing to explain."""
         is_first = not self._replayer.stopper.reason
         self._replayer.stopper.stop(INTERRUPTED)
         if self._has_baseline and is_first:
@@ -99,13 +107,27 @@ class Session:
     async def explanation(self, announcer: Announcer | None = None) -> Explanation:
         """Runs the session to its end, and returns the explanation. This may be called only once.
 
-        ``announcer``: receives the findings if the session is streamed, else None. In a stream, a probe
-        begins only while the consumer waits for the next item.
+        ``announcer``: if the session is streamed, the object that receives the findings; else None. In a
+        stream, a probe begins only while the consumer waits for the next item.
         """
         if self._replayer.trace is None:
             return await self._explanation(announcer)
         async with rooted(self.trace):
             return await self._explanation(announcer)
+
+    def verification_from(self, explanation: Explanation) -> Verification:
+        """Returns the verification of the one rule that this session tested."""
+        antecedent = self.plan.method.antecedent if isinstance(self.plan.method, OneRule) else 0
+        return Verification(self.settings.kinds[0], self.sources.ids_of(antecedent), explanation)
+
+    async def answered(self) -> Baseline:
+        """Returns the baseline, and runs no search. This may be called only once."""
+        try:
+            run = await _Run.begun(self, self._replayer)
+            with run.batcher.at_work():
+                return (await run.established()).baseline
+        finally:
+            self._replayer.close()
 
     async def _explanation(self, announcer: Announcer | None) -> Explanation:
         try:
@@ -124,7 +146,6 @@ class Session:
 
     def _built(self, searching: Searching) -> Explanation:
         baseline = searching.baseline
-        late = () if baseline.late_notes is None else baseline.late_notes()
         return ExplanationBuilder(
             identity=self.trace.id,
             question=self.question,
@@ -136,15 +157,15 @@ class Session:
             budget=self._replayer.budget,
             probed=len(searching.probed),
             stop_reason=self._replayer.stopper.reason,
-            warnings=(*_late_warnings(baseline), *self.warnings, *baseline.warnings),
-            notes=(*self.notes, *late, *self.trace.notes),
+            warnings=(*baseline.warnings_at_the_end(), *self.warnings, *baseline.warnings),
+            notes=(*self.notes, *baseline.notes_at_the_end(), *self.trace.notes),
         ).explanation()
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A _Run is a session once its store is open. It holds what needs the store: the cache of answers (in
-    the sampler), and the judges."""
+    """A _Run is a session whose store is open. It holds the objects that use the store: the sampler,
+    which has the cache of answers, and the judges."""
 
     session: Session
     store: StoredQuestion
@@ -160,8 +181,11 @@ class _Run:
         budget = replayer.budget
         # The searches for both kinds of rule must vote on the same samples; otherwise a condition and its
         # negation could both win. So with votes, answers are always kept in memory.
-        remember = settings.reuse_answers or settings.noise.votes
-        cache = AnswerCache(budget, remember=remember, stored=store.answers)
+        memory = None if session.series is None else session.series.memory
+        remember = settings.reuse_answers or settings.noise.votes or memory is not None
+        cache = AnswerCache(
+            budget, remember=remember, stored=store.answers, notes=session.notes, memory=memory
+        )
         requests = JudgeRequests(
             session.limiter, budget, replayer.retries, replayer.stopper, settings.timeout
         )
@@ -178,16 +202,24 @@ class _Run:
         """Returns the baseline. With votes, its answer is the most frequent one of several samples."""
         session, noise = self.session, self.session.settings.noise
         await self.store.recognise_the_application()
-        setup = BaselineSetup(session.sources, self.sampler, session.notes)
+        setup = BaselineSetup(session.sources, self.sampler, session.notes, session.warnings)
         established = await setup.established(session.baseline)
-        if not noise.votes or self._stopper.reason:
+        if noise.votes:
+            # Votes limit the effect of chance, so the warning about chance is dropped.
+            established = established._replace(baseline=replace(established.baseline, chance=str))
+        judged = distinct(self.judgings.values())
+        differs = partial(judged_otherwise, session.question, session.sources, judged)
+        if self._stopper.reason or (established.fresh is None and not noise.votes):
             return established
         try:
-            # Only this check comes before the samples are drawn. If another answer is the most frequent
-            # one, the judgements of this one are wasted.
-            await self._check_judgeable(established)
-            modal = await setup.modal(established.baseline, noise.samples)
-            return established._replace(baseline=modal)
+            # This check judges the first answer before more samples are drawn. If another answer is then
+            # the most frequent one, these judgements are wasted. So all other checks come later.
+            await check_judgeable(established, session.question, session.sources, judged)
+            if not noise.votes:
+                return await compared_with_the_store(established, differs, session.notes)
+            modal = await setup.modal(established.baseline, noise.samples, judged)
+            established = established._replace(baseline=modal)
+            return await compared_with_the_store(established, differs, session.notes)
         except LimitReached as limit:
             self._stopper.stop(str(limit))
             return established
@@ -195,12 +227,18 @@ class _Run:
     async def searched(
         self, established: Established, teller: ProgressTeller, announcer: Announcer | None
     ) -> Searching:
-        """Runs the checks, the searches and the final comparison, and stores what later explanations must
-        know. Returns the finished searches."""
+        """Runs the checks, the searches and the final comparison, and returns the searches. Stores the
+        application's fingerprint and any doubt about the replays, for later explanations."""
         session, settings = self.session, self.session.settings
-        baseline, answer_to_none = established.baseline, settings.answer_without_sources
-        prober = Prober(self.sampler, baseline.answer, session.sources.sources, answer_to_none)
-        voting = Voting(prober, settings.noise)
+        answer, answer_to_none = established.baseline.answer, settings.answer_without_sources
+        prober = Prober(self.sampler, answer, session.sources.sources, answer_to_none)
+        voting, is_over = Voting(prober, settings.noise), bool(self._stopper.reason)
+        if not is_over:  # if the session was stopped, there is no search, so no checks are needed
+            try:
+                await self._check(established, prober, voting)
+                established = await with_promoted(established, session, self.sampler)
+            except LimitReached as limit:
+                self._stopper.stop(str(limit))
         searching = Searching(
             session.sources,
             settings,
@@ -208,29 +246,24 @@ class _Run:
             self.judgings,
             prober,
             voting,
-            baseline,
+            established.baseline,
             teller,
             announcer,
         )
-        if self._stopper.reason:
-            # There was a stop already, so no search will run, and its checks are not needed.
-            return searching
-        try:
-            await self._check(established, prober, voting)
-        except LimitReached as limit:
-            self._stopper.stop(str(limit))
-        await searching.run()
-        await self._conclude(searching)
+        if not is_over:
+            async with self.store.noting_refusals(searching.probed):
+                await searching.run()
+                await self._conclude(searching)
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
         """Judges the store's answers and checks the baseline. Raises an error if this baseline cannot be
-        explained, and LimitReached."""
+        explained. Raises LimitReached if the session is stopped meanwhile."""
         session, settings = self.session, self.session.settings
         votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())
         await rejudged(prober, self.batcher, distinct_judgings, session.sources, self.store.name)
         if not votes:
-            await self._check_judgeable(established)
+            await check_judgeable(established, session.question, session.sources, distinct_judgings)
         checks = BaselineChecks(
             established,
             session.sources,
@@ -248,33 +281,20 @@ class _Run:
         await self.store.note_the_application()
 
     async def _conclude(self, searching: Searching) -> None:
-        """Compares replays with earlier ones, ends the traces, and stores the fingerprint of the
-        application and any doubt about the replays."""
+        """Compares replays with earlier ones, and ends the traces. Stores the application's fingerprint
+        and any doubt about the replays, for later explanations."""
         session, replayer = self.session, self.sampler.replayer
         if self.store.fidelity is not None:
             tracked = searching.tracked_searches
             comparison = FinalComparison(session.sources, replayer, tracked, session.notes)
             await comparison.run(self.store.fidelity)
         await searching.end_traces(session.trace)
-        await self.store.note_the_doubt()
-        # In some cases, the fingerprint of the application is known only after replays. So it is stored
-        # here too, as well as before the searches.
+        await self.store.note_the_doubt(searching.baseline)
+        # In some cases, the fingerprint is known only after replays, so it is stored here too.
         await self.store.note_the_application()
         if not self._stopper.reason and (lost := self.store.lost()):
             session.warnings.append(lost)
 
-    async def _check_judgeable(self, established: Established) -> None:
-        session, judged = self.session, distinct(self.judgings.values())
-        await check_judgeable(established, session.question, session.sources, judged)
-
     @property
     def _stopper(self) -> Stopper:
         return self.sampler.replayer.stopper
-
-
-def _late_warnings(baseline: Baseline) -> tuple[str, ...]:
-    """Returns the warnings that are known only after all replays, with the doubt about the fidelity of
-    the replays first."""
-    late = () if baseline.late_warnings is None else baseline.late_warnings()
-    doubt = baseline.doubt()
-    return (doubt, *late) if doubt else tuple(late)

@@ -1,10 +1,10 @@
-"""This module has a judge decide on all answers from the store at once, before the searches begin, so
-that few requests are needed."""
+"""This module lets a judge decide on all stored answers before the searches begin. The judge gets several
+answers in one request, so few requests are needed."""
 
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from ..duplicates import by_source, splits
+from ..duplicates import Tied
 from ..probing import threads
 from ..probing.judge_barrier import together
 from ..probing.judge_batcher import JudgeBatcher
@@ -27,14 +27,14 @@ async def rejudged(
     judged = [judging for judging in judgings if judging.may_batch]
     if not judged or batcher.store is None:
         return
-    by_id, tied = {source.id: source for source in sources}, by_source(sources.ties)
+    by_id, tied = {source.id: source for source in sources}, Tied(sources.ties)
     places = {source.id: place for place, source in enumerate(sources)}
 
     def arrangement_of(ids: tuple[str, ...]) -> Arrangement | None:
         known = sources.pinned.issubset(ids) and by_id.keys() >= set(ids)
-        # This search retains or omits tied sources only together. A stored answer on a part of them is
-        # from another search and is never needed.
-        known = known and not splits(tied, ids)
+        # This search always retains or omits tied sources together. It never needs a stored answer for
+        # only some sources of a tie, which another search has made.
+        known = known and not tied.splits(ids)
         in_order = known and [places[each] for each in ids] == sorted({places[each] for each in ids})
         return Arrangement(tuple([by_id[each] for each in ids])) if in_order else None
 

@@ -1,11 +1,14 @@
-"""This module reads and writes what the store has on one question: answers, and data by which a changed
-application is recognised."""
+"""This module reads and writes the data that the store has for one question. These are answers, and data
+that show whether the application has changed."""
 
+from collections.abc import AsyncGenerator, Sized
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ..errors import ApplicationChanged, InvalidInput, StoreFailed
+from ..errors import ApplicationChanged, InvalidInput, StoreFailed, UntrueReplay
 from ..probing import threads
+from ..probing.judging import error_text
 from ..probing.replaying import Baseline, ReplayFidelity
 from ..sources import Arrangement, SourceSet
 from ..storing.store import Store
@@ -16,20 +19,26 @@ if TYPE_CHECKING:  # not imported at run time, since a search without a store ne
     from ..storing.opened import Opened
 
 _REQUESTS = "what models were sent in the baseline"
-"""The store keeps the fingerprint of the baseline's requests in the form of a judgement, under this name
-in place of a predicate."""
+"""The name under which the store keeps the fingerprint of the baseline's requests. The fingerprint is
+stored as a judgement, with this name in the place of a predicate."""
 _DOUBTS = "what tells against the replays"
-"""The store keeps a doubt about the fidelity of the replays in the form of a judgement, under this name
-in place of a predicate."""
+"""The name under which the store keeps a doubt: a text that says why replays may differ from the baseline
+in more than their sources. The doubt is stored as a judgement, with this name in the place of a
+predicate."""
+_REFUSED = (
+    "the store has answers of an earlier explanation that was refused ({error}). If the application has "
+    "been changed since, give it a namespace of its own (Store(url, namespace)), or prune this one "
+    "(rag-rules store prune)"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredQuestion:
-    """A StoredQuestion gives access to what the store has on one question with these sources.
+    """A StoredQuestion gives access to the data that the store has for one question with these sources.
 
-    ``opened``: the open store; None without a store, and then all methods do nothing. ``name``: the name
-    under which the answers are stored. ``fidelity``: the checks of the replays' fidelity, as in the
-    caller's baseline; None if there are none.
+    ``opened``: the open store. It is None if there is no store; then all methods do nothing. ``name``:
+    the name under which the answers are stored. ``fidelity``: the checks of the replays' fidelity, from
+    the caller's baseline; None if there are none.
     """
 
     opened: "Opened | None"
@@ -60,8 +69,9 @@ class StoredQuestion:
         return self.name, Arrangement.of(self.sources, self.sources.full).key
 
     async def recognise_the_application(self) -> None:
-        """Raises ApplicationChanged if the application sent its models other requests when the store's
-        answers were made. Also takes over a doubt about the replays from the store."""
+        """Raises ApplicationChanged if the application's requests to its models now differ from those
+        that it sent when the stored answers were made. If the store has a doubt (a reason why the rules
+        may be wrong, found by an earlier explanation), this explanation warns the user of it too."""
         store, fidelity = self.opened, self.fidelity
         if store is None or fidelity is None:
             return
@@ -84,19 +94,34 @@ class StoredQuestion:
             noted = Judgement(Verdict.HOLDS, self.fidelity.fingerprint)
             await self.opened.put_judgement(_REQUESTS, self._key, noted)
 
-    async def note_the_doubt(self) -> None:
-        """Stores the doubt about the fidelity of the replays, if there is one. It then also applies to
-        later explanations that use the stored answers."""
+    async def note_the_doubt(self, baseline: Baseline) -> None:
+        """Stores the doubt (the reason why the rules may be wrong), if there is one. It then also applies
+        to later explanations that use the stored answers."""
         fidelity = self.fidelity
-        if self.opened is None or fidelity is None:
-            return
-        doubt = fidelity.unchecked if fidelity.is_comparable else fidelity.doubt
-        if doubt:
+        if fidelity is not None:
+            checked = fidelity.unchecked if fidelity.is_comparable else fidelity.doubt
+            await self._note(checked or baseline.doubt_about_answers())
+
+    @asynccontextmanager
+    async def noting_refusals(self, probed: Sized) -> AsyncGenerator[None, None]:
+        """Stores that the explanation was refused, if a replay in the block shows that replays are
+        untrue. Later rules that depend on the answers that it has stored are then in doubt. ``probed``:
+        the subsets whose answers are stored. If the full set is the only one, no stored answer is in
+        doubt."""
+        try:
+            yield
+        except UntrueReplay as refusal:
+            if len(probed) > 1:
+                await self._note(_REFUSED.format(error=error_text(refusal)))
+            raise
+
+    async def _note(self, doubt: str) -> None:
+        if self.opened is not None and doubt:
             await self.opened.put_judgement(_DOUBTS, self._key, Judgement(Verdict.HOLDS, doubt))
 
     def lost(self) -> str:
-        """Returns why later explanations will not find the stored answers, such as that the database is
-        gone; empty if they will."""
+        """Returns the reason why later explanations will not find the stored answers, for example that
+        the database was deleted; empty if they will find them."""
         if self.opened is not None:
             try:
                 self.opened.check_there()
@@ -109,8 +134,8 @@ def named_store(store: Store | None, given: Baseline | None, notes: list[str]) -
     """Returns the store with a namespace. If the user gave none, it is made from the application's name
     and its requests, and a text in ``notes`` names it.
 
-    Raises InvalidInput if it is needed and the application's requests are not known. Answers of different
-    applications could then not be kept apart.
+    Raises InvalidInput if a namespace must be made but the application's requests are not known. Without
+    them, the store could mix up the answers of different applications.
     """
     if store is None or store.namespace is not None:
         return store

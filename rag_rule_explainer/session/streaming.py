@@ -14,8 +14,8 @@ News: TypeAlias = Update | Explanation
 
 
 class _Watched:
-    """A _Watched runs a session in a task and returns its results one by one. The task begins with the
-    first call of ``next``."""
+    """A _Watched runs a session in an asyncio task and returns its results one by one. The task begins
+    with the first call of ``next``."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -52,7 +52,7 @@ class _Watched:
                 self.abort()
                 raise
         if not running.cancelled():
-            running.exception()  # this marks the exception as read; asyncio would log an unread one
+            running.exception()  # asyncio logs an exception that nobody reads; this call reads it
 
     def abort(self) -> None:
         """Stops the session, and cancels its running replays."""
@@ -66,8 +66,8 @@ class _Watched:
         self.abort()
 
     def interrupt(self) -> bool:
-        """Stops the session after Ctrl-C. Returns True iff the caller should still wait, since an
-        explanation follows. Returns False on a second call, or if there is no baseline yet."""
+        """Stops the session after Ctrl-C. Returns True if an explanation will still follow, so that the
+        caller should wait for it. Returns False on a second call, or if there is no baseline yet."""
         again, self._is_interrupted = self._is_interrupted, True
         return self._session.interrupt() and not again
 
@@ -98,8 +98,8 @@ def stream_of(session: Session) -> Generator[News, None, None]:
             try:
                 yield news
             except KeyboardInterrupt:
-                # Ctrl-C was raised at the yield and not in the consumer's own code. It is treated as if
-                # it had arrived during the wait for the next item.
+                # The KeyboardInterrupt was raised at the yield, not in the consumer's own code. It is
+                # treated as if the user had pressed Ctrl-C during the wait for the next item.
                 run_blocking(watched.interrupted)
     except GeneratorExit:
         run_blocking(watched.close)

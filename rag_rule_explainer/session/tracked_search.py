@@ -1,8 +1,9 @@
-"""This module keeps a search together with the probes that were made for it and their votes."""
+"""This module stores a search together with its probes and the votes on them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..explanation.probed_subsets import MOST_PROBES
 from ..explanation.records import Votes
 from ..lattice import Subset
 from ..mining import RuleSearch
@@ -12,18 +13,16 @@ from ..probing.voting import Voting
 from ..sources import Arrangement, SourceSet
 from ..verdicts import Verdict
 
-MOST_PROBES = 4096
-"""The largest number of probes that an explanation keeps: all subsets of 12 sources."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackedSearch:
     """A TrackedSearch holds one search, the Judging of its predicate, and at most ``MOST_PROBES`` of its
     probes, by the mask of their subset.
 
-    If there are more probes, those with the verdict HOLDS are dropped first, since they say the least.
-    ``voting``: has the outcomes of votes. ``doubt``: returns why the verdicts may be wrong, as a text for
-    the user; empty if there is no reason.
+    If there are more probes, probes with the verdict HOLDS are dropped first, because they matter least
+    to the reader. ``voting``: the object that has the outcomes of votes. ``doubt``: a function that
+    returns a text for the user with the reason why the verdicts may be wrong; empty if there is no such
+    reason.
     """
 
     search: RuleSearch
@@ -54,20 +53,21 @@ class TrackedSearch:
         return self._informative.get(mask) or self._holding.get(mask)
 
     def overrule(self, mask: Subset, probe: Probe) -> None:
-        """Replaces the probe of a subset by one that another search with the same base predicate has made
-        by vote. Does nothing if this search has not probed the subset."""
+        """Replaces the probe of a subset by one that another search has made by vote. Both searches have
+        the same base predicate (the predicate without its negation). Does nothing if this search has not
+        probed the subset."""
         if probe.ballot is not None and self.get(mask) is not None:
             judgement = self.judging.turned(probe.ballot.outcome)
             self.keep(mask, probe._replace(judgement=judgement))
 
     def voted(self, mask: Subset) -> Verdict | None:
-        """Returns the outcome of the vote on a subset, for the base predicate; None if there was no
-        vote."""
+        """Returns the outcome of the vote on a subset, for the base predicate (the predicate without its
+        negation); None if there was no vote."""
         return self.voting.outcome(Arrangement.of(self.sources, mask), self.judging.base)
 
     def standing(self) -> dict[Subset, Verdict] | None:
-        """Returns the verdicts of the search, corrected by the outcomes of votes; None if no vote changes
-        any of them."""
+        """Returns the verdicts of the search after their correction by votes; None if the votes change
+        none of them."""
         verdicts = self.search.verdicts
         voted = {
             mask: ~verdict if self.judging.is_negation else verdict
@@ -83,8 +83,8 @@ class TrackedSearch:
 
     def votes(self, probe: Probe) -> Votes | None:
         """Returns the numbers of votes for and against the search's condition; None if there was no
-        vote."""
-        if probe.ballot is None:
+        vote, or if no sample of it had a verdict."""
+        if probe.ballot is None or not probe.ballot.holds + probe.ballot.breaks:
             return None
         holds, breaks = probe.ballot.holds, probe.ballot.breaks
         return Votes(breaks, holds) if self.judging.is_negation else Votes(holds, breaks)
@@ -99,3 +99,14 @@ class TrackedSearch:
     def probes(self) -> dict[Subset, Probe]:
         """The kept probes by the mask of their subset. Those with the verdict HOLDS come last."""
         return {**self._informative, **self._holding}
+
+
+def judge_opposites(searches: Sequence[TrackedSearch]) -> bool:
+    """Returns True iff there are two searches, and their conditions are the negations of each other.
+
+    Only the structure of the conditions is compared. Two conditions with opposite meanings but a
+    different structure, such as ``a & b`` and ``~a | ~b``, are not recognised as opposite.
+    """
+    judgings = [tracked.judging for tracked in searches]
+    bases = {judging.base for judging in judgings}
+    return len(bases) == 1 and {judging.is_negation for judging in judgings} == {True, False}

@@ -1,5 +1,5 @@
-"""This module announces findings during a search: new ones, those with more evidence, and withdrawn
-ones."""
+"""This module announces findings during a search. It announces when a finding is new, when there is more
+evidence for it, and when it is withdrawn."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -18,9 +18,8 @@ from .search_report import SearchReport
 from .tracked_search import TrackedSearch
 
 LOOK_AGAIN = 16
-"""The claims of a search are checked for changes each time the number of verdicts has grown by a 16th of
-itself. To check after every verdict would take too long, since the time grows with the number of
-claims."""
+"""The claims of a search are checked for changes each time the number of verdicts has grown by a 16th. A
+check after every verdict would take too long, because its time grows with the number of claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +27,8 @@ class Update:
     """An Update is a finding as it is known after ``probes`` probes. The finding is new, or has changed
     since its last update, or is withdrawn.
 
-    ``withdrawn``: why the finding is no longer believed, such as that it was seen to break; empty if it
-    is not withdrawn.
+    ``withdrawn``: the reason why the finding is withdrawn, for example that a probe breaks it; empty if
+    it is not withdrawn.
     """
 
     finding: Finding
@@ -44,12 +43,13 @@ class Update:
 
 
 class Announcer:
-    """An Announcer finds out how the claims of the searches change, and keeps the updates until the
+    """An Announcer finds out how the claims of the searches change, and stores the updates until the
     stream takes them.
 
     A finding of an exact search, or of one of its batches, is announced only when it is known to be
-    minimal; otherwise a smaller one might soon replace it. ``open``: set while the stream waits for an
-    update. ``news``: set when there is an update or the session has ended.
+    minimal. Otherwise, a smaller finding might soon replace it. ``open``: an event that is set while the
+    stream waits for an update; probes begin only then. ``news``: an event that is set when there is an
+    update, or when the session has ended.
     """
 
     def __init__(self, sources: SourceSet, settings: Settings, plan: MiningPlan) -> None:
@@ -77,13 +77,13 @@ class Announcer:
         self.open.set()
 
     def on_verdict(self, tracked: TrackedSearch, mask: Subset, verdict: Verdict, probes: int) -> None:
-        """Is called after each verdict. Checks the claims of the search for changes if it is time for
-        that, or if the verdict breaks a rule that was announced."""
+        """Checks the claims of the search for changes if it is time for a check (see ``LOOK_AGAIN``), or
+        if the verdict breaks a rule that was announced. The caller must call this after each verdict."""
         search = tracked.search
         count = len(search.verdicts)
         broken = verdict is Verdict.BREAKS and self._concerns_announced(search, mask)
-        # These methods claim no rule before their end, or take long to compute their claims. So their
-        # claims are not checked after a number of verdicts.
+        # Exhaustively and WithConfidence have no claims before their end, or need long to compute them.
+        # So their claims are not checked during the search.
         silent = isinstance(self.plan.method, (Exhaustively, WithConfidence))
         if broken or (not silent and count >= self._due.get(search, 0)):
             self._due[search] = count + max(1, count // LOOK_AGAIN)
@@ -92,7 +92,8 @@ class Announcer:
     def conclude(
         self, tracked_searches: Iterable[TrackedSearch], rules: Sequence[Finding], probes: int
     ) -> None:
-        """Announces how the final rules of the explanation differ from those announced before."""
+        """Announces how the final rules of the explanation differ from the rules that were announced
+        before. ``probes``: the number of probes so far."""
         for tracked in tracked_searches:
             report, announced = self._report_on(tracked), self._announced[tracked.search.kind]
             reported = {
@@ -123,7 +124,9 @@ class Announcer:
 
     def _is_ripe(self, claim: Claim, claimed: Set[Antecedent], report: SearchReport) -> bool:
         if claim.status == "unverified" and claim.antecedent == report.search.lattice.full:
-            return False  # that the condition holds on all sources is known from the start, so no news
+            # It is known from the start that the condition holds on all sources. So this finding would
+            # tell the user nothing new.
+            return False
         if not self.settings.minimal:
             return True
         if any(other & claim.antecedent == other != claim.antecedent for other in claimed):
@@ -171,6 +174,6 @@ class Announcer:
 
 
 def _rests_on(finding: Finding) -> tuple[object, ...]:
-    """Returns the parts of a finding whose change is worth an update. Counts of probes are left out,
-    since they always grow."""
+    """Returns the fields of a finding that lead to an update when they change. The numbers of probes are
+    left out, because they grow all the time."""
     return finding.claim, finding.minimal, finding.draws, finding.sampling, finding.kept

@@ -1,9 +1,10 @@
-"""This module chooses further subsets to vote on, after searches with votes at the border.
+"""This module chooses further subsets to vote on, after a search with ``vote="border"`` or
+``vote="sequential"``.
 
-Such a search draws one answer on every subset, and votes only if that answer breaks the condition. The
-answer on the subset of a minimal rule may therefore be a false HOLDS. So there is a vote on this subset
-before the rule is printed. If the vote changes the verdict, the search runs once more on the corrected
-verdicts, and larger antecedents become candidates.
+Such a search gets one answer on every subset, and holds a vote only if this answer breaks the condition.
+So a minimal rule may depend on a single answer for which the condition holds only by chance. Therefore
+there is a vote on the rule's subset before the rule is printed. If the vote changes the verdict, the
+search runs once more with the corrected verdicts, and larger antecedents become candidates.
 """
 
 import random
@@ -34,15 +35,16 @@ class VoteConfirmation:
         return self.settings.noise
 
     def wanted(self, tracked_searches: Iterable[TrackedSearch]) -> list[tuple[TrackedSearch, Subset]]:
-        """Returns the subsets to vote on next, each with its search. These are the own subsets of the
-        rules; once those are voted on, random subsets to which the rules apply."""
+        """Returns the subsets to vote on next, each with its search. First, these are the own subsets of
+        the rules, with only the rule's sources retained (or omitted). After votes on all of these, they
+        are random subsets to which the rules apply."""
         tracked_searches = tuple(tracked_searches)
         own = [(tracked, mask) for tracked in tracked_searches for mask in self._own(tracked)]
         return own or [(tracked, mask) for tracked in tracked_searches for mask in self._above(tracked)]
 
     def renewed(self, tracked: TrackedSearch) -> TrackedSearch:
-        """Returns a new search that begins with the verdicts as corrected by votes. Returns ``tracked``
-        itself if the votes changed no verdict."""
+        """Returns a new search that begins with the verdicts after their correction by votes. Returns
+        ``tracked`` itself if the votes changed no verdict."""
         known = tracked.standing()
         if known is None:
             return tracked
@@ -53,8 +55,8 @@ class VoteConfirmation:
         return [mask for mask in tracked.subsets_of_rules() if tracked.voted(mask) is None]
 
     def _above(self, tracked: TrackedSearch) -> list[Subset]:
-        """Returns, for each rule, ``recheck`` random subsets to which it applies, out of those that were
-        sampled only once."""
+        """Returns random subsets to which the rules apply and for which only one answer was drawn. The
+        setting ``recheck`` is the number of subsets for each rule."""
         search, chosen = tracked.search, set[Subset]()
         flip = search.kind.flip(search.lattice)
         for claim in search.claims if self._noise.recheck else ():

@@ -27,8 +27,8 @@ _CREDENTIALS = re.compile(r"(?s)(\w+(?:\+\w+)?://[^:/@?]*):.*@")
 class Address:
     """An ``Address`` says where the database of a store is.
 
-    ``target``: the path of a SQLite file, or a URL for SQLAlchemy. ``shown``: the URL with a masked
-    password, for messages and records.
+    ``target``: the path of a SQLite file, or a URL for SQLAlchemy with the password. ``shown``: the path
+    or URL as the user gave it, with a masked password, for messages and records.
     """
 
     dialect: Dialect
@@ -38,8 +38,9 @@ class Address:
 
     @classmethod
     def of(cls, given: str | os.PathLike[str]) -> "Address":
-        """Returns the address for a URL, or for the path of a SQLite file. Raises InvalidInput for
-        anything else, and for other kinds of databases."""
+        """Returns the address for a URL of SQLite or PostgreSQL, or for the path of a SQLite file. Raises
+        InvalidInput for a URL of another kind of database, and for anything that is neither URL nor
+        path."""
         url = as_written(given)
         if not isinstance(url, str) or not url.strip():  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
             raise InvalidInput(f"the url of a store is {url!r}; {_EXPECTED}")
@@ -55,8 +56,8 @@ class Address:
 
     @property
     def identity(self) -> str:
-        """Returns a text that identifies the database in this process. All paths that lead to the same
-        SQLite file give the same text."""
+        """Returns a text that is equal for two addresses if they lead to the same SQLite file, even by
+        different paths. For PostgreSQL it is the URL."""
         return os.path.realpath(self.target) if self.dialect == "sqlite" else self.target
 
 
@@ -92,5 +93,8 @@ def _path(rest: str, url: str) -> str:
 def _file(path: str, url: str) -> str:
     if not path.strip() or path == ":memory:" or "\0" in path:
         raise InvalidInput(f"{url!r} is no file that would last; {_EXPECTED}")
-    # A shell leaves the ~ in "--store=~/answers.db" as it is.
-    return str(Path(path).expanduser()) if path.startswith("~") else path
+    # A shell does not expand the ~ in "--store=~/answers.db", so it is expanded here.
+    try:
+        return str(Path(path).expanduser()) if path.startswith("~") else path
+    except RuntimeError as error:
+        raise InvalidInput(f"the store is {path!r}, and there is no such home folder") from error

@@ -1,5 +1,5 @@
-"""This module gets the answers to one question from the store. If there is no answer, the caller gets
-a *claim*: the right to make the answer."""
+"""This module gets the stored answers to one question. If an answer is not stored, the caller gets a
+*claim*: the right to make this answer, which only one caller has at a time."""
 
 import asyncio
 from collections.abc import Hashable
@@ -15,7 +15,8 @@ from .writer import Writer
 
 
 class QuestionAnswers:
-    """A ``QuestionAnswers`` gives access to the stored answers to one question in one namespace."""
+    """A ``QuestionAnswers`` gives access to the stored answers to one question. It sees only answers of
+    one namespace, which is a name for one version of one application."""
 
     def __init__(self, writer: Writer, namespace: str, question: str, lease: float) -> None:
         self._writer = writer
@@ -34,13 +35,14 @@ class QuestionAnswers:
         """Returns the stored answer to the question from an arrangement (a list of sources in their
         order). If there is none, returns a claim to make the answer.
 
-        Until the claim is settled, other callers and processes wait. If another caller has the claim,
-        this method waits until the answer is stored, or until that caller gives up or dies. A caller that
-        is cancelled while it waits gets no claim.
+        The caller that gets the claim must call its ``put`` or ``release``. Until then, all other callers
+        that want this answer wait, in this process and in others. A caller that waits gets the answer
+        when it is stored. If the caller with the claim gives up or dies instead, one of the waiting
+        callers gets the claim. A caller that is cancelled while it waits gets no claim.
 
-        ``key``: the key of the arrangement. ``ids``: the ids of its sources, which are stored too.
-        ``sample``: the number of the answer, from 0, if several answers are made from the same sources.
-        Raises StoreFailed, and InvalidInput for a key that contains objects which mean nothing to other
+        ``key``: the key of the arrangement. ``ids``: the ids of its sources, which are stored with the
+        answer. ``sample``: the number of the answer, from 0, if several answers are made from the same
+        sources. Raises StoreFailed, and InvalidInput for a key with objects that have no meaning in other
         processes.
         """
         try:
@@ -57,8 +59,8 @@ class QuestionAnswers:
         try:
             row = await outcome_of(self._writer, Take(loop, future, wish, submit))
         except asyncio.CancelledError:
-            # The claim may have been granted just before the cancellation. Nobody else knows that it was
-            # granted, so it is released at once.
+            # The claim may have been granted just before the cancellation. No other code knows of it, so
+            # it is released at once.
             is_settled = future.done() and not future.cancelled() and not future.exception()
             if is_settled and future.result() is None:
                 submit(Release(wish.key))
@@ -68,7 +70,8 @@ class QuestionAnswers:
 
 class AnswerClaim:
     """An ``AnswerClaim`` is the right to make one answer. The caller that has it must call ``put`` or
-    ``release``, because other callers wait for that. A claim that is garbage-collected is released."""
+    ``release``, because other callers wait for one of these. A claim that is garbage-collected is
+    released."""
 
     __slots__ = ("_settled", "_wish", "_writer")
 
@@ -78,12 +81,15 @@ class AnswerClaim:
         self._settled = False
 
     async def put(self, answer: Answer, latency: float | None = None) -> Answer:
-        """Stores the answer, waits until it is committed, and returns the answer that the store then has.
+        """Stores the answer, waits until it is committed, and returns the answer that is now in the
+        store.
 
-        The result is another answer if the claim had expired and another process stored its answer first.
-        The answer is returned as it will be read from the store: a ``value`` that JSON cannot encode is
-        replaced by the result of ``as_json``. It is stored even if the caller is cancelled during the
+        This is a different answer if the claim had expired and another process stored its answer first.
+        It is returned as it will be read from the store: a ``value`` that JSON cannot encode is replaced
+        by the result of ``as_json``. The answer is stored even if the caller is cancelled during the
         wait. Raises StoreFailed if it was not stored.
+
+        ``latency``: the seconds that making the answer took, which are stored too; None if not measured.
         """
         answer = storable(answer)
         loop = asyncio.get_running_loop()
@@ -96,8 +102,8 @@ class AnswerClaim:
         return answer if row is None else _stored(self._writer, self._wish, row).answer
 
     def release(self) -> None:
-        """Gives the claim up, so that the caller that has waited longest gets it. Never blocks and
-        raises no error. Does nothing if the answer was stored or the claim given up before."""
+        """Gives the claim up, so that the caller that has waited longest gets it. Never blocks and raises
+        no error. Does nothing after ``put``, or if the claim was already given up."""
         if not self._settled:
             self._settled = True
             self._writer.submit(Release(self._wish.key))
@@ -108,7 +114,7 @@ class AnswerClaim:
 
 async def outcome_of(writer: Writer, ticket: Ticket) -> Any:
     """Sends a request to the writer (the thread that uses the database), waits for the outcome and
-    returns it. Raises StoreFailed if the outcome is that error."""
+    returns it. Raises StoreFailed if the request failed. ``ticket``: the request."""
     writer.submit(ticket)  # pyright: ignore[reportArgumentType] -- every Ticket that is passed is a WantedWork
     return await ticket.future
 

@@ -1,5 +1,6 @@
-"""This module names the owners of claims (rights to make an answer). It also finds out whether an
-owner has died, in which case its claims are void."""
+"""This module gives names to the owners of claims (rights to make an answer). Each store that a process
+opens is an owner. The module also finds out whether an owner has died, because its claims are then
+void."""
 
 import contextlib
 import os
@@ -9,37 +10,39 @@ from functools import cache
 from pathlib import Path
 
 _instances: set[str] = set()
-"""The names of the owners in this process that may have claims."""
+"""The owners (opened stores) of this process that may still have claims (rights to make an answer)."""
 
 
 def new_owner() -> str:
-    """Returns the name of a new owner of claims. Each store that this process opens has one. The name
-    consists of the host, the process id and a random part."""
+    """Returns the name of a new owner of claims (rights to make an answer). Each store that this process
+    opens is an owner. The name consists of the host, the process id and a random part."""
     owner = f"{_host()}|{os.getpid()}|{secrets.token_hex(8)}"
     _instances.add(owner)
     return owner
 
 
 def retire(owner: str) -> None:
-    """Notes that an owner of this process has no claims any more."""
+    """Records that an owner (a store that this process opened) was closed. ``is_dead`` then returns True
+    for it, so its claims no longer count."""
     _instances.discard(owner)
 
 
 def is_dead(owner: str) -> bool:
-    """Returns True iff the owner certainly died: its process ran on this host and has ended. Processes
-    on other hosts cannot be checked; their claims end when the lease is over."""
+    """Returns True iff the owner has certainly died: it belonged to a process of this host that has
+    ended, or it is a store that this process has closed. Owners on other hosts cannot be checked, so
+    their claims count until they expire."""
     host, _, rest = owner.rpartition("|")[0].rpartition("|")
     if not host or host != _host() or not rest.isdecimal() or len(rest) > 10:
         return False
     if int(rest) == os.getpid():
-        # After a restart of a container, this process may have the id of an earlier process, which was
-        # the owner. The id alone therefore does not show that the owner is alive.
+        # After a restart of a container, this process may have the same id as the owner's process had. An
+        # equal id therefore does not show that the owner is alive.
         return owner not in _instances
     return not _lives(int(rest))
 
 
 def _lives(process: int) -> bool:
-    if os.name == "nt":  # On Windows, signal 0 is Ctrl-C, so it cannot be used to check a process.
+    if os.name == "nt":  # Signal 0 checks a process, but on Windows it is Ctrl-C.
         return True
     try:
         os.kill(process, 0)
@@ -52,8 +55,8 @@ def _lives(process: int) -> bool:
 
 @cache
 def _host() -> str:
-    """Returns a text that identifies this host: its name, its boot id and its process namespace. The
-    name alone is not enough: machines may have equal names, and containers on one machine may share a
+    """Returns a text that identifies this host: its name, its boot id and its process namespace. The name
+    alone is not enough, because several machines, or containers on one machine, may have the same
     name."""
     parts = [socket.gethostname().replace("|", "")]
     with contextlib.suppress(OSError):

@@ -24,16 +24,18 @@ from .schema import migrate, version_of
 
 Result = TypeVar("Result")
 File: TypeAlias = tuple[int, int]
-"""The device and the inode of a file. They show whether a path still leads to the same file."""
+"""The device and the inode of a file. If they change, the path leads to a different file."""
 
 BUSY_SECONDS = 30.0
-"""The number of seconds for which work is repeated while something prevents it, such as another
-process that writes, or a server that is restarting."""
+"""The number of seconds for which work is tried again if something prevents it, such as another process
+that writes, or a server that is restarting. After that, the error is raised."""
 RESETS = 8
-"""How often work is repeated after a broken connection, if the work may be done twice."""
+"""How often work is tried again after its connection broke. It may then be done twice, so this is only
+for work that does no harm if it is done twice."""
 OUTSIDE_OPTIONS: dict[str, Any] = {"outside": True}
-"""Options for a connection to SQLite that begins no transaction. It therefore never waits for another
-process that writes."""
+"""Options for a connection to SQLite that begins no transaction. Without a transaction, reading never
+waits for another process that writes. Some statements also need such a connection, because SQLite refuses
+them within a transaction."""
 _BUSY = 5_000
 _PRAGMAS = (
     # A commit returns only when its data is on the disk, so that it survives a power failure. macOS needs
@@ -55,10 +57,11 @@ _SERVER_TIME = "SELECT CAST(extract(epoch FROM clock_timestamp()) AS float8)"
 
 
 class Database:
-    """This class makes connections to one database.
+    """A ``Database`` makes connections to one database.
 
-    ``ahead``: the number of seconds by which the server's clock is ahead of this machine's clock,
-    measured by the latest connection; 0 for SQLite.
+    ``ahead``: the number of seconds by which the server's clock is ahead of this machine's clock, as
+    measured by the latest connection; 0 for SQLite. All processes use the server's clock, because their
+    own clocks may differ. ``hot``: the statements for this kind of database that run for every probe.
     """
 
     def __init__(self, address: Address) -> None:
@@ -80,8 +83,9 @@ class Database:
         """Returns the lock by which processes that use the same database notice each other; None for a
         server.
 
-        A server may be reached through a connection pooler, which shares its sessions among processes. A
-        lock that belongs to a session would then not show which process uses the database.
+        There is no such lock for a server, because a connection pooler may share the server's sessions
+        among processes. A lock that belongs to a session would then not show which process uses the
+        database.
         """
         return Presence(self._address.identity) if self._address.dialect == "sqlite" else None
 
@@ -97,9 +101,10 @@ class Database:
         return connection
 
     def prepare(self, *, make: bool = True) -> None:
-        """Creates the file and the tables if they do not exist, and migrates tables of an older
-        version of the package. ``make``: False to create nothing, and to raise StoreFailed if the
-        store does not exist. Raises StoreFailed."""
+        """Creates the file and the tables if they do not exist, and migrates tables of an older version
+        of the package. Must be called before the database is used. ``make``: if False, nothing is
+        created, and a store that does not exist raises StoreFailed. Raises StoreFailed for all other
+        errors too."""
         with self.as_store_failed():
             if self._address.dialect == "sqlite":
                 path = Path(self._address.target)
@@ -112,15 +117,17 @@ class Database:
                 self._file = file_at(self._path)
 
     def check_there(self) -> None:
-        """Raises StoreFailed if the path no longer leads to the file that was opened. SQLite goes on
-        writing to a deleted file, whose content is lost. The check takes only microseconds."""
+        """Raises StoreFailed if the path no longer leads to the file that was opened. SQLite would go on
+        writing to a deleted file, and everything it writes there is lost. The check takes only
+        microseconds."""
         if self._file is not None and file_at(self._path) != self._file:
             raise gone(self.shown)
 
     @contextmanager
     def as_store_failed(self) -> Generator[None, None, None]:
-        """Raises a StoreFailed for every error in the block, except for errors of this package. All
-        types of errors are caught, because a damaged file can make a driver raise any type."""
+        """Turns every error that is raised in the block into a StoreFailed, except for errors of this
+        package. All types of errors are caught, because a damaged file can make a driver raise any type.
+        """
         try:
             yield
         except RagRuleError:
@@ -129,9 +136,9 @@ class Database:
             raise failed(self.shown, error) from error
 
     def decoded(self, decode: Callable[..., Result], content: object, *key: str) -> Result:
-        """Returns the value that ``decode`` makes of a column's content. Raises StoreFailed if the
-        content is corrupted. ``key``: the key of the column's row, if the checksum of the content
-        depends on it."""
+        """Returns the result of ``decode(content, *key)``. Raises StoreFailed if the content is
+        corrupted. ``content``: the value of a column of the database. ``key``: the key of its row, if the
+        checksum of the content covers the key."""
         try:
             return decode(content, *key)
         except Corrupted as error:
@@ -144,8 +151,8 @@ class Database:
             migrate(connection, self.shown)
 
     def _write_ahead(self) -> None:
-        # In this mode, other connections can read while one connection writes. The mode is stored in the
-        # file.
+        # In this mode (WAL), other connections can read while one connection writes. SQLite stores the
+        # mode in the file, so it is set only once and not for each connection.
         with self.connect() as connection:
             connection.execution_options(**OUTSIDE_OPTIONS).exec_driver_sql("PRAGMA journal_mode = WAL")
 
@@ -165,11 +172,11 @@ def patiently(
     *,
     resets: int = 0,
 ) -> Result:
-    """Does the work and returns its result. After an error that may pass, the work is repeated with
-    growing pauses, for at most ``BUSY_SECONDS``.
+    """Does the work and returns its result. After an error that may pass, does the work again, with
+    growing pauses, for at most ``BUSY_SECONDS``. Raises the last error if no attempt succeeds.
 
-    ``is_worth_waiting_for``: decides which errors may pass. ``resets``: how often the work may be
-    repeated after a broken connection; 0 for work that must not be done twice.
+    ``is_worth_waiting_for``: returns True for errors that may pass. ``resets``: how often the work is
+    done again after a broken connection; 0 for work that must not be done twice.
     """
     until, pause = time.monotonic() + BUSY_SECONDS, 0.02
     while True:
@@ -193,7 +200,7 @@ def _engine(address: Address) -> Engine:
         raise MissingExtra(f"the store {address.shown} needs: pip install {address.driver}")
     try:
         url = make_url(address.target)
-        # A Unix socket needs no TLS, so pg8000 is told to create no SSL context, which would take long.
+        # A Unix socket needs no TLS. Without this, pg8000 would create an SSL context, which takes long.
         plain = address.driver == "pg8000" and "unix_sock" in url.query
         arguments = {"ssl_context": False} if plain else {}
         engine = create_engine(url, poolclass=NullPool, connect_args=arguments)
@@ -217,7 +224,7 @@ def _sqlite_engine(address: Address) -> Engine:
 
 
 def _set_pragmas(connection: Any, _record: Any) -> None:
-    # Otherwise the driver would begin transactions itself.
+    # With None, the driver begins no transactions of its own; ``_begin`` does this with BEGIN IMMEDIATE.
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {_BUSY}")
     for pragma in _PRAGMAS:
@@ -230,7 +237,7 @@ def _begin(connection: Connection) -> None:
 
 
 def _linked(_dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]) -> Any:
-    from .link import Link  # imported only here, because the driver may not be installed
+    from .link import Link  # imported late, because the driver may not be installed
 
     return Link(*arguments, **named)
 
@@ -244,8 +251,8 @@ def _set_session(connection: Any, _record: Any) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Creates the file and its folders if they do not exist. From its creation on, only this user can
-    read a new file."""
+    """Creates the file and its folders if they do not exist. Only this user can read what is created
+    here."""
     missing = [folder for folder in path.absolute().parents if not folder.exists()]
     for folder in reversed(missing):
         folder.mkdir(mode=0o700, exist_ok=True)

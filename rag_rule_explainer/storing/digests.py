@@ -1,5 +1,5 @@
-"""This module makes short keys from values of any length. Equal values give equal keys, and different
-values give different keys."""
+"""This module makes short keys from values of any length. Equal values give equal keys, in every process.
+Different values practically never give equal keys."""
 
 from collections.abc import Hashable
 from hashlib import blake2b
@@ -10,8 +10,8 @@ _BEGINNING = 8
 
 
 class NotStorable(Exception):
-    """This error says that a value contains an object of a type that means nothing outside this
-    process. Such a value cannot be part of a stored key."""
+    """This error says that a value cannot be part of a stored key: it contains an object that means
+    nothing outside this process, or it is nested too deeply."""
 
 
 def digest(*values: Hashable) -> str:
@@ -21,34 +21,34 @@ def digest(*values: Hashable) -> str:
 
 
 def beginning(begun: str) -> str:
-    """Returns the prefix of all keys that ``KeyDigests`` makes for the same first values. Keys for
-    other first values hardly ever have this prefix. ``begun``: the digest of the first values."""
+    """Returns the prefix that all keys of one ``KeyDigests`` have. Keys of other ``KeyDigests`` hardly
+    ever have it. ``begun``: ``digest`` of the values that the ``KeyDigests`` was given."""
     return begun[:_BEGINNING]
 
 
 class KeyDigests:
-    """This class makes keys for tuples that all begin with the same values. The keys have a common
-    prefix, so they are next to each other in an index of the database."""
+    """A ``KeyDigests`` makes keys for tuples that begin with the same values, such as a namespace and a
+    question. The keys have a common prefix, so a database finds them next to each other in its index."""
 
     def __init__(self, *values: Hashable) -> None:
         self._begun = blake2b(encoded(values), digest_size=_SIZE)
         self._beginning = beginning(self._begun.hexdigest())
 
     def of(self, value: Hashable) -> str:
-        """Returns the key for the first values followed by ``value``. Raises NotStorable if ``value``
-        cannot be encoded."""
+        """Returns the key of the tuple that consists of the given first values and ``value``. Raises
+        NotStorable if ``value`` cannot be encoded."""
         hasher = self._begun.copy()
         hasher.update(encoded(value))
         return self._beginning + hasher.hexdigest()
 
 
 def encoded(value: object) -> bytes:
-    """Returns a value as bytes. Different values give different bytes: each part of the value begins with
-    a letter for its type, and with its length.
+    """Returns a value as bytes. Different values give different bytes, because each part of a value
+    begins with a letter for its type and with its length.
 
     Accepts None, bool, int, float, str, bytes, and tuples and frozensets of them. Raises NotStorable for
-    anything else. Subclasses are refused too, because their additional data would be missing in the
-    bytes.
+    anything else. Objects of a subclass are refused too, because the bytes would lack their additional
+    data.
     """
     try:
         return _encoded(value)
@@ -87,8 +87,8 @@ def _of_scalar(value: object) -> bytes:
 
 def _of_tuple(values: tuple[object, ...]) -> bytes:
     if set(map(type, values)) == {str}:
-        # Arrangements of sources have tuples of texts as keys. The texts are encoded together, because
-        # encoding each text separately takes several times as long.
+        # The key of an arrangement (an ordered list of sources) is a tuple of texts. Encoding these
+        # together is several times as fast as encoding each text separately.
         texts = cast("tuple[str, ...]", values)
         lengths = ",".join(map(str, map(len, texts)))
         return b"S%b:%b" % (lengths.encode(), "".join(texts).encode("utf-8", "surrogatepass"))

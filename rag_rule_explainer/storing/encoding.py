@@ -1,9 +1,9 @@
-"""This module encodes answers and judgements as bytes. Other programs may change the bytes, so they are
-checked when they are decoded.
+"""This module encodes answers and judgements as bytes, and decodes them. Everything that is decoded is
+checked first, because other programs or a faulty disk may have changed the bytes.
 
 Texts are encoded as UTF-8 and may contain lone surrogates. They are stored in columns of bytes, because
-text columns of PostgreSQL accept neither lone surrogates nor NUL. An answer or judgement ends with a
-checksum over its content and its key. Without the checksum, a bit that a disk has flipped could lead to a
+text columns of PostgreSQL accept neither lone surrogates nor NUL. The bytes of an answer or judgement end
+with a checksum over its content and its key. Without the checksum, a single changed bit could lead to a
 wrong rule.
 """
 
@@ -21,25 +21,25 @@ Read = TypeVar("Read")
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 _text_encoded = json.encoder.encode_basestring
-"""Encodes a text as JSON, as ``_encode`` does, but faster."""
+"""A function that returns the same JSON for a text as ``_encode``, but faster."""
 _DEEPEST = 100
 
 
 class Corrupted(Exception):
-    """This error says that a row has content that this package has not written. The row was damaged or
-    changed."""
+    """This error says that a row of the database was damaged or changed by another program: this package
+    has not written its content."""
 
 
 class StoredAnswer(NamedTuple):
-    """A ``StoredAnswer`` is an answer in the store. ``latency``: the seconds of the run that made it;
-    None if they were not measured."""
+    """A ``StoredAnswer`` is an answer from the store. ``latency``: the seconds that making the answer
+    took; None if they were not measured."""
 
     answer: Answer
     latency: float | None
 
 
 def packed(text: str) -> bytes:
-    """Returns any text as bytes. ``unpacked`` restores the text from them."""
+    """Returns any text as bytes, from which ``unpacked`` gets the same text."""
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -64,8 +64,8 @@ def unpacked_ids(content: object) -> tuple[str, ...]:
 
 
 def storable(answer: Answer) -> Answer:
-    """Returns the answer as it will be when it is read from the store. Only fields that JSON cannot
-    encode are changed; such a ``value`` is replaced by the result of ``as_json``."""
+    """Returns the answer as it will be when it is read from the store. Fields that JSON can encode are
+    unchanged. A ``value`` that JSON cannot encode is replaced by the result of ``as_json``."""
     plain_usage = answer.usage is None or all(map(_is_count, answer.usage.items()))
     plain_models = answer.models is None or all(
         type(model) is str and all(map(_is_count, usage.items()))
@@ -76,7 +76,7 @@ def storable(answer: Answer) -> Answer:
     usage = {str(kind): n for kind, n in (answer.usage or {}).items() if type(n) is int}
     return replace(
         answer,
-        value=answer.value if _is_json(answer.value) else as_json(answer.value),
+        value=answer.value if keeps_its_form(answer.value) else as_json(answer.value),
         usage=None if answer.usage is None else usage,
         models=None if answer.models is None else _counted(answer.models),
         finish_reason=None if answer.finish_reason is None else str(answer.finish_reason),
@@ -91,11 +91,10 @@ def _counted(models: Mapping[str, Mapping[str, int]]) -> dict[str, dict[str, int
 
 
 def packed_answer(answer: Answer, key: str = "") -> bytes:
-    """Returns an answer as bytes: its fields in JSON, without empty ones, followed by a checksum. The
-    answer must be a result of ``storable``. ``key``: the key of the answer's row, which the checksum
-    includes."""
-    # Each field is encoded separately, because the encoder is much faster for a text than for a dict that
-    # contains texts.
+    """Returns an answer as bytes: JSON with those fields that are not empty, followed by a checksum. The
+    answer must be a result of ``storable``. ``key``: the key of the answer's row. The checksum covers it,
+    so an answer that was moved to a different row counts as corrupted."""
+    # Each field is encoded separately, which is much faster than encoding one dict with all fields.
     fields = ['{"text":', _text_encoded(answer.text)]
     if answer.value is not None:
         fields += ',"value":', _encode(answer.value)
@@ -112,13 +111,15 @@ def packed_answer(answer: Answer, key: str = "") -> bytes:
         fields += ',"seen":', _encode(answer.seen)
     if answer.models is not None:
         fields += ',"models":', _encode({model: dict(usage) for model, usage in answer.models.items()})
+    if answer.unread:
+        fields += ',"unread":', _encode(answer.unread)
     fields.append("}")
     return _with_sum(packed("".join(fields)), key)
 
 
 def unpacked_answer(content: object, key: str = "") -> Answer:
-    """Returns the answer that ``packed_answer`` has encoded. Raises Corrupted for any other content,
-    and for an answer that was encoded with another ``key``."""
+    """Returns the answer that ``packed_answer`` has encoded with the same ``key``. Raises Corrupted for
+    any other content."""
     fields = _fields(_without_sum(content, key))
     return Answer(
         text=_text(fields.pop("text", None)),
@@ -129,19 +130,20 @@ def unpacked_answer(content: object, key: str = "") -> Answer:
         delivered=_maybe(_ids, fields.pop("delivered", None)),
         seen=_maybe(_ids, fields.pop("seen", None)),
         models=_maybe(_models, fields.pop("models", None)),
+        unread=_maybe(_ids, fields.pop("unread", None)) or (),
         **_nothing_left(fields),
     )
 
 
 def packed_judgement(judgement: Judgement, key: str = "") -> bytes:
-    """Returns a judgement as bytes, with a checksum. ``key``: the key of the judgement's row, which
-    the checksum includes."""
+    """Returns a judgement as bytes, with a checksum. ``key``: the key of the judgement's row. The
+    checksum covers it, so a judgement that was moved to a different row counts as corrupted."""
     return _with_sum(packed(_encode([judgement.verdict.value, judgement.reason])), key)
 
 
 def unpacked_judgement(content: object, key: str = "") -> Judgement:
-    """Returns the judgement that ``packed_judgement`` has encoded. Raises Corrupted for any other
-    content, and for a judgement that was encoded with another ``key``."""
+    """Returns the judgement that ``packed_judgement`` has encoded with the same ``key``. Raises Corrupted
+    for any other content."""
     match _parsed(_without_sum(content, key)):
         case [str(verdict), str(reason)] if verdict in _VERDICTS:
             return Judgement(_VERDICTS[verdict], reason)
@@ -163,9 +165,9 @@ def _with_sum(content: bytes, key: str) -> bytes:
 
 
 def _without_sum(content: object, key: str) -> object:
-    """Checks the checksum of the content, and returns the content without it. Content that an older
-    version of this package has written ends with ``}`` or ``]``. It has no checksum and is not
-    checked. Raises Corrupted if the checksum is wrong."""
+    """Returns the content without its checksum. Raises Corrupted if the checksum is wrong. Content that
+    ends with ``}`` or ``]`` was written by an older version of this package. It has no checksum, so it is
+    returned unchanged and unchecked."""
     if not isinstance(content, bytes) or content[-1:] in (b"}", b"]"):
         return content
     plain = content[:-_SUM]
@@ -242,9 +244,9 @@ def _is_count(item: tuple[object, object]) -> bool:
     return type(item[0]) is str and type(item[1]) is int
 
 
-def _is_json(value: object) -> bool:
-    """Returns True iff a value stays the same when it is encoded as JSON and decoded. Types are
-    compared exactly, so no methods of the value's own class are called."""
+def keeps_its_form(value: object) -> bool:
+    """Returns True iff encoding a value as JSON and decoding it gives an equal value of the same types.
+    Only exact types of Python are accepted, so no method of a user's class is called."""
     unchecked = [(value, 0)]
     while unchecked:
         each, depth = unchecked.pop()
@@ -268,7 +270,7 @@ def _is_json_scalar(value: object) -> bool:
     if kind is float:
         return isfinite(cast("float", value))
     if kind is int:
-        # Python refuses to parse a number with more than 4,300 digits, so a longer number could not be
-        # read again.
+        # Python refuses to parse a number with more than 4,300 digits, so such a number could be stored
+        # but never read again. A number of fewer than 10,000 bits always has fewer digits.
         return cast("int", value).bit_length() < 10_000
     return value is None or kind is bool or kind is str

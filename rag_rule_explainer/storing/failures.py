@@ -1,5 +1,5 @@
-"""This module turns errors of a database into errors for the user, with advice. It also decides which
-errors may pass."""
+"""This module turns errors of a database into errors for the user, with advice. It also decides after
+which errors a retry may succeed."""
 
 import sqlite3
 from typing import Any, cast
@@ -17,6 +17,7 @@ _ADVICE = (
     ("no such", "restore the file from a copy, or give another one"),
     ("readonly", "make the file and its folder writable, or give another one"),
     ("read-only", "connect to a server that takes writes"),
+    ("Is a directory", "name a file in it, such as answers.db"),
     ("unable to open", "check the path and the rights to its folder"),
     ("Permission denied", "check the rights to the path, or give another one"),
     ("is full", "free some space"),
@@ -30,8 +31,8 @@ _ADVICE = (
     ("create a connection", "check that the server is up and that its url is right"),
     ("Connection refused", "check that the server is up and that its url is right"),
     # If the server refuses a user or a database, it may close the connection before its message is read.
-    # The program then sees only a network error, so the advice also mentions the names of user and
-    # database.
+    # The program then sees only a network error. So the advice for network errors mentions these names
+    # too.
     (
         "network error",
         "check that the server is up, and the names of the user and the database in its url",
@@ -39,12 +40,13 @@ _ADVICE = (
     ("connection", "check that the server is up"),
 )
 _PASSING = {"40001", "40P01", "55P03", "57P01", "57P02", "57P03"}
-"""The codes of PostgreSQL for errors that may pass: a serialisation failure, a deadlock, a lock
-timeout, and a server that is restarting."""
+"""PostgreSQL's codes for errors after which a retry may succeed: a serialisation failure, a deadlock, a
+lock timeout, and a server that is restarting."""
 
 
 def failed(shown: str, error: BaseException) -> StoreFailed:
-    """Returns the error for the user. Its text names the store, says what failed, and gives advice."""
+    """Returns the error for the user, which names the store, says what failed, and gives advice.
+    ``shown``: the path or URL of the store, without a password."""
     if isinstance(error, StoreFailed):
         return error
     said = message(error)
@@ -53,15 +55,15 @@ def failed(shown: str, error: BaseException) -> StoreFailed:
 
 
 def may_pass(error: Exception) -> bool:
-    """Returns True iff the work failed because of another process or a restart of the server. A retry
-    may then succeed."""
+    """Returns True iff the work failed because another process held a lock or was writing, or because the
+    server is restarting. A retry may then succeed."""
     if isinstance(error, DBAPIError):
         return _state(error.orig) in _PASSING or _is_locked(error)
     return isinstance(error, sqlite3.Error) and _is_locked(error)
 
 
 def is_broken(error: Exception) -> bool:
-    """Returns True iff the connection to the database is lost, or a connection cannot be made."""
+    """Returns True iff the connection broke, or no connection could be made. See also ``is_reset``."""
     if not isinstance(error, DBAPIError):
         return False
     signs = ("create a connection", "communication error", "network error", "Connection refused")
@@ -69,7 +71,8 @@ def is_broken(error: Exception) -> bool:
 
 
 def is_reset(error: Exception) -> bool:
-    """Returns True iff an existing connection was lost."""
+    """Returns True iff a connection was made and then broke. A refused connection does not count, so a
+    wrong URL is reported at once, not after many retries."""
     broke = isinstance(error, DBAPIError) and error.connection_invalidated
     return broke or (isinstance(error, DBAPIError) and "network error" in message(error))
 
@@ -87,7 +90,7 @@ def message(error: BaseException) -> str:
     if isinstance(cause, OSError) and cause.strerror:
         return cause.strerror
     said: Any = cause.args[0] if cause.args else type(cause).__name__
-    if isinstance(said, dict):  # An error of pg8000 holds the fields of the server's message.
+    if isinstance(said, dict):  # pg8000 gives a dict of fields, of which "M" is the text
         said = cast("dict[str, Any]", said).get("M", said)
     return str(said).strip() or type(cause).__name__
 
@@ -101,8 +104,8 @@ def _state(error: BaseException | None) -> str:
 
 
 def corrupted(shown: str, what: str) -> StoreFailed:
-    """Returns the error for a row whose content this package has not written. ``what``: what is wrong
-    with the content."""
+    """Returns the error for a row with content that this package has not written. ``shown``: the path or
+    URL of the store. ``what``: the fault of the content in words."""
     return StoreFailed(
         f"the store {shown} has a row with {printable(what)}; restore it from a copy, prune the "
         "namespace (rag-rules store prune), or give another store"

@@ -1,7 +1,8 @@
-"""This module provides a lock by which processes that use the same SQLite file notice each other.
+"""This module provides the lock by which processes that use the same SQLite file notice each other.
 
-The lock is on a separate file beside the database, and that file must not be deleted. A lock on the
-database itself might conflict with the locks of SQLite.
+The lock is on a separate file beside the database, because a lock on the database itself might conflict
+with the locks of SQLite. Nobody must delete that file: processes that use the deleted file and a new one
+would not notice each other.
 """
 
 import contextlib
@@ -23,11 +24,11 @@ _HELD = (errno.EWOULDBLOCK, errno.EACCES)
 
 class Presence:
     """A ``Presence`` is the lock by which one process shows that it uses a database. The lock is
-    exclusive if no other process uses the database, else shared.
+    exclusive if no other process uses the database, else shared. ``database``: the path of the database.
 
-    ``database``: the path of the database. A process that needs the database while another one has the
-    exclusive lock makes the lock's file one byte longer. The process with the exclusive lock checks the
-    length regularly. If the system has no shared locks, no process ever gets the exclusive lock.
+    If a process has the exclusive lock, another process that needs the database asks for it by making the
+    lock's file one byte longer. The process with the exclusive lock checks this length regularly. If the
+    system has no such locks (as Windows), no process ever gets the exclusive lock.
     """
 
     def __init__(self, database: str) -> None:
@@ -37,34 +38,33 @@ class Presence:
         self._inode = (0, 0)
 
     def try_alone(self) -> bool:
-        """Takes the exclusive lock if no other process has a lock. Returns True iff this process now
-        has it."""
+        """Takes the exclusive lock if no other process has any lock on the database. Returns True iff
+        this process now has it. Does not wait."""
         if _locks is None or not self._locked(_locks.LOCK_EX):
             return False
         os.ftruncate(self._opened(), 0)
         return True
 
     def try_among(self) -> bool:
-        """Takes a shared lock and returns True. If another process has the exclusive lock, asks that
-        process to give it up, and returns False."""
+        """Takes a shared lock and returns True. If another process has the exclusive lock, asks it to
+        give the lock up, and returns False; the caller must then try again. Does not wait."""
         if _locks is None or self._locked(_locks.LOCK_SH):
             return True
         os.write(self._opened(), b"?")
         return False
 
     def is_asked_for(self) -> bool:
-        """Returns True iff another process may be waiting until this process gives up the exclusive
-        lock."""
+        """Returns True iff another process may have asked this process to give up its exclusive lock."""
         try:
             found = self._path.stat()
         except OSError:
             return True
-        # If the file was deleted and made anew, other processes use the new file and do not see this
-        # lock.
+        # If the lock's file was deleted and made anew, other processes use the new file and do not see
+        # this lock. This counts as a request, so that this process takes a lock on the new file.
         return found.st_size > 0 or (found.st_dev, found.st_ino) != self._inode
 
     def leave(self) -> None:
-        """Gives the lock back. In a forked child, the parent keeps its lock."""
+        """Gives the lock back. If a forked child calls this, the parent still has the lock."""
         # The file is closed instead of unlocked: unlocking it in a forked child would take the lock from
         # the parent too.
         file, self._file = self._file, None
@@ -72,9 +72,9 @@ class Presence:
             os.close(file)
 
     def _locked(self, kind: int) -> bool:
-        """Tries to take a lock of this kind, without waiting. Returns True iff the lock was taken and
-        its file is still the one at the path. If the system has no such locks, returns True for a
-        shared lock."""
+        """Tries to take an exclusive or a shared lock (``kind``), without waiting. Returns True iff the
+        lock was taken, and the path still leads to its file. If the system has no such locks, returns
+        True for a shared lock and False for an exclusive one."""
         try:
             _locks.flock(self._opened(), kind | _locks.LOCK_NB)
         except OSError as error:
@@ -87,8 +87,8 @@ class Presence:
         return self._reopen_if_gone()
 
     def _reopen_if_gone(self) -> bool:
-        """Returns True if the path still leads to the open file. Otherwise closes the open file and
-        returns False."""
+        """Returns True if the path still leads to the open file. Otherwise the lock on that file is
+        useless: closes the file, so that the next attempt opens the new one, and returns False."""
         with contextlib.suppress(OSError):
             found = self._path.stat()
             if (found.st_dev, found.st_ino) == self._inode:
@@ -105,9 +105,10 @@ class Presence:
         return self._file
 
     def _share(self, file: int, mode: int) -> None:
-        """Gives the lock's file the permissions of the database. Each user who may open the database
-        can then open it as well."""
-        # The call fails if the file belongs to another user. That user has then set the permissions.
+        """Gives the lock's file the permissions of the database, so that each user who may open the
+        database can also open the lock's file. ``mode``: the present permissions of the lock's file."""
+        # The call fails if the file belongs to a different user. This does no harm, because that user has
+        # set the permissions.
         with contextlib.suppress(OSError):
             database = self._database.stat().st_mode
             if mode != database:

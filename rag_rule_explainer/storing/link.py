@@ -1,8 +1,8 @@
 """This module wraps the connection of pg8000, so that a broken network always raises an error of pg8000.
 
-If a connection breaks, pg8000 may raise other errors, from reading the socket or from messages of which
-only a part was received. SQLAlchemy does not recognise such an error as a lost connection. It keeps the
-connection in use, and prints a traceback when it cannot close the connection cleanly.
+If the network breaks, pg8000 itself may raise any error, for example while it reads half a message.
+SQLAlchemy does not recognise such an error as a lost connection. It then keeps using the connection, and
+prints a traceback when it cannot close it.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ _NO_LONGER_OPEN = (AttributeError, ValueError)
 
 
 class Link(_Connection):
-    """A ``Link`` is a connection that raises only errors of pg8000. If the network is broken, the
-    error's text is "network error". A ``Link`` can always be closed, even if the server cannot be
-    reached."""
+    """A ``Link`` is a connection to PostgreSQL that raises only errors of pg8000. If the network is
+    broken, the error's text is "network error". Closing a ``Link`` raises no error, even if the server
+    cannot be reached."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         self._sock = self._usock = None
@@ -55,8 +55,8 @@ class Link(_Connection):
         file = self._sock
         with contextlib.suppress(_driver.Error, OSError, *_NO_LONGER_OPEN):
             _Connection.close(self)
-        # The socket's file is closed too. An open file would try to send its buffer when it is
-        # garbage-collected.
+        # The socket's file is closed too. If it stayed open, it would try to send the rest of its buffer
+        # when it is garbage-collected, and fail.
         if file is not None:
             with contextlib.suppress(OSError, ValueError):
                 file.close()

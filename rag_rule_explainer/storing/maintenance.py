@@ -1,4 +1,4 @@
-"""This module describes what a store contains, deletes old contents, and exports all contents."""
+"""This module counts what a store contains, deletes its old contents, and exports all of it."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -31,9 +31,10 @@ _PAGE = 500
 class NamespaceInfo:
     """A ``NamespaceInfo`` counts what one namespace of a store contains.
 
-    ``claims``: the answers that some process is making now. They are not counted if one process uses the
-    database alone, because it does not store its claims. ``oldest``, ``newest``: when the oldest and the
-    newest answer or judgement was stored, in seconds since 1970.
+    ``questions``: the questions with at least one answer. ``claims``: the answers that processes are
+    making now. A process that uses the database alone does not store its claims, so they are not counted.
+    ``oldest``, ``newest``: when the oldest and the newest answer or judgement was stored, in seconds
+    since 1970; None if there is none.
     """
 
     namespace: str
@@ -47,8 +48,8 @@ class NamespaceInfo:
 
 @dataclass(frozen=True, slots=True)
 class StoreInfo:
-    """A ``StoreInfo`` describes a store. ``schema``: the version of its tables. ``size``: the size of
-    its file in bytes; None for a server."""
+    """A ``StoreInfo`` describes a store. ``schema``: the version of its tables. ``size``: the size of its
+    file in bytes; None for a server. ``namespaces``: its contents, one entry for each namespace."""
 
     url: str
     schema: int
@@ -65,8 +66,8 @@ class Pruned:
 
 
 def info(url: str | os.PathLike[str]) -> StoreInfo:
-    """Returns a description of the store at ``url``, which counts its contents by namespace. Raises
-    StoreFailed if there is no store."""
+    """Returns a description of the store at ``url``, with the number of answers and judgements in each
+    namespace. Creates nothing: raises StoreFailed if there is no store."""
     database = _existing(url)
 
     def look(connection: Connection) -> StoreInfo:
@@ -87,11 +88,12 @@ def prune(
     *,
     everything: bool = False,
 ) -> Pruned:
-    """Deletes answers and judgements from the store at ``url``.
+    """Deletes answers and judgements from the store at ``url``, and returns their numbers.
 
-    ``namespace``: delete only contents of this namespace. ``older_than_days``: delete only contents that
-    are older. ``everything``: delete all contents. Claims to answers that some process is making now
-    stay. Raises InvalidInput unless the arguments say what to delete, and StoreFailed.
+    ``namespace``: delete only from this namespace. ``older_than_days``: delete only what was stored more
+    than this number of days ago. ``everything``: True to delete everything; the other two must then be
+    None. An answer that a process is making now is not affected. Raises InvalidInput unless the arguments
+    say what to delete, and StoreFailed.
     """
     chosen = namespace is not None or older_than_days is not None
     if chosen == everything:
@@ -112,10 +114,10 @@ def prune(
 
 
 def export(url: str | os.PathLike[str], namespace: str | None = None) -> Iterator[dict[str, Any]]:
-    """Returns an iterator over all answers and judgements, each as a dict for JSON.
+    """Returns an iterator over all answers and judgements in the store, each as a dict for JSON.
 
-    ``namespace``: export only this namespace; None for all. The store is read page by page, so its size
-    does not matter. Raises StoreFailed.
+    ``namespace``: export only this namespace; None for all. The store is read page by page, so a large
+    store does not need much memory. Raises StoreFailed.
     """
     database = _existing(url)
     name = None if namespace is None else packed(namespace)
@@ -173,8 +175,8 @@ def _counted(connection: Connection, namespace: bytes, database: Database) -> tu
 def _pruned(database: Database, namespace: bytes | None, before: float | None) -> Pruned:
     with closing(database.connect()) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
-            # Questions without answers are deleted too. The lock prevents other processes from adding an
-            # answer to such a question at the same moment.
+            # Questions that no answer belongs to are deleted too. Without the lock, another process could
+            # add an answer to such a question at the same moment.
             tables = ", ".join(table.name for table in (questions, predicates, answers, judgements))
             connection.exec_driver_sql(f"LOCK TABLE {tables} IN SHARE ROW EXCLUSIVE MODE")
         dead = answers.c.answer.is_(None) & (answers.c.expires < database.now)
@@ -193,8 +195,12 @@ def _deleted(
     before: float | None,
     condition: Any,
 ) -> int:
-    """Deletes the selected rows of a table, and then the rows of ``subjects`` (questions or
-    predicates) to which no row belongs any more. Returns the number of rows deleted from the table."""
+    """Deletes the selected rows of a table (answers or judgements) and returns their number. Also deletes
+    the rows of ``subjects`` (questions or predicates) to which no row of the table belongs any more.
+
+    ``namespace``, ``before``: select rows of this namespace, and rows stored before this time; None for
+    no restriction. ``condition``: a further condition that selected rows must meet.
+    """
     reference = table.c[subjects.name.removeprefix("rag_rules_").removesuffix("s")]
     if namespace is not None:
         named = select(subjects.c.id).where(subjects.c.namespace == namespace)
@@ -207,7 +213,8 @@ def _deleted(
 
 
 def _shrink(database: Database) -> None:
-    """Shrinks the file of a SQLite database, so that no data of the deleted rows stays in the file."""
+    """Shrinks the file of a SQLite database, which would otherwise still contain the data of deleted
+    rows. Does nothing for a server."""
     with closing(database.connect()) as connection:
         if connection.dialect.name == "sqlite":
             connection.execution_options(**OUTSIDE_OPTIONS)

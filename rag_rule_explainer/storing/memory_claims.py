@@ -1,5 +1,6 @@
-"""This module keeps claims (rights to make an answer) in memory only, while no other process uses the
-database. This saves a transaction for each answer."""
+"""This module keeps claims (rights to make an answer) in memory, without writing them to the database.
+This saves a transaction for each answer. It is done only while no other process uses the database,
+because other processes could not see such claims."""
 
 import threading
 from collections.abc import Collection
@@ -7,26 +8,28 @@ from collections.abc import Collection
 from .rows import RowKey, Wish
 
 MOST_KNOWN = 250_000
-"""The maximum number of keys in memory. If there are more, all are dropped: they would need too much
-memory for the time that they save."""
+"""The maximum number of keys (one for each answer) in memory. With more, the keys would need too much
+memory for the time that they save, so all questions are closed and must be opened again."""
 MOST_READ = 25_000
-"""A question with this number of stored keys or more never gets claims in memory. Reading its keys
-would take longer than such claims save."""
+"""A question with at least this number of stored answers gets no claims in memory. Before it could get
+any, the keys of all its stored answers would have to be read, which takes more time than claims in memory
+save."""
 
 
 class Grants:
-    """This class holds the claims that this process granted in memory only, without the database.
+    """A ``Grants`` holds the claims (rights to make an answer) that this process has in memory only, not
+    in the database. It is thread-safe.
 
-    A question is *open* if memory holds all its keys that have a row, a claim or a pending request. A
-    claim for any other key of the question can then be granted at once. This is valid only while no other
-    process writes to the database. All questions must therefore be closed before another process begins
-    to write. The class is thread-safe.
+    Each answer to a question has a *key*. A question is *open* if memory holds all its keys for which
+    there is an answer, a claim, or a request for a claim. For any other key, a claim can then be granted
+    without asking the database. This is right only as long as no other process writes to the database.
+    All questions must therefore be closed before another process begins to write.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        # The key is the digest of a question. The value is True if the question is open, and False if it
-        # has too many keys to be opened.
+        # By the digest of a question: True if the question is open, False if it has too many keys to be
+        # opened. A question that nobody tried to open is not in the dict.
         self._questions: dict[str, bool] = {}
         self._known: set[RowKey] = set()
         self._granted: dict[RowKey, Wish] = {}
@@ -35,12 +38,9 @@ class Grants:
         return len(self._granted)
 
     def grant(self, wish: Wish) -> bool:
-        """Grants a claim and returns True, if this process answers the question at the moment and the key
-        has neither been claimed nor answered.
-
-        Otherwise returns False; the caller must then send a request to the writer (the thread that uses
-        the database).
-        """
+        """Grants the claim for ``wish`` in memory and returns True, if the question is open and the key
+        has neither an answer nor a claim. Otherwise returns False; the caller must then send a request to
+        the writer (the thread that uses the database)."""
         key = wish.key
         with self._lock:
             if not self._questions.get(wish.question.digest) or key in self._known:
@@ -50,9 +50,9 @@ class Grants:
         return True
 
     def granted(self, key: RowKey) -> Wish | None:
-        """Returns the claim that was granted in memory for this key; None if there is none. After
-        None, no claim for the key is granted in memory, because the caller then requests it from the
-        database."""
+        """Returns the claim that was granted in memory for this key; None if there is none. The caller
+        that gets None must request the claim from the database. From then on, ``grant`` refuses this key,
+        so that nobody else gets the claim at the same time."""
         with self._lock:
             wish = self._granted.get(key)
             if wish is None and self._questions:
@@ -60,14 +60,14 @@ class Grants:
         return wish
 
     def is_new(self, question: str) -> bool:
-        """Returns True iff nobody has yet tried to open this question, that is, to allow claims in
-        memory for it."""
+        """Returns True iff nobody has tried to open this question since all questions were last
+        closed."""
         return question not in self._questions
 
     def open(self, question: str, keys: Collection[RowKey]) -> None:
-        """Opens a question: from now on, claims for all its keys except ``keys`` can be granted in
-        memory. A question with too many ``keys`` stays closed. ``keys``: the keys that already have an
-        answer or a claim."""
+        """Opens a question: from now on, ``grant`` can grant claims for its keys, except for ``keys``. A
+        question with too many ``keys`` is not opened, and all its claims need the database. ``keys``: the
+        keys that already have an answer or a claim."""
         with self._lock:
             if len(self._known) > MOST_KNOWN:
                 self._questions.clear()
@@ -77,19 +77,21 @@ class Grants:
                 self._known.update(keys)
 
     def close(self) -> list[Wish]:
-        """Closes all questions, so that no claim is granted in memory any more. Returns the claims
-        that were granted in memory and have not ended."""
+        """Closes all questions, so that ``grant`` grants nothing any more. Returns the claims in memory
+        that have not ended. They are only known to this process; before another process begins to write,
+        the caller must write them to the database."""
         with self._lock:
             self._questions.clear()
             self._known = set(self._granted)
             return list(self._granted.values())
 
     def end(self, key: RowKey) -> bool:
-        """Removes a claim that has ended, or that now has a row in the database. Returns False if the
-        claim was not granted in memory."""
+        """Removes the claim for this key from memory, because it has ended or was written to the
+        database. Returns False if there was none in memory."""
         return self._granted.pop(key, None) is not None
 
     def forked(self) -> None:
-        """Resets this object in a forked child. The claims belong to the parent. The lock may belong
-        to a thread of the parent, which never releases it in the child."""
+        """Resets this object in a forked child, because the claims belong to the parent. The lock is
+        replaced too: a thread of the parent may have held it, and that thread does not exist in the
+        child."""
         self.__init__()

@@ -1,5 +1,5 @@
-"""This module opens stores. Each process has one *writer* for each database: a thread that does all
-work with the database for all other threads and event loops."""
+"""This module opens stores. For each database, a process has one *writer*: a thread that does all work
+with the database for the other threads and event loops."""
 
 import asyncio
 import atexit
@@ -21,16 +21,18 @@ from .writer import Writer
 
 _opening = threading.Lock()
 _writers: dict[tuple[int, str], tuple[Writer, object]] = {}
-"""The writers, by process id and database. Each is stored with the identity of its SQLite file.
+"""The writers of this process, by process id and database. Each is stored with the identity of its SQLite
+file.
 
-A forked child inherits this dictionary but not the writers' threads, so it needs writers of its own. If a
-file was deleted and made anew, the new file has another identity and needs a new writer.
+The process id is part of the key because a forked child inherits this dictionary without the writers'
+threads, and so needs writers of its own. The identity shows whether the file was deleted and made anew,
+because the new file needs a new writer.
 """
 
 
 class Opened:
-    """An ``Opened`` is an open store. Its methods may be awaited on any event loop, also on several
-    event loops at the same time."""
+    """An ``Opened`` is an open store. Its methods may be called on several event loops at the same
+    time."""
 
     def __init__(self, store: Store, writer: Writer) -> None:
         self._store = store
@@ -38,24 +40,26 @@ class Opened:
         self._namespace = packed(store.named)
 
     def check_there(self) -> None:
-        """Raises StoreFailed if the file of the store was deleted or replaced. Later explanations
-        would not find the answers that are stored in a deleted file."""
+        """Raises StoreFailed if the file of the store was deleted or replaced. Otherwise answers would go
+        to a file that no later explanation finds."""
         self._writer.database.check_there()
 
     def answers(self, question: str) -> QuestionAnswers:
-        """Returns the object that gives access to the answers to one question. ``question``: a text
-        with everything on which the answers depend, except the sources."""
+        """Returns the object that gives access to the answers to one question. ``question``: a text with
+        everything on which an answer depends, except the sources; a different text is a different
+        question."""
         return QuestionAnswers(self._writer, self._store.named, question, self._store.lease)
 
     def stored_answers(
         self, question: str, key_of: Callable[[tuple[str, ...]], Hashable | None]
     ) -> list[tuple[tuple[str, ...], Answer]]:
-        """Returns the stored answers to a question, each with the ids of its sources. This blocks the
-        thread. The order does not depend on when the answers were stored.
+        """Returns the stored answers to a question, each with the ids of its sources. Blocks the thread
+        meanwhile. The order does not depend on when the answers were stored.
 
-        ``key_of``: returns the key for an arrangement of the sources with these ids; None if there are no
-        such sources. An answer is left out if its sources had other texts when it was made. Raises
-        StoreFailed.
+        ``key_of``: a function that gets the ids of an answer's sources, in their order, and returns the
+        key of these sources with their present texts, or None if some source does not exist now. An
+        answer is left out if its sources had other texts when it was made, because its key is then
+        different. Raises StoreFailed.
         """
         namespace, database = self._store.named, self._writer.database
         keys = KeyDigests(namespace, question)
@@ -70,9 +74,9 @@ class Opened:
     async def judgement(self, predicate: str, memo: Hashable) -> Judgement | None:
         """Returns the stored judgement of a predicate; None if there is none.
 
-        ``predicate``: the name of the predicate. ``memo``: the memo key of the case that was judged. Only
-        plain values, tuples and frozensets mean the same in other processes; for any other ``memo``, the
-        result is None. Raises StoreFailed.
+        ``predicate``: the name of the predicate. ``memo``: the memo key of the judged case. It may
+        consist of plain values, tuples and frozensets. Nothing is stored for any other ``memo``, because
+        other objects mean something else in other processes. Raises StoreFailed.
         """
         try:
             key = digest(self._store.named, predicate, memo)
@@ -85,8 +89,9 @@ class Opened:
         return self._writer.database.decoded(unpacked_judgement, content, key)
 
     async def put_judgement(self, predicate: str, memo: Hashable, judgement: Judgement) -> None:
-        """Stores a judgement and returns when it is committed. Does nothing if the store already has a
-        judgement under this key, or if the memo key cannot be stored. Raises StoreFailed."""
+        """Stores a judgement, and returns when it is committed. Does nothing if there already is a
+        judgement of this predicate for this ``memo``, or if ``memo`` cannot be stored (see
+        ``judgement``). Raises StoreFailed."""
         try:
             key = digest(self._store.named, predicate, memo)
             subject = RowSubject(digest(self._store.named, predicate), self._namespace, packed(predicate))
@@ -98,8 +103,8 @@ class Opened:
 
 
 def opened_store(store: Store) -> Opened:
-    """Opens a store and returns it. If this process already has the database open, the same writer is
-    used. Raises StoreFailed, and MissingExtra if a package is not installed."""
+    """Opens a store and returns it. All stores of this process with the same database share one writer.
+    Raises StoreFailed if the database cannot be used, and MissingExtra if a package is not installed."""
     address = Address.of(store.url)
     key = os.getpid(), address.identity
     with _opening:
@@ -115,7 +120,7 @@ def opened_store(store: Store) -> Opened:
 
 
 def close_all() -> None:
-    """Closes all stores of this process. The requests in their queues are done first."""
+    """Closes all stores of this process, after the requests that wait in their queues are done."""
     with _opening:
         ours = [key for key in _writers if key[0] == os.getpid()]
         writers = [_writers.pop(key)[0] for key in ours]

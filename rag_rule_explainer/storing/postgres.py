@@ -1,9 +1,11 @@
-"""This module has the statements for PostgreSQL that run for every probe, in their fastest form.
+"""This module has the statements for PostgreSQL that run for every probe, written to be as fast as
+possible.
 
 The statements go directly to the driver, because SQLAlchemy would need as much time as the statement
-itself. The rows are written into the text of the statement, column by column: with parameters, drivers in
-Python are slow and need several round trips. All data from outside is written in hexadecimal digits, so
-no text needs quoting. Rows are locked in the order of their keys, so that two processes never deadlock.
+itself. The rows are written into the text of the statement, column by column, because drivers in Python
+are slow with parameters and need several round trips for them. All data from outside is written in
+hexadecimal digits, so no text needs quoting. Rows are locked in the order of their keys, so that two
+processes never wait for each other for ever.
 """
 
 from collections.abc import Sequence
@@ -15,8 +17,8 @@ from sqlalchemy.exc import DBAPIError
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 32
-"""The writer does at least this number of requests in one transaction, if so many are in its queue. A
-commit takes long on a server, so many requests should share a commit."""
+"""The writer does at least this many requests in one transaction, or all in its queue if there are fewer.
+A commit takes long on a server, so many requests should share one."""
 
 _CLAIM = "rag_rules_claim('{%s}', '{%s}', '{%s}', '{%s}', '%s', '{%s}')"
 _PUT = "rag_rules_put('{%s}', '{%s}', '{%s}', '{%s}', '{%s}', '{%s}', %r)"
@@ -35,11 +37,12 @@ def put_and_claim(
     connection: Connection, puts: Sequence[AnswerRow], claims: Sequence[ClaimRow], owner: str, now: float
 ) -> bool:
     """Stores answers and inserts claims in one round trip to the server, and commits. Returns True iff
-    all of them were stored or inserted. ``owner``: the owner of the claims. ``now``: the time that is
+    every one of them was stored or inserted; else see ``HotStatements.put_and_claim``. ``owner``: the
+    name of the opened store that gets the claims (rights to make an answer). ``now``: the time that is
     stored with the answers."""
     parts = [_put(puts, now)] * bool(puts) + [_claim(claims, owner)] * bool(claims)
-    # If there are only claims, the commit does not wait for the disk. If the server then crashes, a claim
-    # may be lost; this costs at most one additional answer.
+    # If there are only claims, the commit does not wait for the disk, which is faster. If the server then
+    # crashes, a claim may be lost, and its answer is made twice.
     durable = "on" if puts else "off"
     statement = f"SELECT {' + '.join(parts)}, set_config('synchronous_commit', '{durable}', true)"
     driver: Any = connection.connection.dbapi_connection
@@ -52,13 +55,14 @@ def put_and_claim(
 
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-    """Inserts a claim for each key that has no row yet. Returns the number of inserted claims."""
+    """Inserts a claim (the right to make an answer) for each key that has neither an answer nor a claim
+    in the database. Returns the number of inserted claims."""
     return _run(connection, f"SELECT {_claim(rows, owner)}").fetchone()[0]
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Stores each answer whose key has no answer yet. Returns the number of stored answers. An answer
-    is skipped if its question has no row."""
+    """Stores each answer whose key has no answer in the database. Returns the number of stored answers.
+    Skips an answer if its question has no row in the table of questions."""
     return _run(connection, f"SELECT {_put(rows, now)}").fetchone()[0]
 
 
@@ -68,8 +72,7 @@ def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """Returns the judgements that exist under these keys, each with its key. ``memos``: the digests
-    under which the judgements are stored."""
+    """Returns the judgements that are stored under these keys, each with its key. ``memos``: the keys."""
     return _run(connection, _RECALL % ",".join(memos)).fetchall()
 
 
@@ -100,8 +103,8 @@ def _keys(keys: Sequence[RowKey]) -> tuple[str, str]:
 
 
 def _run(connection: Connection, statement: str) -> Any:
-    """Runs a statement and returns the driver's cursor. Raises errors of SQLAlchemy. The text of an
-    error does not show the statement, because the statement contains answers."""
+    """Runs a statement and returns the driver's cursor. Raises errors of SQLAlchemy, whose texts do not
+    show the statement, because the statement contains answers."""
     driver: Any = connection.connection.dbapi_connection
     cursor = driver.cursor()
     try:

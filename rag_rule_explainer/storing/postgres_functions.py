@@ -1,8 +1,8 @@
 """This module defines functions in PostgreSQL for the statements that run for every probe.
 
-For a few rows, the server needs more time to plan such a statement than to run it. The plan of a function
-is kept as long as the connection lasts, so it is made only once, even behind a connection pooler. Each
-array has one element for each row. Ids and answers are passed as hexadecimal digits.
+For a few rows, the server needs more time to plan a statement than to run it. For a function, it plans
+only once for each connection, even behind a connection pooler. Each array that a function gets has one
+element for each row. Ids and answers are passed as hexadecimal digits.
 """
 
 CREATE = (
@@ -60,4 +60,4 @@ CREATE = (
     END $$
     """,
 )
-"""The statements that create these functions in a database."""
+"""The statements that create the functions in a database."""

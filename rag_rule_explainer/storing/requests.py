@@ -1,5 +1,5 @@
-"""This module defines the requests to the store's writer, which is the only thread that uses the
-database. Coroutines wait for the outcomes by futures."""
+"""This module defines the requests to a store's writer, the only thread that uses the database. A
+coroutine waits on a future for the outcome of its request."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -24,8 +24,9 @@ class Take(Ticket):
     """A ``Take`` requests a stored answer. If there is none, it requests the claim: the right to make the
     answer, which only one caller has at a time.
 
-    The outcome is a row with an answer, or None if the claim is granted. ``wish``: the requested answer.
-    ``give_back``: called to give the claim back if the coroutine was cancelled.
+    The outcome is the row of the answer, or None if the claim is granted. ``wish``: the requested answer.
+    ``give_back``: a function that is called with a ``Release`` if the claim is granted after the
+    coroutine was cancelled.
     """
 
     wish: Wish
@@ -34,8 +35,8 @@ class Take(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Put(Ticket):
-    """A ``Put`` requests that an answer is stored. The outcome is None. If another answer was stored
-    before, the outcome is the row of that answer."""
+    """A ``Put`` requests that an answer is stored. The outcome is None. If a different answer was stored
+    first, nothing is stored, and the outcome is the row of that answer."""
 
     wish: Wish
     answer: bytes
@@ -44,7 +45,7 @@ class Put(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Recall(Ticket):
-    """A ``Recall`` requests a stored judgement. ``memo``: the key of the judgement. The outcome is the
+    """A ``Recall`` requests the judgement that is stored under the key ``memo``. The outcome is the
     judgement as bytes; None if there is none."""
 
     memo: str
@@ -52,8 +53,8 @@ class Recall(Ticket):
 
 @dataclass(slots=True, eq=False)
 class Remember(Ticket):
-    """A ``Remember`` requests that a judgement is stored. ``memo``: the key of the judgement. The
-    outcome is None, once the judgement is committed."""
+    """A ``Remember`` requests that a judgement is stored under the key ``memo``. The outcome is None, and
+    is set when the judgement is committed."""
 
     memo: str
     predicate: RowSubject
@@ -70,7 +71,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class StopWriting:
-    """A ``StopWriting`` requests that the writer ends after it has done all earlier requests."""
+    """A ``StopWriting`` requests that the writer ends. Earlier requests in the queue are still done."""
 
 
 WantedWork: TypeAlias = Take | Put | Recall | Remember | Release | StopWriting
@@ -79,11 +80,12 @@ TicketOutcome: TypeAlias = tuple[Ticket, object]
 
 
 def set_outcomes(settled: Iterable[TicketOutcome]) -> list[RowKey]:
-    """Sets the outcomes of tickets, with one call for each event loop. Thread-safe.
+    """Sets the outcomes of tickets (requests for which a coroutine waits), with one call for each event
+    loop. It is thread-safe.
 
-    Returns the keys of granted claims whose event loop is closed. No coroutine can use such claims, so
-    the caller must release them. If the event loop is open but the coroutine was cancelled, its claim is
-    released on that loop.
+    Returns the keys of claims that were granted to a coroutine whose event loop is closed. Nobody can use
+    these claims, so the caller must release them. If only the coroutine was cancelled, its claim is
+    released here, on its event loop.
     """
     by_loop: dict[asyncio.AbstractEventLoop, list[TicketOutcome]] = {}
     for each in settled:

@@ -1,5 +1,5 @@
-"""This module defines types for the rows of the tables. It also defines the interface of the
-statements that run for every probe."""
+"""This module defines types for the rows of the tables, and the interface of the statements that run for
+every probe."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from sqlalchemy import Connection
 
 RowKey: TypeAlias = tuple[str, int]
-"""The key of an answer: the digest of the arrangement of its sources, and the number of the sample."""
+"""The key of an answer: the digest of its question and its arrangement (the ordered sources), and the
+number of the answer if several answers are made from the same sources."""
 
 
 class ClaimRow(NamedTuple):
@@ -24,8 +25,9 @@ class ClaimRow(NamedTuple):
 
 
 class RowSubject(NamedTuple):
-    """A ``RowSubject`` is what rows belong to: the question of answers, or the predicate of
-    judgements."""
+    """A ``RowSubject`` is the question to which answers belong, or the predicate to which judgements
+    belong. ``text``: the question, or the name of the predicate. ``digest``: the digest of namespace and
+    text."""
 
     digest: str
     namespace: bytes
@@ -33,10 +35,10 @@ class RowSubject(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """A ``Wish`` describes an answer that a caller requests or makes.
+    """A ``Wish`` describes an answer that a caller wants to get or to make.
 
-    ``ids``: the ids of the sources, encoded. ``lease``: the number of seconds after which a claim to make
-    the answer expires, unless it is renewed.
+    ``ids``: the ids of the sources, encoded. ``lease``: the number of seconds after which a claim (the
+    right to make the answer) expires, unless it is renewed.
     """
 
     key: RowKey
@@ -46,7 +48,8 @@ class Wish(NamedTuple):
 
 
 class AnswerRow(Protocol):
-    """An ``AnswerRow`` is an answer to be stored. ``wish``: the request that it fulfils."""
+    """An ``AnswerRow`` is an answer to be stored. ``wish``: identifies the answer. ``answer``: the
+    encoded answer. ``latency``: the seconds that making the answer took; None if not measured."""
 
     wish: Wish
     answer: bytes
@@ -55,10 +58,10 @@ class AnswerRow(Protocol):
 
 class HotStatements(Protocol):
     """This interface has the statements that run for every probe. Each kind of database has its own
-    version.
+    version of them, because they must be fast.
 
-    ``FEWEST``: the writer does at least this number of requests in one transaction, if so many are in its
-    queue.
+    ``FEWEST``: the writer does at least this many requests in one transaction, or all in its queue if
+    there are fewer.
     """
 
     FEWEST: int
@@ -71,18 +74,23 @@ class HotStatements(Protocol):
         owner: str,
         now: float,
     ) -> bool:
-        """Stores answers and inserts claims in a transaction of its own. Returns True iff all of them
-        were stored or inserted. Otherwise the caller must call ``put`` and ``claim`` for them in
-        another transaction."""
+        """Tries to store answers and to insert claims in one transaction of its own. Returns True iff
+        every one of them was stored or inserted. If it returns False, some may be missing. The caller
+        must then call ``put`` and ``claim`` with all of them; these skip what is already there.
+
+        ``owner``: the name of the opened store that gets the claims. ``now``: the time that is stored
+        with the answers.
+        """
         ...
 
     def claim(self, connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-        """Inserts a claim for each key that has no row yet. Returns the number of inserted claims."""
+        """Inserts a claim (the right to make an answer) for each key that has neither an answer nor a
+        claim in the database. Returns the number of inserted claims."""
         ...
 
     def put(self, connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-        """Stores each answer whose key has no answer yet. Returns the number of stored answers. An
-        answer is skipped if its question has no row."""
+        """Stores each answer whose key has no answer in the database. Returns the number of stored
+        answers. Skips an answer if its question has no row in the table of questions."""
         ...
 
     def read(self, connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
@@ -90,6 +98,6 @@ class HotStatements(Protocol):
         ...
 
     def recall(self, connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-        """Returns the judgements that exist under these keys, each with its key. ``memos``: the
-        digests under which the judgements are stored."""
+        """Returns the judgements that are stored under these keys, each with its key. ``memos``: the
+        keys."""
         ...

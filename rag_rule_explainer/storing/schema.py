@@ -25,11 +25,11 @@ SchemaStep: TypeAlias = Callable[[Connection], None]
 """A function that migrates the tables from one version to the next."""
 
 STEPS: tuple[SchemaStep, ...] = ()
-"""The functions that migrate from version 1 to 2, from 2 to 3, and so on. A released function never
-changes, because some stores have already been migrated by it."""
+"""The functions that migrate the tables: the first from version 1 to 2, the second from 2 to 3, and so
+on. A released function must never change, because some stores have already been migrated by it."""
 
 _PREFIX = "rag_rules_"
-_LOCK = 7_241_860_313  # an arbitrary number that no other application uses
+_LOCK = 7_241_860_313  # the number of a lock: only one process at a time may create tables
 
 _metadata = MetaData()
 _key: Any = Text().with_variant(Text(collation="C"), "postgresql")
@@ -46,7 +46,7 @@ questions = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""The questions that have answers. ``digest`` is a digest of the namespace and the question."""
+"""The questions that have answers. ``digest`` is the digest of the namespace and the question."""
 
 predicates = Table(
     f"{_PREFIX}predicates",
@@ -56,8 +56,8 @@ predicates = Table(
     Column("namespace", LargeBinary, nullable=False),
     Column("text", LargeBinary, nullable=False),
 )
-"""The predicates that have judgements. ``digest`` is a digest of the namespace and the name of the
-predicate."""
+"""The predicates that have judgements. ``text`` is the name of the predicate. ``digest`` is the digest of
+the namespace and this name."""
 
 answers = Table(
     f"{_PREFIX}answers",
@@ -72,11 +72,11 @@ answers = Table(
     Column("latency", _seconds),
     Column("stored", _seconds),
 )
-"""The answers and the claims. ``arrangement`` is a digest of the namespace, the question and the key of
-the arrangement, which is the list of sources in their order.
+"""The answers and the claims (rights to make an answer). ``arrangement`` is the digest of the namespace,
+the question, and the sources in their order.
 
-A row without an answer is a claim: ``owner`` is making this answer. Until ``expires``, no other process
-should make it.
+A row without an answer is a claim: ``owner``, a store that some process opened, is making this answer. No
+other process should make it until the time ``expires``.
 """
 
 judgements = Table(
@@ -87,14 +87,14 @@ judgements = Table(
     Column("judgement", LargeBinary, nullable=False),
     Column("stored", _seconds, nullable=False),
 )
-"""The judgements. ``memo`` is a digest of the namespace, the name of the predicate, and the memo key of
-the case that was judged."""
+"""The judgements. ``memo`` is the digest of the namespace, the name of the predicate, and the memo key of
+the judged case."""
 
 
 def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = STEPS) -> None:
     """Creates the tables if there are none, or migrates tables of an older version. Works in the open
-    transaction of the caller. Raises StoreFailed for tables of a newer version, and for a SQLite file
-    of another application."""
+    transaction of ``connection``. Raises StoreFailed for tables of a newer version, and for a SQLite file
+    of a different application. ``shown``: the path or URL of the store, for messages."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
     current = len(steps) + 1
@@ -119,7 +119,8 @@ def migrate(connection: Connection, shown: str, steps: Sequence[SchemaStep] = ST
 
 def version_of(connection: Connection, shown: str) -> int | None:
     """Returns the version of the store's tables; None if there are no tables yet. Raises StoreFailed if
-    the version cannot be read, and for a SQLite file of another application."""
+    the version cannot be read, and for a SQLite file of a different application. ``shown``: the path or
+    URL of the store, for messages."""
     names = inspect(connection).get_table_names()
     if versions.name not in names:
         if names and connection.dialect.name == "sqlite":

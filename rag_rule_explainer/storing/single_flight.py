@@ -1,7 +1,8 @@
 """This module tracks the answers that are being made, so that only one caller makes each of them.
 
-An answer that is being made is called a *flight*. Other callers that need the answer wait until the
-flight ends. The module runs in the writer's thread, and does not use the database itself.
+An answer that is being made or requested is called a *flight*. The callers that need the same answer wait
+until the flight ends, and then all get it. The module runs in the thread of the writer (the only thread
+that uses the database), but does not use the database itself.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,8 @@ from .rows import RowKey, Wish
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 _RENEWALS = 3
-"""How often a claim is renewed within its lease. The lease is the time after which a claim expires."""
+"""How often a claim (the right to make an answer) is renewed within its lease, the time after which it
+would expire. So a late renewal does not end the claim."""
 
 
 @dataclass(slots=True, eq=False)
@@ -23,10 +25,10 @@ class Flight:
     """A ``Flight`` is an answer that is being made, or that is being requested from the database.
 
     ``first``: the first request for the answer. ``waiting``: the callers in this process that wait for
-    it. ``held``: True if this process has the claim to make it; False if another process has the claim or
-    if this is not known yet. ``pause``: the seconds until the database is checked again for the answer of
-    another process. ``due``: the time at which to renew the claim or to check the database; 0 before the
-    first transaction.
+    the answer. ``held``: True if this process has the claim (the right to make the answer); False if
+    another process has it, or if this is not known yet. ``pause``: the seconds after which the database
+    is next asked for an answer that another process makes. ``due``: the time at which the claim must be
+    renewed, or the database asked again; 0 before the first transaction.
     """
 
     first: Wish
@@ -43,11 +45,13 @@ class Flight:
 
 @dataclass(slots=True)
 class FlightBatch:
-    """A ``FlightBatch`` holds the work for one transaction, and the outcomes to set after it.
+    """A ``FlightBatch`` holds the work for one transaction, and the outcomes that requests get after it.
 
     ``puts``: the answers to store. ``released``: the keys of claims to give back. ``wanted``: the flights
-    whose answer or claim is requested. ``renewed``: the flights whose claim gets more time. ``openings``:
-    the digests of questions whose keys are read, so that later claims can be granted in memory.
+    whose answer is looked up; if it is not stored, its claim is requested. ``renewed``: the flights whose
+    claim gets more time. ``recalls``, ``remembers``: the judgements to look up and to store.
+    ``openings``: the digests of questions whose stored keys are read, so that claims for other keys can
+    then be granted in memory. ``outcomes``: each request with its outcome.
     """
 
     puts: list[Put] = field(default_factory=list[Put])
@@ -61,13 +65,13 @@ class FlightBatch:
 
     @property
     def needs_database(self) -> bool:
-        """Returns True if the batch has any work for the database."""
+        """Returns True if a transaction is needed for this batch."""
         return bool(self.puts or self.wanted) or self.needs_more_than_puts_and_claims
 
     @property
     def needs_more_than_puts_and_claims(self) -> bool:
-        """Returns True if the batch has work for the database other than storing answers and inserting
-        claims."""
+        """Returns True if the batch has work other than storing answers and claiming answers. For these
+        two, there is a faster way (``put_and_claim``)."""
         return any((self.released, self.renewed, self.recalls, self.remembers, self.openings))
 
 
@@ -75,11 +79,12 @@ class FlightBatch:
 class Landed:
     """A ``Landed`` holds the results of a committed transaction.
 
-    ``standing``: by key, the rows of answers that another process stored first, so that the answers of
-    this process were not stored. ``taken``: what the database had for the wanted keys: the row of an
-    answer, a StoreFailed if the row cannot be read, or None if another process is making the answer. For
-    a wanted key that is not in ``taken``, this process now has the claim. ``recalled``: the judgements by
-    their key. ``opened``: for each question, the keys of its rows.
+    ``standing`` maps a key to the row of an answer that another process stored first; this process's own
+    answer was then not stored. ``taken`` maps the key of a wanted answer to what the database had: its
+    row, a StoreFailed if the row cannot be read, or None if another process is making the answer. This
+    process now has the claims for all wanted keys that are not in ``taken``. ``recalled`` maps a key to
+    the judgement found. ``opened`` maps each question in ``openings`` to those of its keys that have an
+    answer or a claim.
     """
 
     standing: Mapping[RowKey, object] = field(default_factory=dict[RowKey, object])
@@ -89,17 +94,18 @@ class Landed:
 
 
 class Flights:
-    """This class tracks all answers of one store that are being made, as far as this process knows. It
-    decides which requests need the database. ``grants``: the claims that are granted in memory only."""
+    """A ``Flights`` tracks all answers of one store that are being made, as far as this process knows,
+    and decides which requests need the database. ``grants``: the claims (rights to make an answer) that
+    are granted in memory only."""
 
     def __init__(self, grants: Grants) -> None:
         self._grants = grants
         self._by_key: dict[RowKey, Flight] = {}
         self.alone = False
-        """True while no other process can use the database."""
+        """True while this process has the exclusive lock, so that no other process uses the database."""
         self.due = inf
         """The next time (by ``time.monotonic``) at which a claim must be renewed, or at which the
-        database must be checked for the answer of another process."""
+        database must be asked again for an answer that another process makes."""
 
     @property
     def are_over(self) -> bool:
@@ -107,10 +113,11 @@ class Flights:
         return not self._by_key and not self._grants
 
     def board(self, wanted: Iterable[WantedWork], now: float) -> FlightBatch:
-        """Returns a batch with those requests that need the database.
+        """Returns a batch with the requests among ``wanted`` that need the database.
 
-        If a requested answer is already being made, the request waits for that answer. Some other
-        requests get their outcome at once.
+        A request for an answer that is already being made waits for it together with earlier requests.
+        Other requests that do not need the database get their outcome in the batch. ``now``: the time by
+        ``time.monotonic``.
         """
         batch = FlightBatch()
         for each in wanted:
@@ -133,9 +140,10 @@ class Flights:
 
     def landed(self, batch: FlightBatch, found: Landed, now: float) -> list[RowKey]:
         """Adds the outcomes for the waiting callers to a batch whose transaction was committed.
+        ``found``: the results of the transaction.
 
-        ``found``: the results of the transaction. Returns the keys of claims that were granted although
-        no caller waits for them any more; the caller must release these.
+        Returns the keys of claims that were granted although no caller waits for them any more. The
+        caller must release these claims, so that others can make the answers.
         """
         for put in batch.puts:
             key = put.wish.key
@@ -163,30 +171,31 @@ class Flights:
         return unwanted
 
     def openings(self, batch: FlightBatch) -> set[str]:
-        """Returns the digests of those questions in this batch whose keys should be read. There are
-        none if other processes use the database too, because claims are then not granted in memory."""
+        """Returns the digests of the questions in this batch for which claims could be granted in memory
+        after their stored keys have been read. Returns none if other processes use the database too,
+        because these could not see such claims."""
         questions = (
             {flight.first.question.digest for flight in batch.wanted} if self.alone else set[str]()
         )
         return {question for question in questions if self._grants.is_new(question)}
 
     def closed(self) -> list[Wish]:
-        """Stops granting claims in memory only (without the database). Returns the claims that were
-        granted in memory and have not ended."""
+        """Ends the granting of claims in memory only. Returns those claims that have not ended; the
+        caller must write them to the database before another process begins to use it."""
         self.alone = False
         return self._grants.close()
 
     def claimed(self, wishes: Iterable[Wish], now: float) -> None:
-        """Notes that these claims now have rows in the database, so that they must be renewed. They
-        were granted in memory only until now."""
+        """Records that these claims, which were in memory only, now have rows in the database. From now
+        on they are renewed, because rows expire."""
         for wish in wishes:
             flight = self._by_key.setdefault(wish.key, Flight(wish, [], held=True))
             self._wake_at(flight, now + wish.lease / _RENEWALS)
             self._grants.end(wish.key)
 
     def failed(self, batch: FlightBatch, error: StoreFailed, now: float) -> None:
-        """Ends the flights of a transaction that failed. All callers that wait for them get the error
-        as the outcome."""
+        """Ends the flights of a batch whose transaction failed. All callers that wait for them get
+        ``error`` as their outcome."""
         for put in batch.puts:
             batch.outcomes.append((put, _again(error)))
             self._end(put.wish.key, error, batch)
@@ -212,7 +221,8 @@ class Flights:
         flight = self._by_key.get(key)
         if flight is None:
             self._grants.end(key)
-        # If another caller of this process waits, it gets the claim, and the row of the claim stays.
+        # If other callers of this process wait for the answer, one of them gets the claim. The row of the
+        # claim then stays in the database.
         elif flight.held and not self._grant(flight, batch):
             del self._by_key[key]
             if not self._grants.end(key):

@@ -1,17 +1,19 @@
 """This module decides, by a lock, whether this process uses the database alone or together with others.
 
-A *claim* is the right to make an answer. Other processes must see the claim in the database, so that they
+A *claim* is the right to make an answer. It is written to the database so that other processes see it and
 do not make the same answer. A process that uses the database alone need not write its claims, which saves
 time.
 
-1. A process has a lock while it works: an exclusive lock if it is alone, else a shared lock. A process
-that begins tries once to get the exclusive lock. After that it requests a shared lock until it gets one.
-2. A process that is alone checks several times a second whether another process requests a lock. If so,
-it stops granting claims in memory only. It commits a claim for each answer that it is making, and only
-then gives up its lock. It then requests a shared lock itself.
+1. A process has a lock while it works: an exclusive lock if it is alone, else a shared lock. When it
+begins, it tries once to get the exclusive lock. If this fails, it requests a shared lock until it gets
+one.
 
-While several processes work, each answer that is being made therefore has a claim in the database. If a
-process is killed, its lock ends, and the answers that it was making are lost.
+2. A process that is alone checks several times a second whether another process requests a lock. If so,
+it stops granting claims in memory only, and writes a claim for each answer that it is making. Only then
+does it give up its lock, and requests a shared lock itself.
+
+So whenever several processes work, each answer that is being made has a claim in the database. If a
+process is killed, the system ends its lock, and other processes make its unfinished answers.
 """
 
 import time
@@ -24,15 +26,15 @@ from .rows import Wish
 from .single_flight import Flights
 
 Claimed: TypeAlias = Callable[[list[Wish]], object]
-"""A function that commits claims for the answers that this process is making."""
+"""A function that writes these claims of this process to the database and commits them."""
 
 LOOK = 0.25
-"""The seconds between two checks whether another process requests a lock."""
+"""The seconds between two checks for a process that requests a lock."""
 PATIENCE = 30.0
-"""The seconds to wait until a process that uses the database alone gives up its lock. A process that
-takes longer is probably stopped or hangs, so work begins without a lock."""
+"""The maximum number of seconds to wait until a process that uses the database alone gives up its lock. A
+process that needs longer is probably stopped or hangs, so work then begins without a lock."""
 _IDLE = 2.0
-"""The seconds without work after which a process gives its lock back."""
+"""The seconds without work after which a process gives its lock back, so that others need not wait."""
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
 
@@ -40,9 +42,9 @@ class Stay:
     """A ``Stay`` knows how this process uses the database: not at all ("away"), "alone", or "among"
     others.
 
-    ``presence``: the lock; None if there is no such lock. Without a lock, no process counts as alone.
-    ``claimed``: commits claims to the database. ``due``: the time of the next ``look``, by
-    ``time.monotonic``.
+    ``presence``: the lock; None if there is no such lock, and then no process counts as alone.
+    ``flights``: the answers that this process is making. ``claimed``: writes claims to the database.
+    ``due``: the time, by ``time.monotonic``, at which ``look`` must next be called.
     """
 
     def __init__(self, presence: Presence | None, flights: Flights, claimed: Claimed) -> None:
@@ -55,8 +57,9 @@ class Stay:
         self.due = inf
 
     def begin(self) -> None:
-        """Takes a lock before work with the database, if this process has none. If another process
-        uses the database alone, waits until that process has committed its claims."""
+        """Takes a lock, if this process has none; must be called before each work with the database. If
+        another process uses the database alone, waits until it has written its claims and given up its
+        lock."""
         if self._presence is None or self._where != "away":
             return
         if self._presence.try_alone():
@@ -66,15 +69,15 @@ class Stay:
         self.worked()
 
     def worked(self) -> None:
-        """Notes that this process is using the database now."""
+        """Records that this process uses the database now, so that it keeps its lock for a while."""
         if self._presence is not None:
             self._worked = time.monotonic()
             self.due = min(self.due, self._worked + LOOK)
 
     def look(self, now: float) -> None:
-        """Must be called regularly. If another process requests a lock while this process is alone,
-        commits the claims and shares the database with the other process. Gives the lock back after some
-        time without work.
+        """Answers the requests of other processes for a lock: if this process is alone and another one
+        requests a lock, writes the claims to the database and takes a shared lock. After some time
+        without work, gives the lock back. Must be called whenever it is ``due``.
 
         Raises OSError and the errors of ``claimed``; the next call then tries again.
         """
@@ -85,8 +88,8 @@ class Stay:
         if self._where == "among" and not self._locked:
             self._locked = self._presence.try_among()
         if self._where == "alone" and self._presence.is_asked_for():
-            # The claims are committed before the lock is given up. The other process then finds a claim
-            # for each answer that this process is making.
+            # The claims are committed before the lock is given up, so that the other process finds a
+            # claim for each answer that this process is making.
             wishes = self._flights.closed()
             if wishes:
                 self._claimed(wishes)
@@ -94,18 +97,19 @@ class Stay:
             self.leave()
             self._join(self._presence)
         elif now > self._worked + _IDLE and self._flights.are_over:
-            # Without this lock, the next process that begins may be alone and does not have to wait.
+            # Without this lock, the next process that begins can be alone and does not have to wait.
             self._leave_unless_granted()
 
     def leave(self) -> None:
-        """Gives the lock back. The caller must first make sure that each answer that is being made has
-        a claim in the database."""
+        """Gives the lock back. Before that, the caller must make sure that each answer that this process
+        is making has a claim in the database."""
         if self._presence is not None:
             self._presence.leave()
         self._where = "away"
 
     def _leave_unless_granted(self) -> None:
-        # A claim was granted in memory since the check, so this process keeps its lock.
+        # If a claim was granted in memory after ``are_over`` was checked, this process keeps its lock,
+        # because other processes cannot see that claim.
         if self._flights.closed():
             self._flights.alone = self._where == "alone"
         else:
@@ -116,5 +120,6 @@ class Stay:
         while not (locked := presence.try_among()) and time.monotonic() < until:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        # If the wait was in vain, work begins without a lock, and each ``look`` requests the lock again.
+        # If this process got no lock in this time, it works without one, and each ``look`` requests the
+        # lock again.
         self._where, self._locked = "among", locked

@@ -1,4 +1,4 @@
-"""This module has the statements for SQLite that run for every probe, in their fastest form.
+"""This module has the statements for SQLite that run for every probe, written to be as fast as possible.
 
 The statements go directly to the driver, and raise the driver's errors. SQLAlchemy would need more time
 than SQLite itself, which has the rows in memory.
@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 from .rows import AnswerRow, ClaimRow, RowKey
 
 FEWEST = 1
-"""The writer does at least this number of requests in one transaction. A commit is fast in SQLite, so
-requests need not be collected."""
+"""The writer need not collect several requests for one transaction, because a commit is fast in
+SQLite."""
 
 _CLAIM = (
     "INSERT INTO rag_rules_answers (arrangement, sample, question, ids, owner, expires)"
@@ -51,14 +51,15 @@ _RECALL = (
 
 
 def claim(connection: Connection, rows: Sequence[ClaimRow], owner: str) -> int:
-    """Inserts a claim for each key that has no row yet. Returns the number of inserted claims."""
+    """Inserts a claim (the right to make an answer) for each key that has neither an answer nor a claim
+    in the database. Returns the number of inserted claims."""
     values = [(*row.key, row.ids, owner, row.expires, row.question) for row in rows]
     return driver_connection(connection).executemany(_CLAIM, values).rowcount
 
 
 def put(connection: Connection, rows: Sequence[AnswerRow], now: float) -> int:
-    """Stores each answer whose key has no answer yet. Returns the number of stored answers. An answer
-    is skipped if its question has no row."""
+    """Stores each answer whose key has no answer in the database. Returns the number of stored answers.
+    Skips an answer if its question has no row in the table of questions."""
     driver = driver_connection(connection)
     wanted = {row.wish.question.digest for row in rows}
     ids = dict(driver.execute(_QUESTIONS, (json.dumps([*wanted]),)).fetchall())
@@ -78,9 +79,9 @@ def put_and_claim(
     owner: str,  # noqa: ARG001 -- this function inserts no claims: they need several statements
     now: float,
 ) -> bool:
-    """Stores answers by a single statement. Returns True iff all answers were stored. Stores nothing
-    if there are claims or too many answers. Other Python threads can run during the statement, which
-    saves time."""
+    """Stores answers by a single statement, during which other Python threads can run. Returns True iff
+    all of them were stored. Stores nothing and returns False if there are claims, which need several
+    statements, or too many answers for one statement."""
     if claims or len(puts) > _MOST_AT_ONCE:
         return False
     values: list[Any] = []
@@ -106,14 +107,13 @@ def read(connection: Connection, keys: Sequence[RowKey]) -> Sequence[Any]:
 
 
 def recall(connection: Connection, memos: Sequence[str]) -> Sequence[Any]:
-    """Returns the judgements that exist under these keys, each with its key. ``memos``: the digests
-    under which the judgements are stored."""
+    """Returns the judgements that are stored under these keys, each with its key. ``memos``: the keys."""
     return driver_connection(connection).execute(_RECALL, (json.dumps(memos),)).fetchall()
 
 
 def begin(connection: Connection) -> None:
-    """Begins a transaction that may write from the start. A transaction that begins by reading may
-    fail when it writes later."""
+    """Begins a transaction with the right to write. A transaction that gets this right only later, after
+    it has read, may fail because another process has written meanwhile."""
     driver_connection(connection).execute("BEGIN IMMEDIATE")
 
 

@@ -1,5 +1,5 @@
-"""This module has the statements that run rarely. They are written with SQLAlchemy, so that they work
-with every supported kind of database."""
+"""This module has the statements that run rarely. They are written with SQLAlchemy, so that one version
+of them works with every supported kind of database."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -23,7 +23,8 @@ _TAKE_OVER = (
 
 
 def register(connection: Connection, table: Table, subjects: Iterable[RowSubject]) -> None:
-    """Inserts a row for each of these questions or predicates that has no row yet."""
+    """Inserts a row for each of ``subjects`` that has no row yet. ``table``: the table of questions or of
+    predicates, to which the subjects belong."""
     rows = [subject._asdict() for subject in sorted(set(subjects))]
     connection.execute(_insert(connection, table).on_conflict_do_nothing(), rows)
 
@@ -31,8 +32,8 @@ def register(connection: Connection, table: Table, subjects: Iterable[RowSubject
 def insert_judgements(
     connection: Connection, rows: Sequence[tuple[str, RowSubject, bytes]], now: float
 ) -> None:
-    """Inserts judgements. If a key already has a judgement, that judgement stays. ``rows``: for each
-    judgement, its key, its predicate and its content."""
+    """Inserts judgements. If there already is a judgement under a key, that one stays. ``rows``: for each
+    judgement its key, its predicate and its content. ``now``: the time that is stored with them."""
     register(connection, predicates, [subject for _, subject, _ in rows])
     wanted = {subject.digest for _, subject, _ in rows}
     found = select(predicates.c.digest, predicates.c.id).where(predicates.c.digest.in_(wanted))
@@ -45,32 +46,34 @@ def insert_judgements(
 
 
 def release(connection: Connection, keys: Sequence[RowKey], owner: str) -> None:
-    """Deletes this owner's claims to the answers with these keys."""
+    """Deletes the claims (rights to make an answer) for these keys. Claims of other owners than
+    ``owner``, an opened store, stay."""
     connection.execute(_RELEASE, [_bound(key, holder=owner) for key in sorted(keys)])
 
 
 def renew(connection: Connection, expiring: Sequence[tuple[RowKey, float]], owner: str) -> None:
-    """Gives more time to claims of this owner. ``expiring``: the keys of the claims, each with the new
-    time at which the claim expires."""
+    """Gives more time to claims (rights to make an answer). Claims of other owners than ``owner``, an
+    opened store, are unchanged. ``expiring``: each key with the new time at which its claim expires."""
     connection.execute(
         _RENEW, [_bound(key, holder=owner, until=until) for key, until in sorted(expiring)]
     )
 
 
 def take_over(connection: Connection, row: ClaimRow, holder: str, expired: float, heir: str) -> bool:
-    """Gives a claim to the owner ``heir``, because its owner has died or its time is over.
+    """Gives a claim (the right to make an answer) to a new owner, because its old owner has died or its
+    time is over. Owners are opened stores. Returns False and changes nothing if the row of the claim has
+    changed since it was read.
 
-    ``holder``, ``expired``: the owner and the time of the claim when it was read. If the row has changed
-    since then, nothing happens and the result is False.
+    ``row``: the key, and the new time at which the claim expires. ``holder``, ``expired``: the old owner
+    and the old time, as they were read. ``heir``: the new owner.
     """
     bound = _bound(row.key, holder=holder, expired=expired, heir=heir, until=row.expires)
     return connection.execute(_TAKE_OVER, bound).rowcount == 1
 
 
 def keys(connection: Connection, prefix: str, most: int) -> list[RowKey]:
-    """Returns the keys of at most ``most`` rows of the store. A key contains the digest of an
-    arrangement, which is the list of sources of the row's answer. Only keys whose digest begins with
-    ``prefix`` are returned."""
+    """Returns the keys of the stored answers and claims of one question, but at most ``most`` of them.
+    ``prefix``: the beginning that the digests in these keys have in common (see ``beginning``)."""
     # "g" comes after all hexadecimal digits, so this range has exactly the keys with the prefix.
     begin_so = answers.c.arrangement.between(prefix, prefix + "g")
     found = connection.execute(

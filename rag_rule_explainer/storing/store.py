@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from ..allowed import called_as
+from ..allowed import brief, called_as
 from ..errors import InvalidInput
 from .address import Address, as_written
 
@@ -17,25 +17,30 @@ _LONGEST_LEASE = 86_400.0
 @called_as("Store")
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A ``Store`` says where answers and judgements are kept, so that they are paid for only once. It is
-    frozen, hashable and picklable, and does not open the database.
+    """A ``Store`` says where answers and judgements are stored, so that they are paid for only once. It
+    is frozen, hashable and picklable, and does not open the database.
 
     ``url``: the path of a SQLite file (a str or a ``Path``), ``sqlite:///PATH`` or
     ``postgresql://USER:PASSWORD@HOST/DATABASE`` (which uses the driver pg8000). A relative path is
-    relative to the current folder at the time of opening. ``namespace``: a name for the application that
-    gave the answers; use another name when the application has changed. If it is None, a name is made
+    relative to the current folder at the time of opening.
+
+    ``namespace``: a name for the application that gave the answers. Change it when the application
+    changes, because stored answers of the old one would be used otherwise. If it is None, a name is made
     from the name of the application and a digest of the requests to its models; a note of the explanation
-    shows it. ``lease``: while one process makes an answer, other processes wait for it. If the first
-    process dies and the others cannot see this, they wait for this number of seconds. A living process
-    renews the lease. Raises InvalidInput for another kind of database, an empty namespace, or a lease
-    that is not above 0 and at most a day.
+    shows it.
+
+    ``lease``: how many seconds other processes wait for an answer that a process was making when it died,
+    if they cannot see that it died. As long as that process lives, they wait for its answer.
+
+    Raises InvalidInput for another kind of database, an empty namespace, or a lease that is not above 0
+    and at most a day.
     """
 
     url: str
     namespace: str | None = None
     lease: float = 60.0
 
-    if TYPE_CHECKING:  # With this, type checkers accept a Path, and know that the field is a str.
+    if TYPE_CHECKING:  # for type checkers: a Path may be given, but the field is always a str
 
         def __init__(
             self, url: str | PathLike[str], namespace: str | None = None, lease: float = 60.0
@@ -48,12 +53,13 @@ class Store:
         is_name = isinstance(given, str) and bool(given.strip())
         if given is not None and not is_name:
             raise InvalidInput(
-                f"the namespace of a store is {self.namespace!r}; name the application and its version, "
-                "e.g. 'support-bot-7', so that answers of a changed one are not taken for its own"
+                f"the namespace of a store is {brief(self.namespace)}; name the application and its "
+                "version, e.g. 'support-bot-7', so that answers of a changed one are not taken for its "
+                "own"
             )
         is_number = isinstance(self.lease, (int, float)) and not isinstance(self.lease, bool)  # pyright: ignore[reportUnnecessaryIsInstance] -- users may pass other types
         if not is_number or not 0 < self.lease <= _LONGEST_LEASE:
-            raise InvalidInput(f"the lease is {self.lease!r}; give seconds above 0, at most a day")
+            raise InvalidInput(f"the lease is {brief(self.lease)}; give seconds above 0, at most a day")
 
     @classmethod
     def of(cls, given: "Store | str | PathLike[str] | None") -> "Store | None":
@@ -63,15 +69,15 @@ class Store:
             return given
         if not isinstance(given, (str, PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(
-                f"store is {given!r}; give the path of a SQLite file, or Store(url, namespace)"
+                f"store is {brief(given)}; give the path of a SQLite file, or Store(url, namespace)"
             )
         return cls(as_written(given))
 
     def open(self) -> "Opened":
-        """Opens the store and returns it. All threads and event loops of a process share one writer
-        for a database. Raises StoreFailed if the database cannot be used, and MissingExtra if its
-        driver is not installed."""
-        # imported late, because a store can be described without SQLAlchemy
+        """Opens the store and returns it. A process has one writer thread for each database, which all
+        its threads and event loops share. Raises StoreFailed if the database cannot be used, and
+        MissingExtra if its driver is not installed."""
+        # imported late, so that a store can be described without SQLAlchemy
         from .opened import opened_store
 
         return opened_store(self)
@@ -85,7 +91,7 @@ class Store:
         return self.namespace
 
     def as_dict(self) -> dict[str, Any]:
-        """Returns the fields as a dict for JSON, with the password in the url masked."""
+        """Returns the fields as a dict for JSON. The password in the URL is masked."""
         return {"url": Address.of(self.url).shown, "namespace": self.namespace, "lease": self.lease}
 
     def __repr__(self) -> str:

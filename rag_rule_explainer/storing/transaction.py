@@ -1,5 +1,6 @@
-"""This module does the work of one transaction of the writer. It stores answers before it looks up
-answers, so that a caller gets an answer that is stored in the same transaction."""
+"""This module does the work of one transaction of the writer (the thread that uses the database). Answers
+are stored before answers are looked up. So a request finds an answer that is stored in the same
+transaction."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,13 +20,14 @@ from .schema import questions
 from .single_flight import FlightBatch, Landed
 
 _FARTHEST = 2 * 86_400.0
-"""The longest time in seconds for which a claim can be valid, even if clocks differ. A claim that
-seems to be valid for longer is ignored."""
+"""The longest time in seconds for which a claim can be valid: twice the longest lease, because clocks may
+differ. A claim that would be valid for longer is damaged, and is ignored."""
 
 
 def perform(batch: FlightBatch, connection: Connection, database: Database, owner: str) -> Landed:
     """Does the work of a batch of requests in one transaction, commits it, and returns the results. If
-    it is not known whether the commit succeeded, the caller may call this again for the same batch."""
+    the connection breaks, so that it is not known whether the commit succeeded, the caller may call this
+    again for the same batch. ``owner``: the opened store that gets the claims."""
     now = database.now
     claims = [_claim_row(flight.first, now) for flight in batch.wanted]
     only_common = not batch.needs_more_than_puts_and_claims
@@ -36,8 +38,9 @@ def perform(batch: FlightBatch, connection: Connection, database: Database, owne
 
 
 def claim_all(wishes: Sequence[Wish], connection: Connection, database: Database, owner: str) -> None:
-    """Commits claims of this owner, which were in memory only, for answers that it is already making.
-    A key that has a row is skipped."""
+    """Writes claims (rights to make an answer) to the database and commits them. They are claims for
+    answers that ``owner``, an opened store, is already making, and were in memory only. Skips a key that
+    already has an answer or a claim in the database."""
     now = database.now
     claims = [_claim_row(wish, now) for wish in wishes]
     with connection.begin():
@@ -80,8 +83,7 @@ def _put(
 ) -> dict[RowKey, object]:
     if database.hot.put(connection, puts, now) == len(puts):
         return {}
-    # Some answers were not stored, because another process stored one first or because the question was
-    # pruned.
+    # Some answers were not stored: another process stored one first, or the question was deleted.
     ours = {put.wish.key: put.answer for put in puts}
     found = _read(connection, database, ours)
     vanished = [put for put in puts if put.wish.key not in found]
@@ -107,8 +109,8 @@ def _claim(
     found = _read(connection, database, claims)
     missing = [wish for wish in wishes if wish.key not in found]
     if missing:
-        # Some claims could not be inserted, because their questions are new. The rows of these questions
-        # are inserted first, and then the claims again.
+        # Claims for new questions could not be inserted, because these questions have no rows yet. So
+        # their rows are inserted first, and then the claims again.
         statements.register(connection, questions, [wish.question for wish in missing])
         database.hot.claim(connection, [claims[wish.key] for wish in missing], owner)
         found |= _read(connection, database, [wish.key for wish in missing])

@@ -1,7 +1,8 @@
 """This module runs the writer of a store: the only thread of this process that writes to its database.
 
-The writer does many requests from its queue in one transaction, commits it, and only then sets their
-outcomes. So no answer is used before it is committed, and many answers share one commit.
+The writer does many requests from its queue in one transaction, commits it, and only then sets the
+outcomes of the requests. So no answer is used before it is committed, and many answers share the cost of
+one commit.
 """
 
 import contextlib
@@ -34,10 +35,12 @@ def _may_come_back(error: Exception) -> bool:
 
 
 class Writer:
-    """A ``Writer`` is a thread that does requests from a queue until it is stopped or the process ends.
+    """A ``Writer`` is a thread that does the requests in its queue, until it is stopped or the process
+    ends.
 
-    ``owner``: the name under which it makes claims (rights to make an answer). ``commits``: the number of
-    its committed transactions. ``grants``: grants claims in memory, without a request to the writer.
+    ``owner``: the name under which the writer has claims (rights to make an answer). ``commits``: the
+    number of its committed transactions. ``grants``: grants claims in memory, so that they need no
+    request.
     """
 
     def __init__(self, database: Database) -> None:
@@ -45,8 +48,8 @@ class Writer:
         self.owner = new_owner()
         self.commits = 0
         self.grants = Grants()
-        # A destructor may run during a ``put()`` and put a request itself. SimpleQueue is reentrant,
-        # which allows this.
+        # A destructor, which releases a claim, may run in the middle of a ``put()`` of this queue.
+        # SimpleQueue allows a ``put()`` within a ``put()``.
         self._queue: SimpleQueue[WantedWork] = SimpleQueue()
         self._flights = Flights(self.grants)
         self._presence = database.presence()
@@ -63,8 +66,9 @@ class Writer:
         return not self._stopped
 
     def submit(self, wanted: WantedWork) -> None:
-        """Puts a request into the queue. Thread-safe, and never blocks. Raises StoreFailed if the
-        writer was stopped."""
+        """Puts a request into the queue, without waiting for its outcome. It is thread-safe and never
+        blocks. Raises StoreFailed if the writer was stopped, but never for a ``Release`` or
+        ``StopWriting``."""
         if self._stopped and not isinstance(wanted, (Release, StopWriting)):
             raise StoreFailed(f"the store {self.database.shown} was closed; open it anew")
         self._queue.put(wanted)
@@ -79,8 +83,9 @@ class Writer:
         retire(self.owner)
 
     def forked(self) -> None:
-        """Stops the writer in a forked child, where its thread does not run. The parent keeps its
-        lock."""
+        """Stops the writer in a forked child, in which its thread does not exist. The child has inherited
+        the open file of the parent's lock (see ``Presence``). It only closes its copy of this file, so
+        that the parent keeps the lock."""
         self._stopped = True
         self.grants.forked()
         self._stay.leave()
@@ -98,24 +103,26 @@ class Writer:
             self._refuse()
 
     def _refuse(self) -> None:
-        """Sets an error as the outcome of all requests that came into the queue after the stop."""
+        """Sets an error as the outcome of the requests that are in the queue after the writer has
+        stopped."""
         left = [self._queue.get_nowait() for _ in range(self._queue.qsize())]
         late = [each for each in left if isinstance(each, Ticket)]
-        # The error is created only if it is needed. When the interpreter shuts down, only claims are
-        # given back, and the imports for the error would fail.
+        # The error is created only if it is needed. While the interpreter shuts down, claims are still
+        # released, and importing what the error needs would fail then.
         if late:
             error = StoreFailed(f"the store {self.database.shown} was closed; open it anew")
             set_outcomes((each, error) for each in late)
 
     def _next(self) -> list[WantedWork]:
-        """Waits for a request and returns it together with others from the queue. Returns an empty
-        list if something else must be done first: renewing a claim, or checking for other processes."""
+        """Waits for a request, and returns it together with others from the queue. Returns an empty list
+        if no request came before it is time to renew a claim or to check for other processes."""
         due = min(self._flights.due, self._stay.due)
         timeout = None if due == inf else max(0.0, due - time.monotonic())
         try:
             wanted = [self._queue.get(timeout=timeout)]
-            # Each transaction serves about half of the callers. While it runs, the other half can prepare
-            # their next requests.
+            # There are about as many callers as requests in the queue and in the last transaction
+            # together. Each transaction serves about half of the callers; meanwhile the other half can
+            # prepare their next requests.
             waiting = self._queue.qsize()
             batch_size = max(self.database.hot.FEWEST, (waiting + self._served + 2) // 2)
             wanted += [self._queue.get_nowait() for _ in range(min(batch_size - 1, waiting))]
@@ -141,7 +148,8 @@ class Writer:
             try:
                 landed = patiently(partial(self._transaction, batch), _may_come_back)
             except BaseException as error:
-                # Any error becomes the outcome of all requests of the batch, and the thread continues.
+                # Every error becomes the outcome of the batch's requests, so that no caller waits for
+                # ever. The thread continues with the next batch.
                 failure = failed(self.database.shown, error)
                 failure.__cause__ = None if failure is error else error
                 self._flights.failed(batch, failure, time.monotonic())
@@ -162,15 +170,15 @@ class Writer:
         """Does work that ends with a commit, and returns its result. Makes a new connection if there
         is none, for example after an error."""
         if self._connection is None:
-            self.database.check_there()  # If the file is gone, connecting would create an empty file.
+            self.database.check_there()  # connecting to a deleted file would create an empty one
             self._connection = self.database.connect()
         try:
             result = work(self._connection, self.database, self.owner)
-            # The file may have been deleted before the commit. The check comes after the commit, so that
+            # The check comes after the commit, because the file may be deleted at any time before it. So
             # an answer in a deleted file is never reported as stored.
             self.database.check_there()
         except BaseException:
-            # The connection may be unusable, so it is closed, which also ends its transaction. The next
+            # The connection may be unusable now. Closing it also ends its transaction, and the next
             # transaction makes a new connection.
             self._disconnect(politely=False)
             raise

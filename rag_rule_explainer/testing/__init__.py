@@ -1,4 +1,5 @@
-"""This package holds fakes and checks for tests of applications, predicates and miners."""
+"""This package contains fakes (such as a judge without a model) and checks, for tests of applications,
+predicates and miners."""
 
 from .judges import OfflineJudge
 from .miners import check_miner

@@ -1,4 +1,4 @@
-"""This module defines a judge that needs no model."""
+"""This module defines a judge for tests, which needs no model."""
 
 import json
 import threading
@@ -9,16 +9,17 @@ from ..predicates.judge import JudgeReply, JudgeRequest, Matter
 from ..predicates.wording import near_exact
 
 Decide: TypeAlias = Callable[[str], bool | str]
-"""A function from an answer to its verdict: True, False, "yes", "no" or "unsure"."""
+"""A function that gets an answer and returns the verdict: True, False, "yes", "no" or "unsure"."""
 
 
 class OfflineJudge:
-    """This class is a judge that looks for words: the same answer always gets the same verdict.
+    """An ``OfflineJudge`` is a judge that only looks for words in an answer. So equal answers always get
+    the same verdict.
 
     With ``words``, the verdict is "yes" iff one of the words occurs in the answer. Without ``words``, it
-    is "yes" iff the request's truth occurs in the answer, and "unsure" if the request has no truth. Texts
-    are compared by the near-exact match. ``requests``: the requests received, in order. ``peak``: the
-    largest number of requests in progress at once. The class is thread-safe.
+    is "yes" iff the known right answer in the request occurs in the answer, and "unsure" if the request
+    has none. Words are compared as by near-exact match. ``requests``: the requests received, in order.
+    ``peak``: the largest number of requests in progress at the same time. The class is thread-safe.
     """
 
     def __init__(self, words: Iterable[str] = ()) -> None:
@@ -30,7 +31,8 @@ class OfflineJudge:
         self._lock = threading.Lock()
 
     def __call__(self, request: JudgeRequest) -> JudgeReply:
-        """Returns an opinion on each candidate; words between white space count as its tokens."""
+        """Returns an opinion on each candidate (an answer to be judged) of the request. The reply also
+        states a number of tokens, for which each word counts as one."""
         with self._lock:
             self.requests.append(request)
             self._running += 1
@@ -49,7 +51,8 @@ class OfflineJudge:
         return [each.answer for request in self.requests for each in request.candidates]
 
     def verdict_on(self, matter: Matter) -> Decide:
-        """Returns the function that judges the answers of a matter."""
+        """Returns a function that judges answers. ``matter``: what must be decided about each answer,
+        such as whether it agrees with a known right answer."""
         if not self.words and matter.truth is None:
             return lambda _: "unsure"
         wanted = [f" {near_exact(words)} " for words in self.words or (matter.truth or "",)]
@@ -57,7 +60,8 @@ class OfflineJudge:
 
 
 def reply_to(content: str, decide: Decide) -> str:
-    """Returns a reply, as JSON, with an opinion on each candidate in the content of a request."""
+    """Returns a judge's reply, as JSON. It has an opinion on each candidate in ``content``, the content
+    of a request; ``decide`` gives the verdicts."""
     candidates = cast("list[Mapping[str, Any]]", json.loads(content)["candidates"])
     opinions = [
         {"id": each["id"], "reason": "by its words", "verdict": _word(decide(each["answer"]))}

@@ -1,7 +1,9 @@
-"""This module is a conformance suite for miners.
+"""This module tests whether a miner (an object that searches for rules) conforms to the protocol
+``Miner``.
 
-It runs a miner on random truth tables and delivers verdicts late, in parts and out of order, some of them
-UNKNOWN. After each delivery it checks every claim of the miner against the definition of a rule.
+It runs the miner on random truth tables, in which each subset of the sources has a verdict. Verdicts
+arrive late, in parts and out of order, and some are UNKNOWN. Whenever verdicts have arrived, every rule
+that the miner claims is checked against the definition of a rule.
 """
 
 import random
@@ -32,14 +34,15 @@ class _Trial:
 def check_miner(
     make: Callable[[RuleKind], Miner], *, trials: int = 200, seed: int = 0, finds_all: bool = True
 ) -> None:
-    """Checks an exact miner against the definition of its rules, on lattices of up to 5 units.
+    """Checks an exact miner against the definition of its rules, with up to 5 sources.
 
-    ``make``: a function from a kind of rule to its miner. ``finds_all=False``: for a miner that may leave
-    rules out, because its claims are relative to the units that it kept.
+    ``make``: a function that returns the miner for a kind of rule. ``trials``: the number of random truth
+    tables. ``seed``: the seed of these tables; the same seed gives the same tables. ``finds_all``: False
+    for a miner that may leave out rules, because it considers only some of the sources at a time.
 
-    Raises AssertionError, with the table and the seed, if a claim is not true of the verdicts delivered
-    so far, a rule is missing at the end, a mask is requested twice, or a search resumed from saved
-    verdicts requests more.
+    Raises AssertionError, with the truth table and the seed, in four cases: a claimed rule does not
+    follow from the verdicts so far; a rule is missing at the end; a subset is requested twice; or a
+    search that is resumed from saved verdicts requests a subset that it already has.
     """
     for trial in _trials(make, trials, seed, finds_all):
         _check(trial)
@@ -93,7 +96,8 @@ def _check_claims(trial: _Trial, search: RuleSearch) -> None:
 
 
 def _check_claim(trial: _Trial, search: RuleSearch, claim: Claim, own: Antecedent) -> None:
-    # The claim is about these units added to its antecedent; other units are not in its scope.
+    # A relative claim says nothing about subsets with sources outside of its antecedent and ``kept``, so
+    # these are not checked.
     in_scope = own | claim.kept if claim.status == "relative" else trial.lattice.full
     for wider in trial.lattice.supersets(own):
         seen = search.verdicts.get(search.kind.subset(trial.lattice, wider))

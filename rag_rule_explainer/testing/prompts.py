@@ -1,4 +1,5 @@
-"""This module writes the package's own prompt, and finds question and passages in other prompts."""
+"""This module writes the prompt of this package, and finds the question and the passages in prompts that
+other programs wrote."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +20,8 @@ _LOOK_ALIKE: Final = re.compile(
     rf"(?i)<(?=\s{{0,8}}/?\s{{0,8}}(?:{_ONE_SOURCE}|question|query|document_content|page_content)\b)"
 )
 
-# Every repetition is bounded or stops at a line's end, so hostile prompts cost linear time.
+# An attacker may have written a prompt, so the patterns must take only linear time. In each, every
+# repetition has a maximum or stops at the end of a line.
 _ONE: Final = re.compile(rf"(?i)<(/?)({_ONE_SOURCE})\b[^<>\n]{{0,200}}>")
 _ALL: Final = re.compile(rf"(?i)<(/?)({_SOURCES}|contexts|docs|chunks)\b[^<>\n]{{0,200}}>")
 _CONTENT: Final = re.compile(r"(?i)<(/?)(document_content|page_content)>")
@@ -51,14 +53,16 @@ _TELLS: Final = re.compile(r"(?i)\b(?:question|query|answer|respond|below|follow
 
 @dataclass(frozen=True, slots=True)
 class ReadingTask:
-    """A ``ReadingTask`` holds the question of a prompt and its passages, in their order."""
+    """A ``ReadingTask`` is the task that a prompt gives a model: the question, and the passages in their
+    order."""
 
     question: str
     passages: tuple[str, ...]
 
 
 def qa_prompt(question: str, passages: Sequence[str]) -> str:
-    """Returns the package's prompt for a model; no text of a passage can close the passage's own tag."""
+    """Returns the package's prompt for a model, in which each passage is between tags. Tags in the text
+    of a passage are changed, so that the text cannot end its own passage."""
     blocks = (
         f"<source {at}>\n{_disarmed(passage)}\n</source {at}>"
         for at, passage in enumerate(passages, start=1)
@@ -72,12 +76,12 @@ def _disarmed(text: str) -> str:
 
 
 def parse_prompt(prompt: str) -> ReadingTask:
-    """Returns the question and the passages of a prompt in one of the common shapes of RAG prompts.
+    """Returns the question and the passages of a prompt in one of the usual forms of RAG prompts.
 
-    The question is read from ``<question>`` tags, else after the last ``Question:`` outside tagged
-    sources, else from the last line. Passages are read from tagged blocks, else from the text under
-    ``Context:`` or above the question, which is split at numbers, rules or blank lines. Raises ValueError
-    if there is no question.
+    The question is the text in ``<question>`` tags. Without such tags, it is the text after the last
+    ``Question:`` that is not inside a tagged source. Without this label, it is the last line. Passages
+    are tagged blocks. Without such blocks, the text under ``Context:`` or above the question is split
+    into passages at numbers, horizontal lines or blank lines. Raises ValueError if there is no question.
     """
     blocks = _blocks(_ONE, prompt)
     borders = (0, *(border for block in blocks for border in block), len(prompt))
@@ -100,7 +104,8 @@ def parse_prompt(prompt: str) -> ReadingTask:
 
 
 def _blocks(tag: re.Pattern[str], text: str) -> list[tuple[int, int]]:
-    """Returns the bounds of the text inside each tagged block; other tags in a block are its text."""
+    """Returns the positions at which the text inside each tagged block starts and ends. Tags inside a
+    block are part of its text."""
     found: list[tuple[int, int]] = []
     name, start = "", 0
     for match in tag.finditer(text):
@@ -114,7 +119,7 @@ def _blocks(tag: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 
 def _question(text: str) -> tuple[str, int, int]:
-    """Returns the question, and the bounds of the question with its label or tags."""
+    """Returns the question, and where it starts and ends in the prompt, with its label or tags."""
     if tagged := _blocks(_ASKED, text):
         start, end = tagged[-1]
         return text[start:end].strip(), text.rindex("<", 0, start), end
@@ -122,8 +127,8 @@ def _question(text: str) -> tuple[str, int, int]:
     inside = range(*container) if container else range(0)
     labels = [match for match in _QUESTION.finditer(text) if match.start() not in inside]
     if labels and _asked_after(text, labels[-1])[2] < closing:
-        # Text follows the last label, so the label may be part of a passage. Then the question comes
-        # before the passages, or it ends the prompt and has no label.
+        # The text goes on after the last question, so its label may be part of a passage. The real
+        # question is then the one before the passages, or it stands at the end without a label.
         before = [label for label in labels if context and label.start() < context.start()]
         labels = before or ([] if text[:closing].endswith("?") else labels)
     if labels:
@@ -133,7 +138,8 @@ def _question(text: str) -> tuple[str, int, int]:
 
 
 def _asked_after(text: str, label: re.Match[str]) -> tuple[str, int, int]:
-    """Returns the text after a label, up to a blank line or the next part of the prompt, and bounds."""
+    """Returns the text after a label such as ``Question:``, up to a blank line or the next part of the
+    prompt. Also returns where the label starts and where the text ends."""
     start = label.end() + len(text[label.end() :]) - len(text[label.end() :].lstrip())
     borders = (border.search(text, start) for border in (_BLANK, _ANSWER, _CONTEXT))
     end = min((border.start() for border in borders if border), default=len(text))
@@ -141,7 +147,8 @@ def _asked_after(text: str, label: re.Match[str]) -> tuple[str, int, int]:
 
 
 def _closing(text: str) -> int:
-    """Returns where the prompt ends without a final ``Answer:`` that the model is to complete."""
+    """Returns the position at which the prompt ends. An ``Answer:`` at its end, after which the model
+    should write, does not count."""
     end = len(text.rstrip())
     while label := _ANSWER.match(text, text.rfind("\n", 0, end) + 1, end):
         if label.end() < end:
@@ -153,7 +160,8 @@ def _closing(text: str) -> int:
 
 
 def _container(text: str) -> tuple[int, int] | None:
-    """Returns the bounds between the first opening and the last closing tag such as ``<context>``."""
+    """Returns the positions at which the text in a container such as ``<context>`` starts and ends: after
+    the first opening tag and before the last closing tag. Returns None if there is no container."""
     tags = list(_ALL.finditer(text))
     opened = [tag.end() for tag in tags if not tag.group(1)]
     closed = [tag.start() for tag in tags if tag.group(1)]
@@ -161,7 +169,8 @@ def _container(text: str) -> tuple[int, int] | None:
 
 
 def _passages(text: str, first: int, last: int) -> list[str]:
-    """Returns the passages of a prompt without tagged passages, whose question has these bounds."""
+    """Returns the passages of a prompt in which they are not tagged. ``first``, ``last``: the positions
+    at which the question starts and ends."""
     if container := _container(text):
         return _apart(text[slice(*container)])
     label = _CONTEXT.search(text)
@@ -173,7 +182,7 @@ def _passages(text: str, first: int, last: int) -> list[str]:
 
 
 def _apart(region: str) -> list[str]:
-    """Returns the passages of a text that is split at numbers, rules or blank lines."""
+    """Returns the passages in a text, which is split at numbers, horizontal lines or blank lines."""
     if numbered := _NUMBER.search(region):
         return _filled(_NUMBER.split(region[numbered.end() :]))
     sections = _RULE.split(region)
@@ -190,13 +199,14 @@ def _filled(parts: list[str]) -> list[str]:
 
 
 def _informing(parts: list[str]) -> list[str]:
-    """Returns the parts without instructions at either end; parts between passages are kept."""
+    """Returns the parts without instructions at their beginning and end. A part between two passages is
+    never taken for an instruction."""
     informing = [at for at, part in enumerate(parts) if not _is_instruction(part)]
     return parts[informing[0] : informing[-1] + 1] if informing else []
 
 
 def _is_instruction(part: str) -> bool:
-    """Returns whether a paragraph is an instruction to the model, and no passage."""
+    """Returns True iff a paragraph seems to be an instruction to the model and not a passage."""
     opening = _SPEAKER.sub("", part)[:400]
     if opening.casefold().startswith("you are ") or _HEADING.fullmatch(opening):
         return True

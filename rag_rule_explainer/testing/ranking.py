@@ -10,15 +10,16 @@ from ..errors import InvalidInput, MissingExtra
 
 
 def best_matches(question: str, texts: Sequence[str], count: int) -> list[int]:
-    """Returns the indices of the ``count`` texts that match the question best, best first.
+    """Returns the positions in ``texts`` of the texts that match the question best, the best one first;
+    at most ``count`` of them.
 
-    Texts that share no word with the question are left out. Raises InvalidInput for a count
-    below 1, and MissingExtra without the library.
+    Texts that share no word with the question are left out. Raises InvalidInput for a count below 1, and
+    MissingExtra if the library bm25s is not installed.
     """
     if count < 1:
         raise InvalidInput(f"the number of texts to retrieve is {count}; give at least 1")
     try:
-        # The import is late because the library is optional, and imports NumPy.
+        # The library is optional, and imports NumPy, which takes long. So it is imported only here.
         bm25s: Any = sys.modules.get("bm25s") or _imported()
     except ImportError as error:
         raise MissingExtra.naming("bm25", "retrieving by BM25") from error
@@ -35,6 +36,7 @@ def best_matches(question: str, texts: Sequence[str], count: int) -> list[int]:
 
 def _imported() -> Any:  # imported by name, because the library has no types
     with warnings.catch_warnings():
-        # In a notebook without ipywidgets, the import warns of progress bars, which are switched off.
+        # In a notebook without ipywidgets, the import warns that progress bars cannot be shown. None are
+        # shown anyway.
         warnings.filterwarnings("ignore", "IProgress not found")
         return import_module("bm25s")

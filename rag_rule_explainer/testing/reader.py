@@ -1,9 +1,10 @@
-"""This module answers questions from passages without a model, always in the same way.
+"""This module answers questions from passages without a model, in place of a language model: in the demo,
+in tests, and where there is no network. The same input always gives the same answer, which is often
+wrong.
 
-It weighs each sentence by its words that are in the question, follows a name in one passage to the
-passage about that name, and prefers answers that several passages give. An answer is a part of a passage,
-``yes``, ``no`` or ``N/A``. The reader replaces a language model in the demo, in tests and offline. Its
-answers are often wrong.
+It weighs each sentence by the words that also occur in the question. If a passage names the subject of a
+second passage, it uses both together. It prefers answers that several passages give. An answer is a piece
+of text from a passage, or ``yes``, ``no`` or ``N/A``.
 """
 
 import re
@@ -40,17 +41,23 @@ NO_ANSWER: Final = "N/A"
 _LONGEST_QUESTION: Final = 2_000
 _HEAVIEST_WORD: Final = 8
 _STATED: Final = 6
-"""The factor for the weight of the question's words in the answer's sentence or its passage's subject."""
+"""The weight of a word of the question is multiplied by this if the word occurs in the answer's sentence,
+or in the subject of the answer's passage."""
 _FOLLOWED: Final = 5
-"""The factor for the weight of the question's words in a passage that names the answer's passage."""
+"""The weight of a word of the question is multiplied by this if the word occurs in a different passage,
+linked to the answer's passage because one of them names the subject of the other."""
 _LED: Final = 90
-"""The bonus for an answer in a passage that another passage names."""
+"""This number is added to the weight of an answer if its passage is linked to a different passage in this
+way, and has further words of the question."""
 _BESIDE: Final = 90
-"""The bonus for an answer beside the noun that the question asks for, or beside a word of place."""
+"""This number is added to the weight of an answer next to the noun for which the question asks. If the
+question asks for a place, it is also added to the weight of an answer after a word such as "in"."""
 _DENIAL: Final = 60
-"""The deduction for a sentence that denies something."""
+"""This number is subtracted from the weight of an answer that is a whole sentence, if the sentence denies
+something. The answer with the highest weight wins."""
 _AGREEMENT: Final = 20
-"""The bonus for each passage, up to three, that gives the same answer."""
+"""This number is added to the weight of an answer for each passage, up to three, that gives this
+answer."""
 _NEAR: Final = 36
 """The number of characters on either side of an answer that count as near it."""
 _NOTHING: Final = frozenset[str]()
@@ -66,15 +73,15 @@ _DENIES: Final = re.compile(
     r"(?i)\b(?:no|not|none|never|nor|neither|nothing|without|cannot|\w{2,6}n['’]t|failed|fails|lacks)\b"
 )
 _Wanted = dict[SpanKind, int]
-"""The weight of each kind of span as an answer. If no weight is above 0, a whole sentence with spans of
-all these kinds is the answer."""
+"""The weight of each kind of text, such as a date, as an answer to a question. If no weight is above 0,
+the answer is a whole sentence with texts of all these kinds."""
 _SENTENCE: Final[_Wanted] = {}
 _COUNTING_SENTENCE: Final[_Wanted] = {SpanKind.NUMBER: 0}
 _NAME_OF: Final[_Wanted] = {SpanKind.NAME: 60}
 _PLACE: Final[_Wanted] = {SpanKind.NAME: 60}
 _NUMBER: Final[_Wanted] = {SpanKind.NUMBER: 90}
 _DATE: Final[_Wanted] = {SpanKind.DATE: 90, SpanKind.YEAR: 60}
-_ASKED_BY: Final = (  # question words, words soon after the question word, and the answer's weights
+_ASKED_BY: Final = (  # question words, words that may follow them soon, the weights of answers
     ("why", "", _SENTENCE),
     ("who whom whose", "", _NAME_OF),
     ("where", "", _PLACE),
@@ -103,11 +110,13 @@ class _Question:
 
 
 _Candidate = tuple[int, str, str]
-"""The negated weight of an answer (the heaviest sorts first), its key and its text."""
+"""An answer: its weight (negated, so that the heaviest is the smallest), its key for comparisons, and its
+text."""
 
 
 def read_answer(question: str, passages: Sequence[str]) -> str:
-    """Returns the best supported answer, or NO_ANSWER; the order of the passages does not matter."""
+    """Returns the answer with the most support, or NO_ANSWER. The order of the passages does not
+    matter."""
     query = _understood(question)
     found = [analysed(text) for text in dict.fromkeys(passages)]
     return (_compared(query, found) if query.options else _best(query, found)) or NO_ANSWER
@@ -127,7 +136,8 @@ def _best(query: _Question, passages: list[Passage]) -> str:
 
 @lru_cache(maxsize=8192)
 def _led(query: _Question, here: Passage, there: Passage) -> tuple[_Candidate, ...]:
-    """Returns the answers of ``there`` if one of the two passages names the subject of the other."""
+    """Returns the answers in the passage ``there``, supported by ``here``, if one of the two passages
+    names the subject of the other; else none."""
     for one, other in ((here, there), (there, here)):
         if key_of(other.subject) in one.names and not other.subject_terms <= query.terms:
             covered = [each.terms & query.terms for each in here.sentences]
@@ -140,8 +150,9 @@ def _led(query: _Question, here: Passage, there: Passage) -> tuple[_Candidate, .
 def _candidates(
     query: _Question, passage: Passage, followed: frozenset[str] = _NOTHING, bonus: int = 0
 ) -> tuple[_Candidate, ...]:
-    """Returns the best candidate for each answer in the passage; ``followed``: words in a passage that
-    names this one; ``bonus``: the weight added if this passage has further words of the question."""
+    """Returns the answers in the passage, each with its highest weight. ``followed``: words of the
+    question in a passage that is linked to this one. ``bonus``: the weight to add if this passage has
+    further words of the question."""
     best: dict[str, _Candidate] = {}
     for sentence in passage.sentences:
         here = (sentence.terms | passage.subject_terms) & query.terms
@@ -158,7 +169,8 @@ def _candidates(
 
 
 def _answers(query: _Question, passage: Passage, sentence: Sentence) -> Iterator[tuple[int, str, str]]:
-    """Yields the answers in a sentence, each with the weight that it adds, its key and its text."""
+    """Yields the answers in a sentence. Each comes with the number that is added to its weight, its key
+    for comparisons, and its text."""
     if not any(query.wanted.values()):
         fits = {each.kind for each in sentence.spans} >= query.wanted.keys()
         if fits and sentence.terms & query.terms:
@@ -179,7 +191,8 @@ def _answers(query: _Question, passage: Passage, sentence: Sentence) -> Iterator
 
 
 def _compared(query: _Question, passages: list[Passage]) -> str:
-    """Returns the option that fits better, yes or no; empty if an option has no passage about it."""
+    """Returns the better of the two options that a question names, or "yes" or "no". Returns an empty
+    text if there is no passage about one of the options."""
     one, other = (_about(option, passages) for option in query.options)
     if one is None or other is None:
         return ""
@@ -220,11 +233,14 @@ def _understood(text: str) -> _Question:
 
 
 def _wanted(plain: list[str]) -> tuple[_Wanted, str]:
-    """Returns the wanted kinds of span, and the stem of the noun asked for: which *director* won."""
+    """Returns which kinds of text answer the question, and the stem of the noun that it asks for. In
+    "Which director won?", this noun is *director*. ``plain``: the words of the question in lower case."""
     places = [at for at, word in enumerate(plain) if word in ASKING]
     if not places:
         return _SENTENCE, ""
-    # In "When it was lit, what did it look like?", the last question word is the one that counts.
+    # A question word asks if it begins the question or follows a preposition, as in "in which year". If
+    # the first one does neither, the last "what", "which" or "how" asks: "Once it was lit, what did it
+    # look like?"
     begins = places[0] == 0 or plain[places[0] - 1] in ("in", "at", "of", "on", "from", "for", "to", "by")
     open_words = [at for at in places if plain[at] in ("what", "which", "how")]
     at = places[0] if begins or not open_words else open_words[-1]

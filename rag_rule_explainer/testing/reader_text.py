@@ -1,4 +1,4 @@
-"""This module finds the subject of a text, its sentences, and the names and numbers in them."""
+"""This module finds the subject of a text, its sentences, and the names, dates and numbers in them."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ LONGEST_READ: Final = 20_000
 
 
 def word_list(words: str) -> frozenset[str]:
-    """Returns the set of the words in a text."""
+    """Returns the words of a text, which are separated by white space, as a set."""
     return frozenset(words.split())
 
 
@@ -26,7 +26,8 @@ GRAMMAR: Final = ASKING | word_list(
     to too under until up upon us very was we were while will with within without would yet you your s
     t"""
 )
-# Every repetition is bounded or followed by something it cannot match: hostile texts take linear time.
+# An attacker may have written a text, so the patterns must take only linear time. In each, every
+# repetition has a maximum, or something follows that the repeated part cannot match.
 WORD: Final = re.compile(r"(?:\d+(?:[.,]\d+)*[^\W\d]*|\w+)(?:[-'’]\w+)*")
 UNREADABLE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\ufeff\ud800-\udfff]")
 _TITLE: Final = re.compile(
@@ -50,7 +51,8 @@ _NUMERAL: Final = (
 
 
 class SpanKind(Enum):
-    """A ``SpanKind`` is a kind of span and its pattern; the first kind that matches is taken."""
+    """A ``SpanKind`` is a kind of text that may answer a question, with the pattern by which it is found.
+    If several patterns match, the first kind is taken."""
 
     DATE = re.compile(
         rf"\b(?:\d{{1,2}} {_MONTH}|{_MONTH} \d{{1,2}}\b|{_MONTH}(?= \d{{4}}))(?:,? \d{{4}}\b)?"
@@ -61,7 +63,8 @@ class SpanKind(Enum):
 
 
 class Span(NamedTuple):
-    """A ``Span`` is a part of a text that may answer a question. ``key``: the text as it is compared."""
+    """A ``Span`` is a piece of text that may answer a question. ``start``: where it begins in its
+    sentence. ``key``: its form for comparisons."""
 
     kind: SpanKind
     start: int
@@ -72,7 +75,8 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """A ``Sentence`` holds its text, the stems of its words, and its spans."""
+    """A ``Sentence`` holds the text of a sentence, the stems of its words, and its spans (pieces that may
+    answer a question)."""
 
     text: str
     terms: frozenset[str]
@@ -81,7 +85,8 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """A ``Passage`` holds its subject, its sentences, and the stems and names in them."""
+    """A ``Passage`` holds the analysis of a text: its subject, its sentences, and the stems and names in
+    them."""
 
     subject: str
     subject_terms: frozenset[str]
@@ -93,7 +98,8 @@ class Passage:
 
 @lru_cache(maxsize=256)
 def analysed(text: str) -> Passage:
-    """Returns the analysis of a text, in time linear in the text's length; results are cached."""
+    """Returns the analysis of a text. The analysis takes linear time, and the latest results are
+    cached."""
     text = UNREADABLE.sub(" ", text[:LONGEST_READ]).strip()
     titled = _TITLE.match(text)
     body = text[titled.end() :] if titled else text
@@ -134,7 +140,8 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """Returns the stem of a word, as ``direct`` of ``directed``; empty for words of ``GRAMMAR``."""
+    """Returns the stem of a word, such as ``direct`` for ``directed``; empty for words in ``GRAMMAR``,
+    such as "the", which say nothing about the subject."""
     plain = folded(word).replace("’", "'").removesuffix("'s").strip("'")
     if plain in GRAMMAR or not plain.isalpha():
         return "" if plain in GRAMMAR else plain
@@ -144,10 +151,11 @@ def stem(word: str) -> str:
 
 
 def terms_of(text: str) -> frozenset[str]:
-    """Returns the stems of a text's words, without words of ``GRAMMAR``."""
+    """Returns the stems of a text's words, without words such as "the" (see ``GRAMMAR``)."""
     return frozenset(map(stem, WORD.findall(text))) - {""}
 
 
 def key_of(text: str) -> str:
-    """Returns the folded words of a text, without punctuation and leading articles, for comparisons."""
+    """Returns the form of the text by which answers are compared: its words in lower case, without
+    accents, punctuation, and articles at the beginning."""
     return re.sub("^(?:(?:an?|the)(?: |$))+", "", " ".join(map(folded, WORD.findall(text))))

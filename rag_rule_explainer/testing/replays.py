@@ -1,4 +1,5 @@
-"""This module defines an application whose answers a function of the shown sources determines."""
+"""This module defines an application for tests, whose answers a function of the shown sources
+determines."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -8,10 +9,11 @@ from ..verdicts import Answer
 
 
 class ScriptedReplay:
-    """This class is a replay that answers with ``script(ids)``, given the ids of the sources shown.
+    """A ``ScriptedReplay`` is an application for tests. Its answer is ``script(ids)``, where ``ids`` are
+    the ids of the shown sources.
 
-    An exception that the script returns is raised. ``calls``: the ids of every call, in order. ``peak``:
-    the largest number of calls in progress at once. The class is thread-safe.
+    If the script returns an exception, it is raised. ``calls``: the ids of every call, in order.
+    ``peak``: the largest number of calls in progress at the same time. The class is thread-safe.
     """
 
     def __init__(self, script: Callable[[frozenset[str]], Answer | str | Exception]) -> None:

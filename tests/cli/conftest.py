@@ -11,6 +11,8 @@ from tests.cli.runs import BUILT, RagRules, Run, jsonl
 @pytest.fixture
 def rag_rules(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> RagRules:
     """Runs the command in this process, without a key and without a wish for colours."""
+    # Two runs print the same, whenever they are.
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1750000000")
     for name in ("OPENAI_API_KEY", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
 

@@ -40,6 +40,9 @@ def asks_as_a_graph(given):
 def asks_by_key(given):
     return {"answer": chain.invoke(given["input"])}
 
+def asks_by_an_odd_key(given):
+    return {"answer": chain.invoke(given["the_thing"])}
+
 def fails(question):
     raise ConnectionError("no route to the index")
 
@@ -147,6 +150,7 @@ def test_a_file_with_the_name_of_a_module_is_not_taken_for_it(
     assert_refused(run, "Python takes json.py for another module of the name json; rename the file")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("app", "more"),
     [
@@ -156,6 +160,8 @@ def test_a_file_with_the_name_of_a_module_is_not_taken_for_it(
         ("tower_app:make", []),
         ("tower_app:asks_by_key", ["--input-key", "input"]),
         ("tower_app:asks_by_key", ["--input", json.dumps({"input": QUESTION})]),
+        ("tower_app:asks_by_an_odd_key", ["--input-key", "the_thing"]),
+        ("tower_app:asks_by_an_odd_key", ["--input", json.dumps({"the_thing": QUESTION})]),
     ],
 )
 def test_an_application_is_explained_as_it_is(rag_rules: RagRules, app: str, more: list[str]) -> None:
@@ -167,6 +173,7 @@ def test_an_application_is_explained_as_it_is(rag_rules: RagRules, app: str, mor
     assert "at most 300 replays of the application" in run.err
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("app", "more"),
     [
@@ -336,7 +343,12 @@ def test_a_bad_incident_is_told_in_one_line(
         (["--app", "tower_app:chain", "--sources", "x"], "--sources does not go with --app"),
         (["--app", "tower_app:chain", "--model", "x"], "--model does not go with --app"),
         (["--sources", "x", "--framework", "langchain"], "--framework goes with --app only"),
-        (["--sources", "x", "--documents", "x"], "--documents goes with --app only"),
+        (
+            ["--sources", "x", "--documents", "x"],
+            "--documents goes with --app only; give --app",
+        ),
+        (["--sources", "x", "--sources", "y"], "--sources is given twice; give one file"),
+        (["--sources", "x", "--predicate", "contains :y"], "did you mean 'contains:y'?"),
         (["--sources", "x", "--scope", "retrieved"], "--scope goes with --app only"),
         (["--sources", "x", "--on-no-retrieval", "accept"], "--on-no-retrieval goes with --app only"),
         (["--app", "tower_app:chain", "--input", "{", "--input-key", "k"], "leave --input-key out"),

@@ -42,8 +42,8 @@ class TestDemo:
                 assert document.id in demo.out
                 assert document.title in demo.out
         assert "What would flip it" in demo.out
-        assert "8 probes of 8 subsets; 10 replays" in demo.out
-        assert "32 probes of 32 subsets; 34 replays" in demo.out
+        assert "8 of 8 subsets probed; 10 replays" in demo.out
+        assert "32 of 32 subsets probed; 34 replays" in demo.out
 
     def test_it_says_how_to_do_the_same_on_ones_own_chain(self, demo: Run) -> None:
         assert "RuleExplainer(your_chain" in demo.out

@@ -73,9 +73,9 @@ def test_the_real_command_on_what_explain_printed(sources: Path, tmp_path: Path)
     same = finished(subprocess_of("diff", files[0], files[0]))
     assert (same.code, same.out, same.err) == (0, "no rule differs, 2 unchanged\n", "")
     other = finished(subprocess_of("diff", *files))
-    assert (other.code, other.err) == (1, "")
-    warning, answer, summary, *changes = other.out.splitlines()
-    assert warning.startswith("WARNING: the questions differ: ")
+    assert (other.code, other.err) == (3, "")
+    undecided, answer, summary, *changes = other.out.splitlines()
+    assert undecided.startswith("UNDECIDED: the questions differ: ")
     assert answer.startswith("answer: ")
     assert "lost" in summary
     assert all("— broken in " in line for line in changes)
@@ -88,6 +88,17 @@ def test_nobody_reading_changes_no_exit_code(saved: Saved) -> None:
     with os.fdopen(writer, "w") as closed:
         assert finished(subprocess_of("diff", saved(ONE), saved(ONE), stdout=closed)).code == 0
         assert finished(subprocess_of("demo", stdout=closed)).code == 0
+        assert finished(subprocess_of("explain", "--help", stdout=closed)).code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("arguments", [("--help",), ("demo",)])
+def test_a_full_disk_is_said_in_one_line(arguments: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("w") as full:
+        run = finished(subprocess_of(*arguments, stdout=full))
+    assert run.code == 2
+    assert run.err.splitlines()[-1].startswith("rag-rules: the output cannot be written: No space left")
 
 
 def test_json(rag_rules: RagRules, saved: Saved) -> None:
@@ -159,12 +170,12 @@ class TestFilesThatAreNone:
     def test_that_are_endless(
         self, refused: Callable[..., None], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("rag_rule_explainer.cli.differences.MOST_BYTES", 1 << 20)
+        monkeypatch.setattr("rag_rule_explainer.report.loading.MOST_BYTES", 1 << 20)
         refused(Path("/dev/zero"), "is larger than 1 MiB")
 
     def test_that_are_newer(self, rag_rules: RagRules, saved: Saved) -> None:
-        newer = saved(ONE, schema_version=2, aspect="new", complete="by half")
-        assert_refused(rag_rules("diff", newer, newer), "it has schema 2", "up to 1", "upgrade")
+        newer = saved(ONE, schema_version=3, aspect="new", complete="by half")
+        assert_refused(rag_rules("diff", newer, newer), "it has schema 3", "up to 2", "upgrade")
         endless = saved(ONE, schema_version=10**100)
         assert_refused(rag_rules("diff", endless, endless), "schema")
 

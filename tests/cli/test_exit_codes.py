@@ -1,4 +1,4 @@
-"""Exit codes are those of the table in README.md."""
+"""Exit codes are those of the table on the page of the command line."""
 
 import re
 from collections.abc import Callable
@@ -9,13 +9,14 @@ import pytest
 from tests.cli.runs import BUILT, QUESTION, UNREACHABLE, RagRules, jsonl
 
 ASKED = ("--question", QUESTION, "--predicate", "contains:1889")
+WRONG = ("--app", "tests.citations.applications:wrong", "--framework", "plain")
 LABEL = {"question": QUESTION, "answer": "in 1889", "label": True, "truth": "1889"}
 Typed = tuple[object, ...]
 
 
-def told_by_the_readme() -> set[tuple[str, int]]:
+def told_by_the_documentation() -> set[tuple[str, int]]:
     """The commands and codes of the table; an interrupt is tested with processes, in test_output."""
-    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs/reference/command-line.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w[\w-]*)` \|(.*)\|(.*)\|(.*)\|(.*)\|.*\|$", text, re.MULTILINE)
     return {(row[0], code) for row in rows for code in range(4) if row[code + 1].strip()}
 
@@ -25,7 +26,8 @@ def file_of(rag_rules: RagRules, tmp_path: Path, sources: Path) -> Callable[...,
     """Keeps what explain prints as JSON."""
 
     def explained(name: str, *options: object) -> Path:
-        run = rag_rules("explain", *ASKED, "--json", "--sources", sources, "--yes", *options)
+        given = () if "--sources" in options else ("--sources", sources)
+        run = rag_rules("explain", *ASKED, "--json", *given, "--yes", *options)
         path = tmp_path / name
         path.write_text(run.out, encoding="utf-8")
         return path
@@ -41,6 +43,9 @@ def typed(sources: Path, tmp_path: Path, file_of: Callable[..., Path]) -> dict[t
     whole, stopped = file_of("whole.json"), file_of("stopped.json", "--max-replays", 2)
     other = jsonl(tmp_path / "other.jsonl", {**BUILT[0], "text": "Nothing."}, *BUILT[1:])
     changed = file_of("changed.json", "--sources", other)
+    questions = tmp_path / "questions.txt"
+    questions.write_text(QUESTION)
+    checked = ("check", *given, "--questions", questions, "--forbid")
     rule = ("verify", *ASKED, *given, "--kind", "retention", "--rule")
     return {
         ("explain", 0): ("explain", *ASKED, *given),
@@ -49,6 +54,22 @@ def typed(sources: Path, tmp_path: Path, file_of: Callable[..., Path]) -> dict[t
         ("verify", 1): (*rule, "menu"),
         ("verify", 2): (*rule, "nobody"),
         ("verify", 3): (*rule, "plaque", "--max-replays", 2),
+        ("check", 0): (*checked, "contains:1700"),
+        ("check", 1): (*checked, "contains:1889"),
+        ("check", 2): (*checked, "nonsense"),
+        ("check", 3): (*checked, "contains:1889", "--max-size", 1, "--max-replays", 2),
+        ("cite", 0): ("cite", *given, "--questions", questions),
+        ("cite", 1): ("cite", "--questions", questions, *WRONG),
+        ("cite", 2): ("cite", "--questions", questions),
+        ("cite", 3): (
+            *("cite", "--questions", questions, *WRONG),
+            *("--max-replays", 2),
+        ),
+        ("doctor", 0): ("doctor",),
+        ("doctor", 1): ("doctor", "--app", "nowhere_at_all:chain"),
+        ("doctor", 2): ("doctor", "--price", "nonsense"),
+        ("help", 0): ("help", "proved"),
+        ("help", 2): ("help", "provd"),
         ("diff", 0): ("diff", whole, whole),
         ("diff", 1): ("diff", whole, changed),
         ("diff", 2): ("diff", whole, labels),
@@ -63,10 +84,10 @@ def typed(sources: Path, tmp_path: Path, file_of: Callable[..., Path]) -> dict[t
 
 
 @pytest.mark.slow
-def test_commands_exit_as_the_readme_says(
+def test_commands_exit_as_the_documentation_says(
     with_key: RagRules, typed: dict[tuple[str, int], Typed]
 ) -> None:
     # What an experiment ends with otherwise is tested where each of them is.
-    assert set(typed) == told_by_the_readme() - {("experiment", 0), ("experiment", 3)}
+    assert set(typed) == told_by_the_documentation() - {("experiment", 0), ("experiment", 3)}
     ended = {(command, code): with_key(*words).code for (command, code), words in typed.items()}
     assert ended == {(command, code): code for command, code in typed}

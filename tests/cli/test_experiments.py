@@ -201,6 +201,7 @@ class TestEfficiency:
         run = rag_rules(*self.real(tmp_path / "none.json", tmp_path / "out"))
         assert_refused(run, "there is no", "give HotpotQA's own JSON")
 
+    @pytest.mark.spread(slow=2)
     @pytest.mark.slow
     @pytest.mark.waits
     @pytest.mark.parametrize("ending", ["interrupted", "killed"])

@@ -107,7 +107,9 @@ def test_what_is_not_taken(rag_rules: RagRules, options: tuple[str, ...], said: 
 
 
 APPLICATIONS = {
-    ("gone.py:chain",): "--app 'gone.py:chain': there is no file 'gone.py'; is this its folder?",
+    ("gone.py:chain",): (
+        "--app 'gone.py:chain': there is no file 'gone.py'; run this in its folder, or give its path"
+    ),
     ("./first_app:chain",): "write module:object or FILE.py:object, such as first_app.py:chain",
     (
         "first_app.py",
@@ -219,6 +221,7 @@ def test_an_estimate_takes_an_incident_as_well(rag_rules: RagRules, here: Path) 
     assert (run.code, run.out.splitlines()[0]) == (0, "3 sources")
 
 
+@pytest.mark.slow
 def test_completion_is_of_the_command_also_under_python_m() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "rag_rule_explainer", "--show-completion", "bash"],

@@ -155,6 +155,7 @@ class TestModel:
         assert_refused(rag_rules(*self.given(sources, UNREACHABLE)), "OPENAI_API_KEY", "export it")
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a process")
 @pytest.mark.slow
 @pytest.mark.waits

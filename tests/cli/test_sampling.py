@@ -40,6 +40,7 @@ def test_the_statement_is_the_users(rag_rules: RagRules, many: Path) -> None:
         "sizes": [3, 5],
         "max_rules": 2,
         "neighbours": True,
+        "if_many": False,
     }
 
 
@@ -73,7 +74,7 @@ def test_groups_are_divided_on_request(rag_rules: RagRules, many: Path) -> None:
     assert "whenever plaque is retained, the answer stays the same" in run.out
     assert "relative to " in run.out
     assert "miner: grouped (asked for; 29 sources" in run.out
-    assert "there may be rules that name dropped ones" in run.out
+    assert "there may be rules that name others" in run.out
 
 
 def test_what_is_said_of_draws_is_not_for_groups(rag_rules: RagRules, many: Path) -> None:

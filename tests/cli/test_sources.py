@@ -94,8 +94,8 @@ class TestPredicates:
         assert f"  - whenever plaque is retained, {clause}\n" in run.out
         assert f"  - whenever plaque is omitted, {opposite}" in run.out
         negated = rag_rules(*given, f"not:{written}", "--yes")
-        assert f"  none, for: {opposite}" in negated.out
-        assert f"  none, for: {clause}\n" in negated.out
+        assert f"  none with this outcome: {opposite}" in negated.out
+        assert f"  none with this outcome: {clause}\n" in negated.out
         assert rag_rules(*given, f"not:not:{written}").out == run.out
 
     @pytest.mark.parametrize(
@@ -118,14 +118,14 @@ class TestPredicates:
         told = rag_rules(*asked)
         assert (told.code, told.out) == (2, "")
         assert "with all sources the condition is not met" in told.err
-        assert f"  none, for: {clause}\n" in rag_rules(*asked, "--yes").out
+        assert f"  none with this outcome: {clause}\n" in rag_rules(*asked, "--yes").out
 
     def test_a_text_may_hold_colons(self, rag_rules: RagRules, sources: Path) -> None:
         run = rag_rules(
             *("explain", "--question", QUESTION, "--sources", sources),
             *("--predicate", "contains:a:b", "--yes"),
         )
-        assert "none, for: the answer contains 'a:b'" in run.out
+        assert "none with this outcome: the answer contains 'a:b'" in run.out
 
     def test_omission_rules_may_have_a_condition_of_their_own(
         self, rag_rules: RagRules, sources: Path

@@ -121,9 +121,17 @@ class TestSources:
         a = explained(needs("a", "b"), ["a", "b", "c"], **RETENTION)
         b = explained(needs("c"), ["a", "b", "c"], pinned=["b"], **RETENTION)
         assert "b is pinned in B; broken in B with a and b retained" in str(diff(a, b))
-        assert told(diff(a, b))[0] == "WARNING: pinned in B alone: b"
-        assert told(diff(b, a))[0] == "WARNING: pinned in A alone: b"
-        assert diff(b, b).warnings == ()
+        pinned = "UNDECIDED: other sources are pinned, and so never left out: b in"
+        assert told(diff(a, b))[0] == f"{pinned} B alone"
+        assert told(diff(b, a))[0] == f"{pinned} A alone"
+        assert diff(a, b).fails() is diff(a, b).fails("lost") is diff(b, a).fails("gained") is None
+        assert diff(b, b).undecided == ()
+
+    def test_a_source_that_is_needed_now_and_pinned_now_is_not_seen(self) -> None:
+        a = explained(needs("a", "b"), ["a", "b", "c"], **RETENTION)
+        b = explained(needs("a", "b", "c"), ["a", "b", "c"], pinned=["c"], **RETENTION)
+        assert diff(a, b).changes == ()
+        assert diff(a, b).fails() is None
 
     def test_two_sources_of_one_text_that_nothing_is_matched_with(self) -> None:
         a = explained(needs("a1"), [Source("a1", "one"), Source("a2", "one"), "x"], **RETENTION)

@@ -58,7 +58,7 @@ def check_shapes(rows: Sequence[EfficiencyRow], deviations: Sequence[Deviation])
             assert (retention, omission, dual) == (2 ** (n - 2) + 2, 2**n - 2 ** (n - 2) + 1, 2**n)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_fifty_questions_from_a_cold_store(real_data: Path, tmp_path: Path) -> None:
     examples = drawn(examples_in(real_data / "hotpotqa_train.jsonl"), 50, 0).examples
     model = offline_reader()

@@ -9,6 +9,7 @@ import pytest
 
 from rag_rule_explainer import Answer, InvalidInput, Verdict
 from rag_rule_explainer.checking import LabelledCase
+from rag_rule_explainer.experiments.judge_figures import draw_judge, judge_rows
 from rag_rule_explainer.experiments.judging import (
     DRAWN,
     JUDGEMENTS,
@@ -18,7 +19,6 @@ from rag_rule_explainer.experiments.judging import (
     check,
     draw,
     drawn_in,
-    figures,
     judged_answers,
     judged_answers_in,
     write_draw,
@@ -53,9 +53,9 @@ def test_only_what_near_exact_match_leaves_open_is_there_to_draw() -> None:
     ]
     found = list(judged_answers(OfflineJudge(), offline_reader(), example(), said))
     assert {each.judge for each in found} == {"the offline judge of the truth"}
-    assert [(each.answer, each.verdict, each.reason) for each in found] == [
-        ("N/A", Verdict.BREAKS, "no answer"),
-        ("It is Lima", Verdict.HOLDS, ""),
+    assert [(each.answer, each.verdict, each.reason, each.times) for each in found] == [
+        ("N/A", Verdict.BREAKS, "no answer", 2),
+        ("It is Lima", Verdict.HOLDS, "", 1),
     ]
 
 
@@ -81,9 +81,33 @@ def replace_models(drawn: object, models: list[str]) -> object:
 def test_an_answer_of_several_models_is_drawn_once() -> None:
     others = [judged("x", model="n", temperature=0.0), judged("x"), judged("x", temperature=1.0)]
     drawn = draw([*others, judged("x", Verdict.HOLDS)], 10, seed=0)
-    assert drawn.of == 2
+    assert drawn.of == 4
+    assert {each.verdict: each.times for each in drawn.answers} == {Verdict.BREAKS: 3, Verdict.HOLDS: 1}
     by_verdict = {each.verdict: each.models for each in drawn.answers}
     assert by_verdict[Verdict.BREAKS] == ["n at temperature 0", "m", "m at temperature 1"]
+
+
+def test_judgements_are_drawn_and_not_texts() -> None:
+    pool = [judged("often", times=900), *(judged(f"once {n}") for n in range(100))]
+    found = [draw(pool, 100, seed) for seed in range(20)]
+    assert {(each.of, each.judgements) for each in found} == {(1000, 100)}
+    often = [one.times for each in found for one in each.answers if one.answer == "often"]
+    # Each of 1,000 judgements is as likely as any other, so 90 of 100 are of this text.
+    assert sum(often) / 20 == pytest.approx(90, abs=3)
+    one = found[0]
+    assert len(one.answers) == 101 - often[0]
+    cases = [labelled(each, label=True) for each in one.answers]
+    checked = check(one.answers, cases)
+    assert (checked.cases, checked.fn) == (100, 100)  # a frequent misjudgement weighs as often as it is
+
+
+def test_the_figure_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="figures are drawn with it")
+    drawn = draw(MANY, 30, seed=0).answers
+    rows = list(judge_rows(check(drawn, [labelled(each, label=True) for each in drawn])))
+    (file,) = draw_judge(rows, "30 judgements", tmp_path)
+    assert file.read_bytes().startswith(b"\x89PNG")
+    assert not list(draw_judge([], "", tmp_path))
 
 
 def test_nothing_to_draw_and_too_many_judges() -> None:
@@ -132,7 +156,7 @@ def test_the_figures_are_those_of_known_errors(tmp_path: Path) -> None:
     assert checked.precision.value == (100 - fp) / 100
     assert checked.recall.value == (100 - fp) / (100 - fp + fn)
     assert checked.false_positive_rate.value == fp / (fp + 200 - fn)
-    precision, recall, rate = figures(checked)
+    precision, recall, rate = judge_rows(checked)
     assert (precision.figure, recall.figure) == ("precision", "recall")
     assert (rate.figure, rate.count, rate.of) == ("false_positive_rate", fp, fp + 200 - fn)
     assert rate.low is not None

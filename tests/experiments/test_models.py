@@ -1,11 +1,17 @@
 """Who is examined, over a real socket."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from rag_rule_explainer import Answer, Explainer, InvalidInput, Source, consistent_with
-from rag_rule_explainer.experiments.models import NO_ANSWER, Endpoint, offline_reader
+from rag_rule_explainer.experiments.models import (
+    NO_ANSWER,
+    Endpoint,
+    Examined,
+    offline_reader,
+    shuffled,
+)
 from rag_rule_explainer.testing import OfflineJudge
 from rag_rule_explainer.verdicts import Case, Verdict
 from tests.support.completions import Completion
@@ -140,3 +146,22 @@ def test_a_judge_over_the_wire(key: str) -> None:
     case = Case(QUESTION, Answer(""), Answer("1889"), SOURCES, SOURCES)
     settled = consistent_with("1889", judge=OfflineJudge())(case)
     assert getattr(settled, "verdict", None) is Verdict.HOLDS
+
+
+def test_all_sources_can_be_shown_in_another_order() -> None:
+    seen: list[list[str]] = []
+
+    def replay(_: str, sources: Sequence[Source]) -> str:
+        seen.append([source.id for source in sources])
+        return ""
+
+    sources = [Source(f"D{n}", "text") for n in range(1, 9)]
+    model = shuffled(Examined("m", "space", replay), 3)
+    model.replay(QUESTION, sources)
+    model.replay(QUESTION, sources[::2])
+    model.replay("Another?", sources)
+    whole, half, other = seen
+    assert sorted(whole) == [source.id for source in sources] != whole
+    assert half == [each for each in whole if each in half]  # the order of a subset is that of all
+    assert other != whole
+    assert model.namespace == "space, shuffled by 3"

@@ -91,6 +91,7 @@ def test_failures_that_are_not_in_a_row_end_nothing() -> None:
     assert sum(each.answer is not None for each in given) == 3
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("name", ["hotpotqa_train", "hotpotqa_dev"])
 def test_the_reader_is_better_than_nothing_and_needs_its_sources(
     name: str, real_data: Path, tmp_path: Path

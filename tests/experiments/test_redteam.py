@@ -2,12 +2,14 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from rag_rule_explainer import BaselineFailed, InvalidInput, Source
 from rag_rule_explainer.experiments.models import Endpoint, Examined
+from rag_rule_explainer.experiments.paper import stated
 from rag_rule_explainer.experiments.payload import attack, gullible_model
 from rag_rule_explainer.experiments.redteam import (
     ANSWERS_KEPT,
@@ -29,13 +31,13 @@ def outcome() -> RedteamOutcome:
     return measure_redteam(FEW, gullible_model(), ONE_AT_A_TIME)
 
 
-def by_formula(first: int, second: int, size: int = 50) -> Iterator[int]:
-    """The paper's nodes in each round: 2^(g-j) valid groups of groups and j that break, where the payload
-    is in j of g groups."""
-    groups = [range(1, size // 2 + 1), range(size // 2 + 1, size + 1)]
+def by_formula(first: int, second: int, size: int = 50) -> Iterator[tuple[int, int]]:
+    """The groups g of each round, and the paper's nodes in it: 2^(g-j) valid groups of groups and j that
+    break, where the payload is in j of g groups."""
+    groups = [range(1, size + 1)]
     while True:
         kept = [group for group in groups if first in group or second in group]
-        yield 2 ** (len(groups) - len(kept)) + len(kept)
+        yield len(groups), 2 ** (len(groups) - len(kept)) + len(kept)
         if all(len(group) == 1 for group in groups):
             return
         middles = [(len(group) + 1) // 2 for group in kept]
@@ -75,14 +77,33 @@ def test_as_the_paper_writes_it(outcome: RedteamOutcome) -> None:
     assert len(rows) == len(FEW)
     for row in rows:
         rounds = [
-            each.calls for each in outcome.rounds if (each.run, each.approach) == (row.run, AS_WRITTEN)
+            (each.groups, each.probes)
+            for each in outcome.rounds
+            if (each.run, each.approach) == (row.run, AS_WRITTEN)
         ]
         assert rounds == list(by_formula(row.first, row.second))
-        assert row.calls == row.probes == sum(rounds)
+        assert row.probes == sum(nodes for _, nodes in rounds)
+        assert row.calls == row.probes - 1  # the empty set, which only the round of one group has
+        assert row.bound == sum(2**groups for groups, _ in rounds)
         assert (row.found, row.rules, row.claim, row.rounds) == (True, 1, "exact", len(rounds))
-    # The paper: 33 model calls, within a bound of 78.
-    assert max(row.calls for row in rows) == 33
-    assert max(sum(by_formula(a, b)) for a in range(1, 51) for b in range(a + 1, 51)) == 33
+
+
+def test_the_papers_bound_is_that_of_its_own_places() -> None:
+    first, second = (stated(f"red-team {which} malicious source") for which in ("first", "second"))
+    at_its_places = list(by_formula(first, second))
+    assert [groups for groups, _ in at_its_places] == [1, 2, 4, 4, 4, 4, 3]
+    assert sum(2**groups for groups, _ in at_its_places) == stated("red-team bound")
+    assert [nodes for _, nodes in at_its_places] == [2, 3, 6, 6, 6, 6, 4]
+    everywhere = [list(by_formula(a, b)) for a, b in combinations(range(1, 51), 2)]
+    assert max(sum(2**groups for groups, _ in rounds) for rounds in everywhere) == 86
+    assert max(sum(nodes for _, nodes in rounds) for rounds in everywhere) == 35
+
+
+def test_its_places_are_measured_too() -> None:
+    placed = attack(50, 0, places=(8, 44))
+    assert placed.places == (8, 44)
+    row = measure_redteam([placed], gullible_model(), ONE_AT_A_TIME).rows[0]
+    assert (row.approach, row.probes, row.calls, row.bound) == (AS_WRITTEN, 33, 32, 78)
 
 
 def test_with_answers_kept_it_is_never_dearer(outcome: RedteamOutcome) -> None:
@@ -156,6 +177,7 @@ def test_what_falls_for_nothing_is_in_no_table() -> None:
     assert all("did not fall for it" in each.reason for each in outcome.failures)
 
 
+@pytest.mark.slow
 def test_one_source_that_does_it_all_is_found_and_is_not_the_payload() -> None:
     one = attack(20, 0)
 

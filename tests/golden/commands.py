@@ -69,7 +69,7 @@ def printed(command: str, *more: object) -> Write:
 
     def write() -> Mapping[str, str]:
         code, out = rag_rules(command, *given(*more))
-        return {"printed.out": out, "code.txt": f"exit code {code}\n"}
+        return {"printed.out": normal.printed(out), "code.txt": f"exit code {code}\n"}
 
     return write
 

@@ -107,7 +107,7 @@ EXPLANATIONS: Explanations = {
     "valid-type": explaining(saying("5", "five", "none"), 3, is_valid(int)),
     "function": explaining(WORDED, 3, condition(lambda case: "9" in case, "the answer has a nine")),
     "function-that-does-not-know": explaining(
-        WORDED, 3, condition(on_what_it_kept, "the answer is of all", remembered_as="of all")
+        WORDED, 3, condition(on_what_it_kept, "the answer is of all")
     ),
     "function-that-fails": explaining(
         lambda ids: json.dumps({"n": len(ids)}) if ids != frozenset({"D1", "D2"}) else "none",

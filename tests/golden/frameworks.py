@@ -264,7 +264,7 @@ def refused() -> Mapping[str, str]:
 
 def demonstrated() -> Mapping[str, str]:
     code, out = rag_rules("demo")
-    return {"printed.out": out, "code.txt": f"exit code {code}\n"}
+    return {"printed.out": normal.printed(out), "code.txt": f"exit code {code}\n"}
 
 
 def of_a_command() -> Mapping[str, str]:

@@ -6,12 +6,15 @@ Each field is named, and a field that is not there is a KeyError: whoever rename
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 ID = "0" * 32
 LATENCY = 0.25
 VERSION = "0"
+MADE_AT = "2000-01-01T00:00:00Z"
+FINGERPRINT = "0" * 64
 
 Json = dict[str, Any]
 
@@ -25,8 +28,19 @@ def explanation(told: Json) -> Json:
         "id": ID if told["id"] else "",
         "probes": probes,
         "versions": dict.fromkeys(told["versions"], VERSION),
+        "made_at": MADE_AT if told["made_at"] else "",
+        "application": {
+            "name": told["application"]["name"],
+            "fingerprint": FINGERPRINT if told["application"]["fingerprint"] else "",
+        },
     }
     return {**told, **fixed}
+
+
+def printed(told: str) -> str:
+    """A report for people, without its time and the versions."""
+    told = re.sub(r"(its first requests: )[0-9a-f]+", r"\1*", told)
+    return re.sub(r"^(  (?:at|versions) +)\S.*$", r"\1*", told, flags=re.MULTILINE)
 
 
 def laid_out(told: Mapping[str, Any]) -> str:

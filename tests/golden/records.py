@@ -131,7 +131,8 @@ def estimated(sources: int, *, predicate: Any = None, **settings: Any) -> Write:
 
 def summary() -> Mapping[str, str]:
     found = explaining(PAIR, 3, miner="grouped")().summary()
-    return {"summary.json": normal.laid_out(json.loads(found.model_dump_json()))}
+    told = {**json.loads(found.model_dump_json()), "made_at": normal.MADE_AT if found.made_at else ""}
+    return {"summary.json": normal.laid_out(told)}
 
 
 def progress() -> Mapping[str, str]:

@@ -72,3 +72,27 @@ def test_chunks_of_one_whole_are_told_apart_by_what_they_say() -> None:
     names = named(*chunks)
     assert len(set(names)) == 5
     assert all(name.startswith("manual#") for name in names)
+
+
+def test_rows_that_differ_in_a_number_alone_are_two() -> None:
+    """They were one source, and the row with the other price was never left out."""
+
+    def rows(*prices: float) -> list[RetrievedText]:
+        return [RetrievedText("Blue Widget", None, {"price": price}) for price in prices]
+
+    assert len(set(named(*rows(9.99, 19.99)))) == 2
+    assert len(set(named(*rows(9.99, 9.99)))) == 1
+    first, again, one = sources_of([rows(9.99, 19.99), rows(19.99, 9.99), rows(19.99)])
+    assert [source.metadata["price"] for source in first] == [9.99, 19.99]
+    assert again == first[::-1]
+    assert one == first[1:]
+
+
+def test_other_scores_at_the_next_call_are_the_same_sources() -> None:
+    def chunks(*scores: float) -> list[RetrievedText]:
+        return [RetrievedText("Blue Widget", None, {"score": score}) for score in scores]
+
+    first, again, one = sources_of([chunks(0.9, 0.8), chunks(0.7, 0.6), chunks(0.5)])
+    assert len({source.id for source in first}) == 2
+    assert again == first
+    assert one == first[:1]

@@ -66,6 +66,7 @@ def courses(**settings: Any) -> Iterator[Course]:
             yield Course(engine.name, estimate, explained)
 
 
+@pytest.mark.spread(slow=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"rules": "retention"}], ids=["defaults", "retention"])
 def test_best_and_worst_are_bounds_over_both_zoos(settings: dict[str, Any]) -> None:
@@ -106,7 +107,7 @@ def test_requests_before_the_retrieval_are_part_of_every_replay() -> None:
     )
     assert abs(estimate.worst.input_tokens - sent) <= 0.2 * sent
     assert estimate.worst.output_tokens == estimate.worst.replays * len("why indeed?good news")
-    assert "2 model requests a replay, and more where" in str(estimate)
+    assert "2 model requests a replay; an agent" in str(estimate)
 
 
 def test_documents_shown_one_at_a_time_have_a_request_each() -> None:

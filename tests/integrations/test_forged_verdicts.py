@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Explainer, Explanation, Noise, Source, Store, Verdict, contains, judged
-from rag_rule_explainer.explanation.records import JUDGED_TOGETHER
+from rag_rule_explainer.explanation.loose_judging import JUDGED_TOGETHER
 from rag_rule_explainer.storing.opened import close_all
 from tests.integrations.obeying import ObeyingChatModel, ObeyingLLM
 from tests.predicates.judge.injections import INJECTIONS, Injection
 from tests.predicates.judge.obedience import ORDERS, ObeyingFunction, bare, is_good
 
 # LlamaIndex looks at what Pydantic deprecates.
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.filterwarnings("ignore")]
 
 SOURCES = [Source(f"D{n}", f"text {n}") for n in range(1, 5)]
 HOSTILE = {"D2", "D4"}
@@ -72,12 +72,15 @@ def forged(explanation: Explanation) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_the_injections_are_of_many_languages_and_kinds() -> None:
     assert len(ORDERS) == len(INJECTIONS) == 50
     assert len({each.language for each in INJECTIONS}) == 10
     assert len({each.kind for each in INJECTIONS}) >= 15
 
 
+@pytest.mark.spread(slow=3)
+@pytest.mark.slow
 @judges
 @noises
 @pytest.mark.parametrize("stored", [False, True], ids=["fresh", "stored"])
@@ -104,6 +107,8 @@ def test_by_default_no_verdict_of_another_answer_is_changed(
         assert {rule.claim for rule in explanation.rules} == {"voted" if noise.votes else "proved"}
 
 
+@pytest.mark.spread(slow=3)
+@pytest.mark.slow
 @judges
 @noises
 def test_among_others_there_is_a_warning_and_nothing_is_proved(
@@ -144,6 +149,7 @@ def test_among_others_there_is_a_warning_and_nothing_is_proved(
     assert misled >= len(INJECTIONS) // 2
 
 
+@pytest.mark.slow
 @judges
 @noises
 def test_fresh_answers_among_others_are_marked_wherever_a_request_had_several(

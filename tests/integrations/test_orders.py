@@ -115,6 +115,7 @@ def backwards(found: Sequence[Any]) -> Sequence[Any]:
     return found[::-1]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("build", INTEGRATIONS)
 @pytest.mark.parametrize("truth", [c_before_a, a_last_or_d_right_before_b])
 def test_rules_about_orders_are_those_of_brute_force(build: Built, truth: Truth) -> None:
@@ -130,6 +131,7 @@ def test_whenever_c_comes_before_a() -> None:
     assert by_definition(NAMES, c_before_a) == {frozenset({("c", "a")})}
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("build", INTEGRATIONS)
 @pytest.mark.parametrize("arrange", [sorted_by_text, backwards])
 def test_an_application_that_orders_sources_itself_is_refused(build: Built, arrange: Arrange) -> None:
@@ -137,6 +139,7 @@ def test_an_application_that_orders_sources_itself_is_refused(build: Built, arra
         mined(build, c_before_a, arrange)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("build", INTEGRATIONS)
 def test_rules_about_subsets_do_not_mind(build: Built) -> None:
     def b_and_d(order: str) -> bool:

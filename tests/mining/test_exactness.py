@@ -87,6 +87,7 @@ def test_one_in_sixteen_functions_of_four_sources() -> None:
     check_some(range(7, 65_536, 16))
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("residue", range(32))
 def test_every_function_of_four_sources(residue: int) -> None:

@@ -85,6 +85,7 @@ def test_each_batch_has_the_rules_that_mining_it_alone_finds(
     assert {claim.status for claim in search.claims} <= {"relative"}
 
 
+@pytest.mark.spread(fast=2)
 @drawn
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way[0].value}-{way[1]}")
 @pytest.mark.parametrize("minimal", [True, False])

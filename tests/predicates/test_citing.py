@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer import Explainer, InvalidInput, RuleKind, Source, cites, mentions_source
 from rag_rule_explainer.predicates import Predicate, negated
-from rag_rule_explainer.predicates.citing import citations
+from rag_rule_explainer.predicates.citation_marks import citations
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.predicates.cases import case, holds, judged
 

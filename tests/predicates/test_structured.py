@@ -260,6 +260,7 @@ PREDICATES = [
 ]
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:12].encode("unicode_escape").decode())
 def test_hostile_answers_are_judged_and_at_once(text: str) -> None:
@@ -299,3 +300,18 @@ def test_the_same_json_is_judged_once_however_it_is_wrapped() -> None:
     assert json_path("$.a", is_=is_large).memo_key(case(TEXT)) is None
     inner = json_path("$.a", is_=cites())
     assert inner.memo_key(case('{"a": 1}')) != inner.memo_key(case('{"a": 1}', kept=("D1",)))
+
+
+TEXTS_AS_VALUES = [("yes", "yes"), ('{"n": 1}', {"n": 1}), ("1", 1)]
+
+
+@pytest.mark.parametrize(("value", "wanted"), TEXTS_AS_VALUES, ids=["text", "object", "number"])
+def test_a_value_that_is_a_text_is_read_like_any_other_value(value: str, wanted: object) -> None:
+    assert holds(json_path("$", equals=wanted), case(Answer("something else", value)))
+
+
+def test_numbers_of_numpy_are_numbers_of_a_value() -> None:
+    np = pytest.importorskip("numpy")
+    given = case(Answer("so", {"n": np.int64(1), "all": np.array([1, 2])}))
+    assert holds(json_path("$.n", equals=1), given)
+    assert holds(json_path("$.all[*]", equals=2), given)

@@ -80,6 +80,7 @@ class TestCost:
         assert len(judge.answers) == len(set(judge.answers)) == DISTINCT
         assert explanation.complete
 
+    @pytest.mark.spread(fast=2)
     @pytest.mark.parametrize("batch", [1, 7, 16, 20, 50])
     def test_stored_answers_are_judged_in_as_few_requests_as_can_be(
         self, store: Store, batch: int

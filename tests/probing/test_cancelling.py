@@ -73,6 +73,7 @@ async def full_width(limiter: Limiter) -> bool:
     return together.peak == WIDTH and explanation.complete
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("lockstep", [False, True])
 @pytest.mark.parametrize("seed", range(25))
 def test_a_cancelled_explanation_leaves_nothing_behind(seed: int, lockstep: bool) -> None:

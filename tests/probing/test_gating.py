@@ -85,7 +85,8 @@ def test_a_retrieval_that_was_never_recorded_gets_everything_kept() -> None:
     recording.record(("q2",), ["b", "c"], None)
     captured = recording.captured()
     serving = Serving(captured, captured.sources[1:])
-    assert serving.serve(("new",)) == ["b", "c"]
+    assert serving.serve(("new",)) is None
+    assert serving.settled(("new",), None, None) == ["b", "c"]
     assert serving.remarks == {NEW_RETRIEVAL}
 
 

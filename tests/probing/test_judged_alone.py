@@ -26,7 +26,7 @@ from rag_rule_explainer import (
     judged,
     same_answer,
 )
-from rag_rule_explainer.explanation.records import JUDGED_TOGETHER, TOGETHER
+from rag_rule_explainer.explanation.loose_judging import JUDGED_TOGETHER, TOGETHER
 from rag_rule_explainer.predicates import Predicate, condition
 from rag_rule_explainer.predicates.judge.jury import Company, company
 from rag_rule_explainer.probing.judging import judgings
@@ -251,6 +251,10 @@ class TestAmongOthers:
         assert verification.holds is None
         assert str(verification).startswith("undecided: whenever D1 and D3 are retained")
         assert str(verification).endswith(TOGETHER)
+        broken = explainer.verify(["D1"], "retention", "What news?", FEW)
+        assert broken.witness
+        assert broken.holds is None
+        assert str(broken) == f"undecided: D1: it was seen to break, but {TOGETHER}"
 
     async def test_what_is_judged_beforehand_and_never_needed_counts_for_nothing(self) -> None:
         def is_good(case: Case) -> Judgement:

@@ -62,6 +62,7 @@ def is_true(explanation: Explanation) -> bool:
     return retained and omitted and all(rule.proved for rule in explanation.rules)
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("lockstep", [False, True])
 @pytest.mark.parametrize("concurrency", [1, 4, 16])
 @pytest.mark.parametrize("cap", [1, 2, 3, 7, 20, 33])

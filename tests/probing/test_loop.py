@@ -167,6 +167,7 @@ def interrupted(process: "subprocess.Popen[str]", ready: str, interrupts: int) -
     return process.communicate(timeout=120)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a process")
 @pytest.mark.parametrize("interrupts", [1, 2])
 def test_ctrl_c_keeps_what_is_proved_and_a_second_one_aborts(interrupts: int) -> None:
@@ -216,6 +217,7 @@ PAUSING = """
 """
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a process")
 @pytest.mark.parametrize(
     ("how", "timeout", "interrupts"),

@@ -61,6 +61,13 @@ def test_equal_texts_and_texts_of_the_input_cannot_be_told() -> None:
     assert Sight(BOTH, constant=[f"Is this true: {TRIAL}"]).recognisable == {"blog"}
 
 
+def test_a_short_text_that_is_the_question_cannot_be_told() -> None:
+    """A list of questions and answers is indexed by its questions, and a user asks one of them."""
+    asked = "When is the release of Falcon?"
+    sources = [Source("asked", asked), Source("other", "Is any release of Falcon blocked?")]
+    assert Sight(sources, constant=iter([asked])).recognisable == {"other"}
+
+
 @pytest.mark.parametrize("text", ["b", "calcium", "yes it is", "", "…", "of the"])
 def test_short_texts_may_be_anybodys(text: str) -> None:
     sight = Sight([Source("short", text), *BOTH])

@@ -6,17 +6,14 @@ from html.parser import HTMLParser
 from importlib.util import find_spec
 from typing import Any, cast
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 from typing_extensions import override
 
 from rag_rule_explainer import InvalidInput, ProgressBar
-from rag_rule_explainer.progress.notebook import NOTEBOOK_SECONDS, as_html, in_notebook
+from rag_rule_explainer.progress.notebook import NOTEBOOK_SECONDS, bars_as_html, in_notebook
 from rag_rule_explainer.progress.wording import Row
 from tests.progress.reports import HALF_WAY, told
 
-v4: Any = cast("Any", nbformat).v4
 _VOID = {"br", "hr", "img", "input", "link", "meta"}
 
 
@@ -47,7 +44,7 @@ class Elements(HTMLParser):
 
 class TestHtml:
     def test_it_says_to_everybody_how_far_it_is(self) -> None:
-        (bar,) = Elements(as_html([Row(HALF_WAY)])).bars()
+        (bar,) = Elements(bars_as_html([Row(HALF_WAY)])).bars()
         said = {name: value for name, value in bar.items() if name.startswith("aria")}
         assert said == {
             "aria-label": "probes",
@@ -56,12 +53,12 @@ class TestHtml:
             "aria-valuemax": "258",
             "aria-valuetext": "137 / 258 probes needed so far (≤ 1,024)",
         }
-        assert "width:53.1%" in as_html([Row(HALF_WAY)])
-        assert "≈ 3 s to 258 probes · 140 replays, 41.2/s" in as_html([Row(HALF_WAY)])
+        assert "width:53.1%" in bars_as_html([Row(HALF_WAY)])
+        assert "≈ 3 s to 258 probes · 140 replays, 41.2/s" in bars_as_html([Row(HALF_WAY)])
 
     def test_there_is_nothing_in_it_that_runs_or_comes_from_elsewhere(self) -> None:
         rows = [Row(told(n, failures=2, retries=1, tokens=5, cost=0.00001), n) for n in range(1, 4)]
-        html = as_html(rows, waiting=True)
+        html = bars_as_html(rows, waiting=True)
         elements = Elements(html)
         assert {tag for tag, _ in elements.found} == {"div", "span", "strong"}
         allowed = re.compile(r"style|role|aria-\w+")
@@ -70,17 +67,17 @@ class TestHtml:
         assert "cost &lt; 0.0001" in html
 
     def test_nothing_is_needed_before_the_first_probe(self) -> None:
-        (bar,) = Elements(as_html([Row(told(0, needed=0))])).bars()
+        (bar,) = Elements(bars_as_html([Row(told(0, needed=0))])).bars()
         assert bar["aria-valuemax"] == "1"
 
     def test_many_rows_are_few(self) -> None:
-        html = as_html([Row(told(n), n) for n in range(1, 101)])
+        html = bars_as_html([Row(told(n), n) for n in range(1, 101)])
         assert len(Elements(html).bars()) == 20
         assert "80 earlier" in html
         assert "#100  100 / 1,024" in html
 
     def test_text_that_has_a_colour_has_its_background(self) -> None:
-        html = as_html([Row(told(9, failures=1, retries=1))])
+        html = bars_as_html([Row(told(9, failures=1, retries=1))])
         styles = [a["style"] or "" for _, a in Elements(html).found if "style" in a]
         coloured = [style for style in styles if re.search(r"(^|;)color:", style)]
         assert len(coloured) == 2
@@ -152,6 +149,11 @@ class Notebook:
     """A notebook that was executed, and the messages that its kernel sent for each cell."""
 
     def __init__(self, *sources: str) -> None:
+        # Imported late: of all that every worker collects, these would take a tenth of the time.
+        import nbformat
+        from nbclient import NotebookClient
+
+        v4: Any = cast("Any", nbformat).v4
         self.sent: list[tuple[int, str]] = []
         notebook: Any = v4.new_notebook(cells=[v4.new_code_cell(source) for source in sources])
         sent = self.sent

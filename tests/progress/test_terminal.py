@@ -211,11 +211,13 @@ class TestRealTerminal:
         assert self.lines(written)[-1] == "after"
         assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")
 
+    @pytest.mark.slow
     def test_so_does_an_error(self) -> None:
         written = self.run(80, "error", 6)
         assert "no such thing" in written
         assert written.rindex("\x1b[?25h") > written.rindex("\x1b[?25l")
 
+    @pytest.mark.slow
     def test_so_does_a_second_one_which_aborts(self) -> None:
         written = self.run(80, "aborted", 8, interrupts=2)
         assert "KeyboardInterrupt" in written

@@ -11,7 +11,7 @@ from rag_rule_explainer.printable import printable
 from rag_rule_explainer.report import as_csv
 from rag_rule_explainer.report.view import RuleRow
 
-HEAD = "kind,sources,rule,claim,support\n"
+HEAD = "kind,sources,rule,claim,support,question,made_at\n"
 STARTS = ("=", "+", "-", "@", "\t=", " =", "\u00a0=", "\n+", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
@@ -26,22 +26,26 @@ def explained(*ids: str, said: str = "the answer is yes", needed: int = 2) -> Ex
 
 def rows(explanation: Explanation) -> list[RuleRow]:
     head, *found = csv.reader(io.StringIO(as_csv(explanation)))
-    assert tuple(head) == RuleRow._fields
-    return [RuleRow(*row) for row in found]
+    assert tuple(head) == (*RuleRow._fields, "question", "made_at")
+    return [RuleRow(*row[:-2]) for row in found]
 
 
-def test_one_row_a_rule() -> None:
+def test_one_row_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1750000000")
     explanation = Explainer(
         lambda question, sources: "yes" if {"D1", "D3"} <= {each.id for each in sources} else "no",
         predicate=contains("yes"),
     ).explain("Is it so?", [Source(f"D{n}", f"text {n}") for n in range(1, 4)])
     assert as_csv(explanation) == (
         HEAD + 'retention,"D1, D3",'
-        "\"whenever D1 and D3 are retained, the answer contains 'yes'\",proved,proved on all 2 subsets\n"
+        "\"whenever D1 and D3 are retained, the answer contains 'yes'\",proved,proved on all 2 subsets,"
+        "Is it so?,2025-06-15T15:06:40Z\n"
         "omission,D1,"
-        "\"whenever D1 is omitted, the answer does not contain 'yes'\",proved,proved on all 4 subsets\n"
+        "\"whenever D1 is omitted, the answer does not contain 'yes'\",proved,proved on all 4 subsets,"
+        "Is it so?,2025-06-15T15:06:40Z\n"
         "omission,D3,"
-        "\"whenever D3 is omitted, the answer does not contain 'yes'\",proved,proved on all 4 subsets\n"
+        "\"whenever D3 is omitted, the answer does not contain 'yes'\",proved,proved on all 4 subsets,"
+        "Is it so?,2025-06-15T15:06:40Z\n"
     )
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 import pytest
-from rich.text import Text
 
-from rag_rule_explainer import Explanation
+from rag_rule_explainer import Explanation, InvalidInput
 from rag_rule_explainer.printable import printable
 from rag_rule_explainer.report import FORMS, caveats
 from tests.report.test_text import explained, forged_explanation, hostile_explanation, yes_if
@@ -16,14 +15,28 @@ FOR_READERS = [name for name, form in FORMS.items() if form.holds != "rules" and
 
 
 def said(form: str, explanation: Explanation) -> list[str]:
-    return [line.plain if isinstance(line, Text) else line for line in FORMS[form].lines(explanation)]
+    return FORMS[form].written(explanation).splitlines()
 
 
 @each_form
-def test_it_is_written_as_its_lines(form: str) -> None:
-    assert FORMS[form].name == form
+def test_it_has_a_name_a_suffix_and_a_media_type(form: str) -> None:
+    found = FORMS[form]
+    assert found.name == form
+    assert all(suffix == suffix.lower() and suffix[0] == "." for suffix in found.suffixes)
+    assert found.media_type.count("/") == 1
     explanation = explained(yes_if("D1", "D2"))
-    assert FORMS[form].written(explanation).splitlines() == said(form, explanation)
+    assert explanation.report(form) == found.written(explanation)
+    assert explanation.report(form).endswith("\n")
+
+
+def test_no_suffix_means_two_forms() -> None:
+    suffixes = [suffix for form in FORMS.values() for suffix in form.suffixes]
+    assert len({*suffixes}) == len(suffixes)
+
+
+def test_what_is_no_form_is_told() -> None:
+    with pytest.raises(InvalidInput, match=r"'pdf' is not a form of a report; give one of text, "):
+        explained(yes_if("D1")).report("pdf")
 
 
 @pytest.mark.parametrize("make", [hostile_explanation, forged_explanation])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_rule_explainer import Explanation
+from rag_rule_explainer import Explanation, __version__
 from rag_rule_explainer.printable import plain_id
 from rag_rule_explainer.report import as_latex
 from tests.report.test_csv import explained
@@ -57,7 +57,8 @@ def cells(explanation: Explanation) -> list[list[str]]:
     return [[printed(cell) for cell in row[:-3].split(" & ")] for row in rows]
 
 
-def test_one_row_a_rule_and_whether_it_is_all_of_them() -> None:
+def test_one_row_a_rule_and_whether_it_is_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1750000000")
     assert as_latex(explained("D1", "D2")).splitlines() == [
         (
             r"\begin{longtable}{p{0.12\linewidth}p{0.14\linewidth}p{0.27\linewidth}p{0.13\linewidth}"
@@ -71,6 +72,10 @@ def test_one_row_a_rule_and_whether_it_is_all_of_them() -> None:
         r"\hline",
         r"\end{longtable}",
         r"\noindent complete: these are all the rules there are\par",
+        (
+            r"\noindent made 2025{-}06{-}15 15:06:40 UTC by rag{-}rule{-}explainer VERSION for the"
+            r" question 'Is it so?' and 2 sources\par"
+        ).replace("VERSION", __version__),
     ]
 
 
@@ -92,6 +97,7 @@ def test_nothing_else_is_a_command(text: str) -> None:
     made = explained("D1", needed=1, said=text)
     forged = made.model_copy(
         update={
+            "question": text,
             "retention_rules": (replace(made.rules[0], claim="tested", sampling=text),),
             "warnings": (text,),
             "complete": False,
@@ -99,10 +105,11 @@ def test_nothing_else_is_a_command(text: str) -> None:
         }
     )
     assert len(cells(forged)) == 1
-    first, *_, last = as_latex(forged).splitlines()
+    first, *_, last, made = as_latex(forged).splitlines()
     warning = re.fullmatch(r"\\noindent\\textbf\{(.*)\}\\par", first)
     ending = re.fullmatch(r"\\noindent (.*)\\par", last)
     assert warning
     assert ending
     assert printed(warning[1]).startswith("WARNING: ")
     assert printed(ending[1]).startswith("not complete (")
+    assert printed(made.removeprefix(r"\noindent ").removesuffix(r"\par")).startswith("made ")

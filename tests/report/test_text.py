@@ -1,6 +1,7 @@
 """The report as people read it, of explanations as they are made."""
 
 import io
+import math
 import re
 import time
 from collections.abc import Callable
@@ -110,11 +111,13 @@ class TestRules:
 
     def test_no_source(self) -> None:
         report = as_text(explained(yes_if()))
-        assert "  - always, whatever is retrieved, the answer contains 'yes'\n" in report
+        assert (
+            "  - always, whichever of these sources are retained, the answer contains 'yes'\n" in report
+        )
 
     def test_none_at_all(self) -> None:
         none = explained(lambda _: "no")
-        assert section(none, "Retention rules") == ["  none, for: the answer contains 'yes'"]
+        assert section(none, "Retention rules") == ["  none with this outcome: the answer contains 'yes'"]
         assert (
             "  - there is no retention rule: with all sources retained, "
             "the answer does not contain 'yes'" in section(none, "Notes")
@@ -216,7 +219,7 @@ class TestRest:
         assert "Held out: retrieved, but never shown to the model\n  - unseen  a text" in report
         assert "\x1b" not in report
         assert report.index("WARNING") < report.index("Sources (2")
-        assert "2 probes of 2 subsets" in report
+        assert "2 of 2 subsets probed" in report
 
     def test_counterfactuals_say_what_flips_the_outcome_and_to_what(self) -> None:
         assert section(explained(yes_if("D1", "D2")), "What would flip it") == [
@@ -228,13 +231,13 @@ class TestRest:
     def test_witnesses_say_why_larger_sets_are_no_rules(self) -> None:
         assert section(explained(yes_if("D1")), "What is not a rule") == [
             "  - retaining D2 and D3 is not enough: the answer was 'no'",
-            "  - omitting D2 and D3 is not enough with D1 retained: the answer was 'yes'",
+            "  - omitting D2 and D3 is not enough: the answer was 'yes'",
         ]
 
     def test_most_of_them_are_named_by_what_is_not_among_them(self) -> None:
         assert section(explained(yes_if("D2"), sources=5), "What is not a rule") == [
             "  - retaining all but D2 is not enough: the answer was 'no'",
-            "  - omitting all but D2 is not enough with D2 retained: the answer was 'yes'",
+            "  - omitting all but D2 is not enough: the answer was 'yes'",
         ]
 
     def test_importance_leaves_out_sources_that_count_for_nothing(self) -> None:
@@ -246,10 +249,17 @@ class TestRest:
         ]
 
     def test_many_sources_are_reported_in_no_time(self) -> None:
-        many = explained(yes_if("D9"), sources=8000, miner="sampled", rules="retention")
-        started = time.thread_time()
-        assert "omitting" not in as_text(many)
-        assert time.thread_time() - started < 2  # seven where every name is looked for in a new set
+        def took(sources: int) -> float:
+            many = explained(yes_if("D9"), sources=sources, miner="sampled", rules="retention")
+            best = math.inf
+            for _ in range(2):
+                started = time.thread_time()
+                assert "omitting" not in as_text(many)
+                best = min(best, time.thread_time() - started)
+            return best
+
+        # Four times as long: sixteen times where each name is looked for in a new set.
+        assert took(8000) < 9 * took(2000) + 0.01
 
     def test_importance_is_as_sure_as_the_rules(self) -> None:
         tested = explained(yes_if("D9"), sources=12, miner="sampled", rules="retention")
@@ -274,10 +284,7 @@ class TestRest:
     def test_the_cost_is_counted_by_purpose(self) -> None:
         cost = section(explained(yes_if("D1")), "Cost")
         assert cost == [
-            (
-                "  8 probes of 8 subsets; 9 replays "
-                "(1 baseline, 1 repeat check, 7 samples, 0 retries); 3 answers reused"
-            ),
+            ("  8 of 8 subsets probed; 9 replays (1 baseline, 1 repeat check, 7 samples, 0 retries)"),
             "  miner: exact (asked for; 3 sources, at most 8 probes)",
             "  complete: these are all the rules there are",
         ]
@@ -301,7 +308,7 @@ class TestIncomplete:
     def test_a_kind_without_rules_has_none_so_far(self) -> None:
         explanation = explained(yes_if("D1"), limits=Limits(replays=2))
         assert section(explanation, "Omission rules") == [
-            "  none found so far, for: the answer does not contain 'yes'"
+            "  none found so far with this outcome: the answer does not contain 'yes'"
         ]
 
     @pytest.mark.parametrize("rules", ["retention", "both"])
@@ -350,7 +357,7 @@ class TestLength:
     def test_subsets_beyond_counting_are_a_power_of_two(self) -> None:
         many = tuple(SourceRecord(f"D{number}", "text") for number in range(20_000))
         explanation = explained(yes_if("D1")).model_copy(update={"sources": many})
-        assert " probes of 2^20000 subsets; " in as_text(explanation)
+        assert " of 2^20000 subsets probed; " in as_text(explanation)
 
 
 HOSTILE = (

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Answer, Judgement, Store, StoreFailed, Verdict
+from rag_rule_explainer.storing.failures import failed
 from tests.storing.asking import answered, answers, change, claimed, connected, key, within
 
 pytestmark = pytest.mark.waits
@@ -77,3 +78,7 @@ async def test_a_bug_in_the_writer_is_told_and_does_not_end_it(store: Store) -> 
     with pytest.raises(StoreFailed, match="cannot be used"):
         await mine.take(key(1), (), sample)
     (await claimed(mine, 1)).release()
+
+
+def test_a_folder_in_place_of_a_file_is_told_what_to_do() -> None:
+    assert "name a file in it" in str(failed("x", IsADirectoryError(21, "Is a directory")))

@@ -66,6 +66,7 @@ def check(server: Server, seeds: range, capfd: pytest.CaptureFixture[str]) -> in
     return done
 
 
+@pytest.mark.slow
 def test_a_reset_connection_is_made_anew(
     server: Server, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_reset_connection_is_made_anew(
     assert [each for each in caplog.records if each.levelno >= logging.WARNING] == []
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [3, 8, 13, 18])
 def test_over_many_seeds(

@@ -1,8 +1,8 @@
 """This module separates replays from a LangGraph run that contains the explanation.
 
-An explained chain may run in a node of a graph that streams messages to a user. The graph passes its
-streams on in three ways: as callback handlers, in the config's ``configurable``, and in the config of the
-context.
+An explained chain may run in a node of a graph that streams messages to a user. The user must not get the
+messages of replays. The graph passes its streams on in three places, and a replay must get none of them:
+the callback handlers, the config's ``configurable``, and the config in LangChain's context variable.
 """
 
 from collections.abc import Generator, Mapping
@@ -19,7 +19,7 @@ _STREAM, _RUNTIME = "__pregel_stream", "__pregel_runtime"
 
 @contextmanager
 def without_ambient_config() -> Generator[None, None, None]:
-    """Hides the config of the run that contains the explanation from a replay in the block.
+    """Makes a replay in the block start without the config of the run that contains the explanation.
 
     Otherwise LangGraph would merge that config with the config of the replay. Tracers would then record
     the replay twice, and handlers would observe replays that must be hidden from them.
@@ -53,7 +53,7 @@ def without_streams(config: RunnableConfig) -> RunnableConfig:
 
 
 def _streams(handler: object) -> bool:
-    """Returns True iff the handler sends what it observes into the stream of a graph."""
+    """Returns True iff the handler sends the observed events into the stream of a graph."""
     return type(handler).__module__.startswith(_OF_GRAPHS)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
 from typing import Any, cast
 
@@ -42,7 +43,7 @@ _OF_ASYNC_ONLY = re.compile(r"ainvoke|coroutine|synchronous")
 
 @dataclass(frozen=True, slots=True)
 class LangChainApplication(Application[Found]):
-    """This class runs and records a Runnable for an explanation.
+    """A ``LangChainApplication`` runs and records a Runnable for an explanation.
 
     The ``config`` of a ``CallInput`` is a RunnableConfig. ``of_streams``: keywords that only ``stream``
     accepts, such as ``stream_mode``. Replays are not streamed, so they do not get these keywords.
@@ -69,8 +70,8 @@ class LangChainApplication(Application[Found]):
     @property
     @override
     def async_only(self) -> bool:
-        """Returns False: whether a Runnable is async is seen only from the error that ``invoke``
-        raises."""
+        """Returns False, because nothing on a Runnable says that it has only async methods. This is
+        recognised later, by the error that ``invoke`` raises: see ``tells_of_async``."""
         return False
 
     @override
@@ -117,12 +118,14 @@ class LangChainApplication(Application[Found]):
 
     @override
     def is_traced(self) -> bool:
-        """Returns False: all callers have already checked the tracers by ``why_unheard``."""
+        """Returns False, so that nobody checks the tracers again: the code that started this call has
+        already checked them by ``why_unheard``."""
         return False
 
     @override
     def ask_tracers(self) -> object:
-        """Returns None: all callers have already checked the tracers by ``why_unheard``."""
+        """Does nothing and returns None: the code that started this call has already checked the tracers
+        by ``why_unheard``."""
         return None
 
     @override
@@ -169,13 +172,20 @@ class LangChainApplication(Application[Found]):
         )
 
     @override
-    def stopped(self, output: Any, *, unreadable: bool = False) -> str:
-        stopped = asked_a_human(self.runnable, output, unreadable=unreadable)
+    def stopped(self, output: Any, case: CallInput, *, unreadable: bool = False) -> str:
+        stopped = asked_a_human(self.runnable, output, case.keywords, unreadable=unreadable)
         return stopped or (in_place_of_an_answer(output) if unreadable else "")
 
     @override
     def versions(self) -> Mapping[str, str]:
-        return {"langchain-core": version("langchain-core")}
+        return {"langchain-core": _installed()}
+
+
+@cache
+def _installed() -> str:
+    """Returns the version of langchain-core. It is cached, because reading it takes as long as a
+    quick replay."""
+    return version("langchain-core")
 
 
 def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig:

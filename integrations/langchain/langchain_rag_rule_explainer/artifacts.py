@@ -16,6 +16,7 @@ from rag_rule_explainer.instrumentation.clients.joining import Joined, taken_apa
 from rag_rule_explainer.instrumentation.clients.reading import (
     is_listed,
     listed_like,
+    lists_several,
     mapping_in,
     read_any,
 )
@@ -23,6 +24,9 @@ from rag_rule_explainer.instrumentation.clients.recognising import recognised
 from rag_rule_explainer.instrumentation.engine import Given
 
 _STRUCTURED = "structured_content"
+_MAY_BE = "(it may number, count, shorten or rewrite them)"
+_NOT_JOINED = f"content does not join their texts, one like the other {_MAY_BE}"
+_UNKNOWN_LIST = "artifact lists them among other fields, and nobody knows which field holds what"
 
 
 class Piece(NamedTuple):
@@ -35,7 +39,8 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """This class splits a tool's pair (content, artifact) into sources, and makes a pair of some of them.
+    """This class splits a tool's pair (content, artifact) into sources. For a replay, it makes such a
+    pair that has only the retained sources.
 
     If the artifact holds documents, they are the sources. The content must then join their texts, or be a
     list with one block for each document. If the artifact cannot hold documents, the sources are the
@@ -45,8 +50,8 @@ class ToolResult:
     name: str
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the pieces or blocks of a pair (content, artifact) in one row; None if the response is
-        no pair.
+        """Returns a list of one row, which has the pieces or blocks of a pair (content, artifact).
+        Returns None if the response is no pair.
 
         Raises InvalidInput if the content does not consist of one part for each document.
         """
@@ -55,7 +60,10 @@ class ToolResult:
         content, artifact = cast("tuple[Any, Any]", response)
         documents = _documents_in(artifact)
         if documents is None:
-            structured = mapping_in(artifact).get(_STRUCTURED)
+            fields = mapping_in(artifact)
+            structured = fields.get(_STRUCTURED)
+            if lists_several({name: each for name, each in fields.items() if name != _STRUCTURED}):
+                raise self._refused(_UNKNOWN_LIST)
             return [list(paired(content if is_listed(content) else [content], structured))]
         if not documents:
             return [[]]
@@ -65,8 +73,8 @@ class ToolResult:
         return [[Piece(*each) for each in zip(pieces, documents, strict=True)]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a pair (content, artifact) that has only these pieces or blocks, in the form of
-        ``like``."""
+        """Returns a pair (content, artifact) that has only the pieces or blocks in ``rows``. Apart from
+        them, it has the types and entries of the pair ``like``."""
         content, artifact = like
         documents, row = _documents_in(artifact), rows[0]
         if documents is None:
@@ -92,11 +100,10 @@ class ToolResult:
             raise self._refused()
         return joined
 
-    def _refused(self) -> InvalidInput:
+    def _refused(self, why: str = _NOT_JOINED) -> InvalidInput:
         return InvalidInput(
             f"what the tool {self.name!r} returns cannot be put together of some of its documents: its "
-            "content does not join their texts, one like the other (it may number, count, shorten or "
-            "rewrite them). Gate the search that it calls, or pass gate(tool, items_of=ItemsOf("
+            f"{why}. Gate the search that it calls, or pass gate(tool, items_of=ItemsOf("
             "take_apart, put_together)), functions of the pair (content, artifact)"
         )
 
@@ -123,9 +130,9 @@ def _read(document: Any) -> Given | None:
 
 
 def _of_blocks(row: Sequence[Block], content: Any, artifact: Any) -> tuple[Any, Any]:
-    if not is_listed(content):
-        return (content, artifact) if row else ("", None)
-    structured = mapping_in(artifact).get(_STRUCTURED)
-    blocks, own = structured_of(row, content, structured)
+    several, structured = is_listed(content), mapping_in(artifact).get(_STRUCTURED)
+    blocks, own = structured_of(row, content if several else [content], structured)
+    if not several and not blocks:
+        return "", None
     changed = artifact if structured is None else {**mapping_in(artifact), _STRUCTURED: own}
-    return listed_like(blocks, content), changed
+    return listed_like(blocks, content) if several else blocks[0], changed

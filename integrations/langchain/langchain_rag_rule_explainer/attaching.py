@@ -190,6 +190,6 @@ def _chunk(chunk: Explained[Any] | Unexplained[Any], before: Any, typed: bool) -
 
 
 def _inside(output: Any) -> Unexplained[Any]:
-    """Returns the output as an ``Unexplained``, because the chain ran in an application that is being
-    explained."""
+    """Returns the output as an ``Unexplained``: the chain ran inside an application that is being
+    explained, and that explanation is also about this chain."""
     return Unexplained(output, InvalidInput(_INSIDE))

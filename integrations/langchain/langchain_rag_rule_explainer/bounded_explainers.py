@@ -27,15 +27,17 @@ class BoundedExplainers:
         self._unbounded = self.options.explainer(self.predicate, self.settings)
 
     def for_config(self, config: RunnableConfig | None) -> Explainer:
-        """Returns the explainer whose concurrency is the config's ``max_concurrency``.
+        """Returns the explainer for a call with this config.
 
-        If ``own_bound`` is smaller, the explainer has that concurrency instead.
+        Its concurrency is the smaller of the config's ``max_concurrency`` and ``own_bound``, within the
+        user's limiter if there is one. Without
+        ``max_concurrency``, returns the explainer that has the user's own settings.
         """
         bound = (config or {}).get("max_concurrency")
         if bound is None:
             return self._unbounded
         if self.own_bound is not None:
             bound = min(bound, self.own_bound)
-        # ``max_concurrency`` replaces the user's limiter, so the explainer gets no limiter.
-        options, settings = replace(self.options, limiter=None), replace(self.settings, concurrency=bound)
+        settings = replace(self.settings, concurrency=bound)
+        options = self.options.within(bound)
         return self._by_bound.setdefault(bound, options.explainer(self.predicate, settings))

@@ -15,6 +15,7 @@ _WAY_OUT = (
     "Explain a function that gives the answer: def ask(question): graph.invoke(question, config); return "
     "graph.invoke({resume}, config). Or make the graph without what stops it while it is explained"
 )
+_NO_CHECKPOINTER = ". To be resumed, a graph needs a checkpointer, and this one has none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,14 @@ def _keeps_threads(graph: Any) -> bool:
     return hasattr(getattr(graph, "checkpointer", None), "get_tuple")
 
 
-def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) -> str:
+def asked_a_human(
+    runnable: object, output: Any, keywords: Mapping[str, Any], *, unreadable: bool = False
+) -> str:
     """Returns a message with advice if a graph stopped to ask a human; an empty text if it did not.
 
-    ``unreadable``: True if no answer could be read from the output. Without a checkpointer, the output
-    does not show whether the graph stopped at a breakpoint. The breakpoints of such a graph are therefore
-    reported only if ``unreadable`` is True.
+    ``keywords``: the keyword arguments of the run. ``unreadable``: True if no answer could be read from
+    the output. Without a checkpointer, the output does not show whether the graph stopped at a
+    breakpoint. The breakpoints of such a graph are therefore reported only if ``unreadable`` is True.
     """
     paused = output if isinstance(output, Paused) else None
     output = output if paused is None else paused.output
@@ -79,16 +82,23 @@ def asked_a_human(runnable: object, output: Any, *, unreadable: bool = False) ->
         question = shortened(repr(getattr(listed[0], "value", listed[0])), 200)
         resume = _WAY_OUT.format(resume="Command(resume=...)")
         return f"the application stopped to ask a human ({question}), so there is no answer yet. {resume}"
-    names = ("interrupt_before_nodes", "interrupt_after_nodes")
-    set_at = [each for name in names for each in _listed(getattr(runnable, name, ()))]
-    place = f"before {', '.join(paused.before)}" if paused else ", ".join(set_at) if unreadable else ""
-    if place:
-        resume = _WAY_OUT.format(resume="None")
-        return (
-            f"the application stopped at a breakpoint ({place}; set by interrupt_before or "
-            f"interrupt_after), so there is no answer yet. {resume}"
-        )
-    return ""
+    set_by = {
+        name: _listed(keywords.get(name) or getattr(runnable, f"{name}_nodes", ()))
+        for name in ("interrupt_before", "interrupt_after")
+    }
+    told = " and ".join(f"{name}={nodes}" for name, nodes in set_by.items() if nodes)
+    if paused is None and not (unreadable and told):
+        return ""
+    is_before = paused is None or not told or told.startswith("interrupt_before")
+    by = told or "interrupt_before or interrupt_after"
+    place = f"before {', '.join(paused.before)}; set by {by}" if paused and is_before else f"set by {by}"
+    given = [name for name in set_by if keywords.get(name)]
+    leave_out = f"Leave out {' and '.join(given)} for an answer, or explain" if given else "Explain"
+    resume = _WAY_OUT.format(resume="None").replace("Explain", leave_out, 1)
+    keeps = "" if paused or _keeps_threads(runnable) else _NO_CHECKPOINTER
+    return (
+        f"the application stopped at a breakpoint ({place}), so there is no answer yet. {resume}{keeps}"
+    )
 
 
 def _listed(nodes: object) -> list[str]:

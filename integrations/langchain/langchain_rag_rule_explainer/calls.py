@@ -95,9 +95,10 @@ class Calls:
         streams: bool = False,
         forgiving: bool = False,
     ) -> Call[Found]:
-        """Returns a call whose baseline is a run that the user made. This run may change the real state.
+        """Returns a call that runs the application once for the user, and explains this run. As it is the
+        user's own run, it may change real state, such as a message history.
 
-        ``streams``: True if the output is streamed. ``forgiving``: True if the application runs even if
+        ``streams``: True if the output is streamed. ``forgiving``: True to run the application even if
         the question cannot be read from its input.
         """
         stream_only = STREAM_ONLY if streams else ()

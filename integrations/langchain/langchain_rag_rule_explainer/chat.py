@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from langchain_core.language_models.chat_models import BaseChatModel
 
@@ -18,22 +19,26 @@ from rag_rule_explainer.testing.prompts import qa_prompt
 from .reading import answer_in
 from .watching import Watch, watched_by
 
+Prompt: TypeAlias = Callable[[str, Sequence[str]], str]
+
 
 @dataclass(frozen=True, slots=True)
 class ChatReplay:
     """A ``ChatReplay`` is a replay that calls a chat model.
 
-    ``accept_finish_reasons``: further finish reasons with which a reply counts as complete.
+    ``accept_finish_reasons``: further finish reasons with which a reply counts as complete. ``prompt``:
+    writes the prompt for a question and passages.
     """
 
     model: BaseChatModel
     accept_finish_reasons: tuple[str, ...] = ()
+    prompt: Prompt = qa_prompt
 
     def __call__(self, question: str, sources: Sequence[Source]) -> Answer:
         """Returns the model's answer. Raises UnusableReply if the reply is not a complete answer."""
         watch = Watch(accepts=self.accept_finish_reasons)
         with failing(watch), watched_by(watch):
-            reply = self.model.invoke(qa_prompt(question, [source.passage for source in sources]))
+            reply = self.model.invoke(self.prompt(question, [source.passage for source in sources]))
         if watch.fault:
             raise failed_reply(watch.fault, watch)
         answer = with_spent(answer_in(reply), watch)
@@ -44,14 +49,20 @@ class ChatReplay:
 
 
 def chat_replay(
-    model: BaseChatModel, *, allow_length: bool = False, accept_finish_reasons: tuple[str, ...] = ()
+    model: BaseChatModel,
+    *,
+    allow_length: bool = False,
+    accept_finish_reasons: tuple[str, ...] = (),
+    prompt: Prompt = qa_prompt,
 ) -> Callable[[str, Sequence[Source]], Answer]:
-    """Returns a replay for ``rag_rule_explainer.Explainer`` that sends this package's own prompt.
+    """Returns a replay for ``rag_rule_explainer.Explainer`` that sends one prompt, by default this
+    package's own.
 
-    The prompt asks the model to infer the answer from the sources, to reply with the final answer only,
+    This prompt asks the model to infer the answer from the sources, to reply with the final answer only,
     and to reply "N/A" if the sources do not answer the question. A reply that is empty, incomplete,
     refused, filtered or cut off at its length limit is no answer. ``allow_length=True`` accepts replies
-    that were cut off. ``accept_finish_reasons``: see ``Settings``.
+    that were cut off. ``accept_finish_reasons``: see ``Settings``. ``prompt``: a function that gets the
+    question and the texts of the sources, and returns the prompt.
     """
     accepted = Settings(accept_finish_reasons=accept_finish_reasons).accepting(length=allow_length)
-    return ChatReplay(model, accepted.accept_finish_reasons)
+    return ChatReplay(model, accepted.accept_finish_reasons, prompt)

@@ -22,7 +22,8 @@ _METHODS = re.compile(
     "copy_thread|prune)"
 )
 _WHOLE = re.compile("list|delete_thread|delete_for_runs|get_delta_channel_history")
-"""The methods that read or change all checkpoints of a thread, or of all threads."""
+"""The methods that read or change all checkpoints of a thread, or of all threads. Before such a call, all
+these checkpoints are copied to the run's own checkpointer."""
 
 _SEVERAL = re.compile("a?(copy_thread|prune)")
 """The methods that change several threads. A replay's checkpointer holds only the checkpoints that the
@@ -57,7 +58,7 @@ def _saving(name: str, method: Any) -> Any:
 
 
 def _read(saver: Any, state: State, name: str, config: Any) -> None:
-    """Copies the checkpoints that a call may read from the real checkpointer to the run's own."""
+    """Copies the checkpoints that the call may read from the real checkpointer to the run's own."""
     if _WHOLE.fullmatch(name):
         found = state.read(_whole_key(state, saver, config), lambda: _all(saver, config))
         _seed_all(saver, state, config, found)
@@ -90,7 +91,8 @@ def _listing(name: str, method: Any) -> Any:
 
 
 def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Returns the config that says which checkpoint or thread a call is about; None for all threads."""
+    """Returns the config whose thread id and checkpoint id a call uses; None if the call is about all
+    threads."""
     if name == "delete_thread":
         thread = args[0] if args else kwargs.get("thread_id")
         return {"configurable": {"thread_id": str(thread)}}
@@ -100,7 +102,8 @@ def _config(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def checkpoint_key(state: State, saver: object, config: Mapping[str, Any]) -> Hashable:
-    """Returns a key for one checkpoint of one checkpointer. The key is the same in every run."""
+    """Returns the key under which a state keeps one checkpoint. Every run computes the same key for
+    it."""
     configurable = config.get("configurable", {})
     names = ("thread_id", "checkpoint_ns", "checkpoint_id")
     place = tuple(str(configurable.get(name) or "") for name in names)
@@ -165,7 +168,7 @@ def _state(saver: object) -> State | None:
 
 def _own(saver: Any, state: State) -> Any:
     from langgraph.checkpoint.memory import (
-        InMemorySaver,  # cannot fail, because the application has a LangGraph checkpointer
+        InMemorySaver,  # this import cannot fail, because the application has a LangGraph checkpointer
     )
 
     return state.own(("saver", known_as(state, saver)), lambda: InMemorySaver(serde=saver.serde))
@@ -180,11 +183,8 @@ def _call(saver: Any, state: State, name: str, args: tuple[Any, ...], kwargs: di
 
 
 def _noted(saver: Any, state: State, name: str, result: Any) -> Any:
-    """Returns the result of a call in a run that the user made, and notes the checkpoint that the call
-    saved.
-
-    Replays must not find the noted checkpoints.
-    """
+    """Returns the result of a call in a run that the user made, and stores which checkpoint the call
+    saved. Replays must not find this checkpoint."""
     if name == "put" and result:
         _put_live(saver, state).add(result["configurable"]["checkpoint_id"])
     return result
@@ -195,8 +195,11 @@ def _put_live(saver: Any, state: State) -> set[str]:
 
 
 def _seed(saver: Any, state: State, config: Mapping[str, Any], found: Any) -> None:
-    """Copies a checkpoint from before the baseline to the run's own checkpointer, unless this was
-    already done."""
+    """Copies the checkpoint ``found`` to the run's own checkpointer, if this run has not copied it yet.
+
+    ``found``: the checkpoint to which ``config`` referred before the baseline; None if there was none. A
+    run that the user made uses the real checkpointer, so nothing is copied for it.
+    """
     if found is not None and not state.live:
         own = _own(saver, state)
         state.own(("seeded", checkpoint_key(state, saver, config)), lambda: _put(own, found))
@@ -206,8 +209,8 @@ def _seed_all(saver: Any, state: State, config: Any, found: list[Any]) -> None:
     if state.live:
         return
     own, new = _own(saver, state), _put_live(saver, state)
-    # If all checkpoints were copied before, none is copied now, because the run may have deleted some of
-    # them.
+    # If this run has already copied all checkpoints, none is copied now. Otherwise those that the run has
+    # deleted would come back.
     missing = [] if _is_whole(saver, state, None) else found
     old = [each for each in reversed(missing) if each.config["configurable"]["checkpoint_id"] not in new]
     state.own(_whole_key(state, saver, config), lambda: [_put(own, each) for each in old])
@@ -227,8 +230,9 @@ def _put(saver: Any, found: Any) -> bool:
 
 
 def _birth(_name: str, method: Any) -> Any:
-    # In another run, other checkpointers are recognised by the arguments with which they were made. Two
-    # checkpointers in memory may have equal arguments and different content, so they are not recognised.
+    # If each run makes a new checkpointer, the checkpointers of two runs are treated as one if they were
+    # made with equal arguments. Two checkpointers in memory may have equal arguments and different
+    # content, so this is not done for them.
     in_memory = method.__module__ == "langgraph.checkpoint.memory"
     return method if in_memory else births(state_of_current_run)(method)
 

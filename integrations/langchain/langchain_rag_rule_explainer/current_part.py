@@ -1,5 +1,5 @@
-"""This module finds the gate for a retriever that is called. The gate records or serves the retrievals
-of a run."""
+"""This module finds the gate for a call of a retriever. A gate is the object that records the retrievals
+of a run, or serves recorded documents in their place."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
@@ -8,21 +8,20 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable
 from langchain_core.runnables.base import RunnableBindingBase
 
-from rag_rule_explainer.instrumentation.recording.current import GoingOn
+from rag_rule_explainer.instrumentation.recording.current import AnyPart
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part
 
 from .ordinary import ordinary_recording
 
 
-def current_part(retriever: object) -> GoingOn | None:
-    """Returns the gate of the run in which the retriever is called: the object that records or serves
-    retrievals.
+def current_part(retriever: object) -> AnyPart | None:
+    """Returns the gate of the run in which the retriever is called; None if its documents are neither
+    recorded nor served.
 
-    The run is a replay, a baseline or an ordinary run that is recorded. Returns None outside of such
-    runs, and if the explanation does not concern this retriever. A retriever may contain others and drop
-    some of their documents. With ``scope="retrieved"``, the explanation then concerns the contained
-    retrievers only.
+    Returns a gate in a replay, in a baseline, and in an ordinary run that a handler records. Returns None
+    in any other run, and for a retriever that is not explained. With ``scope="retrieved"``, also returns
+    None for a retriever that drops documents of the retrievers inside it: the inner ones are recorded.
     """
     part = asked_part(retriever)
     if part is None and not inside_retrieval.get():
@@ -33,9 +32,10 @@ def current_part(retriever: object) -> GoingOn | None:
 
 
 def _drops_documents(retriever: object) -> bool:
-    """Returns True iff the retriever, or one that it contains, passes its documents to a compressor.
+    """Returns True iff the retriever, or one inside it, passes documents of a retriever to a compressor.
 
-    Returns False if anything but a retriever may search in it, because that search could not be recorded.
+    Returns False if an object that is no retriever may search inside it. Such a search could not be
+    recorded, so the outer retriever is recorded instead.
     """
     retriever = _unbound(retriever)
     if not isinstance(retriever, BaseRetriever):

@@ -17,6 +17,7 @@ from rag_rule_explainer.instrumentation.outputs import Explained, Unexplained
 from .calls import Calls
 from .graphs import unpaused
 from .outputs import whole
+from .silencing import with_bound_tracers
 from .streaming import aoutput_then_rules, output_then_rules
 from .tracing import beside_root, inside_root, root_config, why_unheard
 
@@ -71,7 +72,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
                 call = self._calls.of_the_users_run(given, config, trace, keywords, forgiving=forgiving)
                 return unpaused(call.answered()) if forgiving else call.explained()
 
-        config = root_config(config, trace)
+        config = root_config(with_bound_tracers(self.application, config), trace)
         with heard(trace, why_unheard(config)):
             return self._call_with_config(cast("Any", explained), given, config, **keywords)
 
@@ -108,7 +109,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
                 call = self._calls.of_the_users_run(given, config, trace, keywords, forgiving=forgiving)
                 return unpaused(await call.aanswered()) if forgiving else await call.aexplained()
 
-        config = root_config(config, trace)
+        config = root_config(with_bound_tracers(self.application, config), trace)
         with heard(trace, await threads.shared().run(why_unheard, config)):
             return await self._acall_with_config(cast("Any", explained), given, config, **keywords)
 
@@ -180,7 +181,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
                 finish = call.answer_streamed if forgiving else call.streamed
                 yield from output_then_rules(call, self.application, finish)
 
-        config = root_config(config, trace)
+        config = root_config(with_bound_tracers(self.application, config), trace)
         return self._transform_stream_with_config(given, streaming, config, **keywords)
 
     @override
@@ -216,7 +217,7 @@ class ExplainedRuns(RunnableSerializable[Input, Explained[Output]]):
                 async for chunk in aoutput_then_rules(call, self.application, finish):
                     yield chunk
 
-        config = root_config(config, trace)
+        config = root_config(with_bound_tracers(self.application, config), trace)
         async for chunk in self._atransform_stream_with_config(given, streaming, config, **keywords):
             yield chunk
 

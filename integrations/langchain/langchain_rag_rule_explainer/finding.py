@@ -67,16 +67,20 @@ class DocumentShape:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result without its items, such as a list, or a client's response."""
+        """Returns the form of a result: the data that are needed, besides the items, to make such a
+        result again, such as a list's type or a copy of a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for the result of another request, made from the form of a recorded result."""
+        """Returns the form for the result of a query that was not recorded, made from the form of a
+        recorded result."""
         return self.reading.of_another(form)
 
     def result(self, found: Iterable[Found], form: object = ()) -> Any:
-        """Returns a result in this form that consists of these items. The result is a client's
-        response, a list or one string."""
+        """Returns a result that consists of these items.
+
+        ``form``: says whether the result is a list, one string or a client's response; see ``form()``.
+        """
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, cast
 from langchain_core.vectorstores import VectorStore
 
 from rag_rule_explainer.instrumentation.isolation.redirecting import TRANSPARENT
-from rag_rule_explainer.instrumentation.recording.current import GoingOn, going_on
+from rag_rule_explainer.instrumentation.run_context import Participation, participation
 from rag_rule_explainer.instrumentation.searches.gates import joining
 
 from .finding import DocumentShape
@@ -23,8 +23,8 @@ def has_searches(store: object) -> bool:
 
 
 def gated_store(store: Any, shape: DocumentShape) -> Any:
-    """Returns an object that works like the store, but whose searches explanations can record and
-    serve."""
+    """Returns an object that works like the store, but whose searches explanations can record and serve.
+    ``shape``: reads the results of the searches, and makes results for replays."""
     kind = cast("type[Any]", type(store))
     names = (
         name
@@ -57,7 +57,7 @@ class _Methods:
 
     store: Any
     shape: DocumentShape
-    joined: GoingOn | None = field(default_factory=going_on)
+    joined: Participation | None = field(default_factory=participation)
 
     def gated(self, name: str) -> Callable[..., Any]:
         real = getattr(cast("type[Any]", type(self.store)), name)

@@ -22,8 +22,8 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
-from rag_rule_explainer.instrumentation.recording.current import going_on
-from rag_rule_explainer.instrumentation.searches.gates import check_no_class, gated_function, joining
+from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.searches.gates import check_searches, gated_function, joining
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 
 from .artifacts import ToolResult
@@ -86,7 +86,7 @@ def gate(
     their texts. Raises InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
-    check_no_class(search)
+    check_searches(search)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
     shape = DocumentShape(as_found=True, reading=ItemReading(items_of, text_of), item_of=item_of)
@@ -95,9 +95,11 @@ def gate(
     if isinstance(search, BaseTool):
         return _gated_tool(search, shape)
     if isinstance(search, BaseRetriever):
-        return GatedRetriever(search=search, joined=going_on())
+        return GatedRetriever(search=search, joined=participation())
     if isinstance(search, Runnable):
-        return GatedRetriever(search=cast("Runnable[str, list[Document]]", search), joined=going_on())
+        return GatedRetriever(
+            search=cast("Runnable[str, list[Document]]", search), joined=participation()
+        )
     unseen = _unseen_search(search)
     if unseen:
         raise InvalidInput(
@@ -151,8 +153,8 @@ _FRAMEWORK_ARGUMENTS = ("run_manager", "callbacks", "config", "runtime")
 
 
 def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
-    """Returns a copy of the tool in which its functions are gated; its methods, if it has no
-    functions."""
+    """Returns a copy of the tool whose functions are gated. If the tool has no functions, its methods
+    ``_run`` and ``_arun`` are gated."""
     if tool.response_format == "content_and_artifact" and shape.reading.items_of is None:
         shape = replace(shape, reading=replace(shape.reading, items_of=ToolResult(tool.name)))
 
@@ -171,8 +173,9 @@ def _gated_tool(tool: BaseTool, shape: DocumentShape) -> BaseTool:
 
 
 _RAW = {"query": "peek", "query_points": "scroll", "call_tool": "list_tools"}
-"""Search methods of Chroma, Qdrant and MCP whose names ``SEARCHES`` does not match. The value is
-another method of the same client. An object with both methods is taken for an instance of that client."""
+"""Search methods of Chroma, Qdrant and MCP whose names ``SEARCHES`` does not match. The value is a second
+method of the same client. If an object has both methods, it is taken for that client, and the user is
+told to gate the search method instead of the object."""
 
 
 def _unseen_search(store: object) -> str:

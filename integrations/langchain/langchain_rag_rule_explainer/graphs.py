@@ -123,7 +123,7 @@ class GraphStream:
         yield Whole(await aended(application, config, self._last))
 
     def _in_modes(self, part: Any) -> Iterator[Any]:
-        if isinstance(part, Mapping):  # a chunk with version="v2"
+        if isinstance(part, Mapping):  # this is a chunk of a stream with version="v2"
             typed = cast("Mapping[str, Any]", part)
             if typed.get("type") == _VALUES and not typed.get("ns"):
                 self._last = _graph_output(typed)

@@ -205,7 +205,7 @@ class RuleExplanationHandler(BaseCallbackHandler):
         except RuntimeError:
             try:
                 self.explain(run.id)
-            # The run itself succeeded, so the error is noted instead of raised.
+            # The run itself succeeded, so the error is stored in ``errors`` instead of raised.
             except Exception as error:
                 self._note(run, error)
             return

@@ -41,8 +41,8 @@ class HistoryOverlay(BaseChatMessageHistory):
         self._held: list[BaseMessage] | None = None
 
     def attribute(self, name: str) -> Any:
-        """Returns an attribute of the overlay. In a run that the user made, returns it from the real
-        history."""
+        """Returns the overlay's attribute with this name. In a run that the user made, returns the
+        attribute of the real history, whose messages are stored first."""
         if not self._state.live:
             return getattr(self, name)
         if not name.startswith("aget") and not name.startswith("aadd") and name != "aclear":
@@ -57,7 +57,7 @@ class HistoryOverlay(BaseChatMessageHistory):
         with untouched():
             entry = getattr(self._kind, name, None)
             if self._state.live or (isinstance(entry, property) and entry.fset is None):
-                setattr(self._real, name, value)  # raises if the property has no setter
+                setattr(self._real, name, value)  # this raises an error if the property has no setter
             else:
                 self._held = list(value) if isinstance(entry, property) else value
 
@@ -139,10 +139,10 @@ ISOLATION = Isolation(
 
 
 def keep_history(state: State, history: Any, key: Hashable = None) -> None:
-    """Stores the messages that the history has now. The replays of this run will start with them.
+    """Stores the messages that the history has now. Replays that explain the current run start with them.
 
-    ``key``: identifies the history in other runs, which may use another object for the same history; None
-    if the object itself identifies it. Raises the errors of the history.
+    ``key``: identifies the history if other runs use another object for it; None if all runs use this
+    object. Raises the errors of the history.
     """
     if key is not None:
         state.tell(history, key)

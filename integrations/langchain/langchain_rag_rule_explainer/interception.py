@@ -2,6 +2,7 @@
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.services import connections
 
 from . import (
     caches,
@@ -17,6 +18,7 @@ from . import (
     silencing,
     stores,
     tools,
+    watching,
     writes,
 )
 
@@ -35,7 +37,9 @@ interception = Patches(
         *caches.INTERCEPTIONS,
         *nodecaches.INTERCEPTIONS,
         *silencing.INTERCEPTIONS,
+        *watching.INTERCEPTIONS,
         *loops.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
+        *connections.INTERCEPTIONS,
     ]
 )

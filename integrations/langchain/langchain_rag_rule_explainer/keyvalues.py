@@ -147,8 +147,8 @@ async def athrough(steps: Generator[Any, Any, T], ask: Callable[[Any, str], Any]
     """Awaits each call that the generator yields, sends it the result, and returns the generator's return
     value.
 
-    ``ask``: makes a call. Its second argument is the prefix of the method's name, which is "a" for async
-    methods.
+    ``ask``: makes a call. Its second argument is the prefix of the method's name: "a", because async
+    methods are called.
     """
     try:
         request = next(steps)

@@ -24,22 +24,24 @@ from rag_rule_explainer.allowed import CALLED_ELSEWHERE, brief, checked_whole
 from .graphs import graph_in
 
 _TAKING_NONE = (RunnableParallel, RunnableAssign, RunnablePick, BasePromptTemplate)
-"""Runnables whose ``invoke`` accepts any keyword and ignores it."""
+"""Runnables whose ``invoke`` allows any keyword but ignores it. They are therefore treated as if they
+accepted no keyword."""
 _HANDING_ON: dict[type, tuple[str, ...]] = {
     RunnableLambda: ("func", "afunc"),
     RunnablePassthrough: ("func", "afunc"),
     BaseRetriever: ("_get_relevant_documents", "_aget_relevant_documents"),
 }
 """Runnables that pass their keywords on to functions. The value names the attributes that hold the
-functions."""
+functions. The Runnable accepts the keywords that one of these functions has."""
 _NEAR = 0.8
-"""The similarity (0 to 1) from which a keyword counts as a misspelt name of a setting. It is high
-enough that "stop" does not count as a misspelt "store"."""
+"""The similarity (0 to 1) from which a keyword is taken for a misspelt name of a setting. It is so high
+that "stop" does not count as a misspelt "store"."""
 
 
 _OF_ESTIMATES = "assuming"
 _ALSO = {"sources": "documents", "docs": "documents", "nodes": "documents", "pin": "pinned"}
-"""Wrong keywords that users may pass. The value is the right keyword of ``explain``."""
+"""Keywords that users may write by mistake. The value is the keyword of ``explain`` that they mean; an
+error message names it."""
 
 
 def check_config(given: Any) -> None:
@@ -62,10 +64,9 @@ def check_keywords(
 ) -> None:
     """Raises InvalidInput for a keyword that is probably meant for the explainer.
 
-    Such a keyword resembles a keyword of ``explain`` or a setting, or other libraries use its name for a
-    setting. In addition, the application does not accept it. Any other keyword is passed to the
-    application, which may refuse it itself. ``of_questions``: the keywords of ``explain``.
-    ``of_explainers``: the names of the settings.
+    ``of_questions``: the keywords of ``explain``. ``of_explainers``: the names of the settings. A keyword
+    is refused if the application does not accept it and it is similar to one of these names, or is the
+    name by which another library calls a setting. Any other keyword is passed to the application.
     """
     taken, settings = None, set(of_explainers)
     known = {*of_questions, *settings, _OF_ESTIMATES}
@@ -100,7 +101,7 @@ def _names(application: Any) -> set[str] | None:
     application = _first(application)
     graph = graph_in(application)
     if graph is not None:
-        # A graph also accepts other keywords but ignores them, so only the named parameters count.
+        # A graph also accepts other keywords but ignores them, so only the named parameters are used.
         return {name for entry in (graph.invoke, graph.stream) for name in _parameters(entry)}
     for kind, functions in _HANDING_ON.items():
         if isinstance(application, kind):
@@ -109,7 +110,7 @@ def _names(application: Any) -> set[str] | None:
 
 
 def _first(application: Any) -> Any:
-    """Returns that Runnable in an application which gets the keywords of a call."""
+    """Returns the part of an application that receives the keywords of a call."""
     while True:
         if isinstance(application, RunnableBindingBase):
             application = cast("RunnableBindingBase[Any, Any]", application).bound
@@ -126,7 +127,7 @@ def _of_functions(owner: object, names: Iterable[str]) -> set[str] | None:
     for function in filter(None, (getattr(owner, name, None) for name in names)):
         try:
             parameters = _parameters(function)
-        except (TypeError, ValueError):  # a built-in function without a signature
+        except (TypeError, ValueError):  # some built-in functions have no signature
             return None
         if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
             return None

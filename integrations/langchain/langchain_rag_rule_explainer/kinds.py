@@ -14,6 +14,7 @@ from langchain_core.prompts import BasePromptTemplate
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import (
     Runnable,
+    RunnableBinding,
     RunnableLambda,
     RunnableSequence,
     RunnableWithFallbacks,
@@ -75,10 +76,16 @@ def _made_anew(make: Callable[[], Any]) -> Runnable[Any, Any]:
         kind = type(cast("object", chain)).__name__
         if isinstance(chain, Coroutine):
             cast("Coroutine[Any, Any, Any]", chain).close()
+        called: Any = getattr(cast("object", chain), "__call__", None)  # noqa: B004 -- the method itself
+        if inspect.isfunction(cast("object", chain)):
+            chain = RunnableLambda(cast("Callable[[Any], Any]", chain))
+        elif inspect.ismethod(called) and not isinstance(chain, Runnable):
+            chain = RunnableLambda(cast("Callable[[Any], Any]", called))
         if not isinstance(chain, Runnable):
             raise InvalidInput(
                 f"{make.__name__}() takes no input, and returned a {kind}; pass a "
-                "function of one input that answers, or one of none that returns a chain"
+                "function of one input that answers, or one of none that returns a chain or "
+                "such a function"
             )
         # When a function returns a Runnable, LangChain runs it on the same input.
         return as_application(chain, reads_answers=True)
@@ -110,8 +117,8 @@ def in_place_of_an_answer(output: Any) -> str:
 
 
 def ends_in_parser(application: Runnable[Any, Any]) -> bool:
-    """Returns True iff the last step of an application is an output parser whose output may be a dict
-    or a list. The output of a ``StrOutputParser`` is a text, so it does not count."""
+    """Returns True iff the last step of an application is an output parser whose output may be a dict or
+    a list. Returns False for a ``StrOutputParser``, whose output is a text."""
     last = _last_step(application)
     return isinstance(last, BaseLLMOutputParser) and not isinstance(last, StrOutputParser)
 
@@ -133,3 +140,10 @@ def _last_step(application: Any) -> Any:
             application = cast("RunnableWithFallbacks[Any, Any]", application).runnable
         else:
             return application
+
+
+def instance_of(retriever: object) -> object:
+    """Returns the retriever without the ``RunnableBinding`` objects around it, which add a config."""
+    while isinstance(retriever, RunnableBinding):
+        retriever = cast("RunnableBinding[Any, Any]", retriever).bound
+    return retriever

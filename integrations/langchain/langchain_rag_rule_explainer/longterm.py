@@ -35,7 +35,8 @@ def _overlay(real: Any, state: State, key: Hashable) -> Overlay:
 
 @cache
 def _overlay_class() -> Any:
-    from langgraph.store.base import BaseStore  # cannot fail, because the application uses such a store
+    # LangGraph is installed: the application uses one of its stores.
+    from langgraph.store.base import BaseStore
 
     class StoreOverlay(_Operations, BaseStore):
         """This overlay has all methods of a store. It inherits them from ``BaseStore``, where they
@@ -54,8 +55,8 @@ class _Operations(MethodsOverlay):
         super().__init__(real, state)
         # The items before the baseline; None for a key that had no item.
         self._before: dict[_ItemKey, Any] = state.before.setdefault(key, {})
-        # The keys of the items that the user's own run wrote to the real store. Replays find the old
-        # items instead.
+        # The keys of the items that the user's own run has written to the real store. Replays do not find
+        # these new items, but the values in ``_before``.
         self._written: set[_ItemKey] = state.aside.setdefault(("written", key), set())
         self._own: dict[_ItemKey, Any] = {}
         # Copies of the items in ``_before``. The application gets the copies, because it may change what

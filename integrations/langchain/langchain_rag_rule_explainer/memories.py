@@ -1,7 +1,7 @@
 """This module isolates the memories of langchain_classic.
 
-A replay loads the variables that the baseline loaded, and saves nothing. If a memory keeps its state only
-in a message history, nothing of this is needed, because the history is isolated.
+A replay loads the variables that the baseline loaded, and saves nothing. A memory that keeps its state
+only in a message history needs none of this, because the history is isolated.
 """
 
 import re

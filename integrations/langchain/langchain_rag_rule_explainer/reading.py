@@ -16,6 +16,11 @@ from rag_rule_explainer.predicates.structured import json_of, parsed_json, said_
 
 _QUESTION_KEYS = ("question", "input", "query", "messages", "content")
 _ANSWER_KEYS = ("answer", "output", "result", "messages", "content", "raw")
+_LESS_SURE = ("generation", "response", "final_answer", "final_response", "output_text")
+"""Keys under which the state of a graph often has the answer. Two of them with different texts are
+ambiguous."""
+_SELDOM = ("text",)
+"""Keys under which an answer is read only if no other key has one."""
 _PARSED, _PARSING_ERROR = "parsed", "parsing_error"
 _STRUCTURED_KEYS = ("structured_response", _PARSED)
 
@@ -40,14 +45,17 @@ def answer_in(output: Any) -> Answer:
 
     The output may be a str, a message, a list of messages (the last that no human wrote is read), or a
     list of texts (all are read, one a line). It may also be a dict that has the answer under a usual key,
-    such as "answer". Structured output becomes the answer's ``value``. It may be a pydantic object, the
-    entry "parsed" beside the message from which it was parsed, or an agent's ``structured_response``. The
-    two entries may also be dicts. Raises InvalidInput for any other output; the message advises to pass
-    ``answer_of``.
+    such as "answer", or, as the states of many graphs, under "generation", "response", "final_answer",
+    "final_response" or "output_text", else under "text". Structured output becomes the answer's
+    ``value``. It may be a pydantic object, the entry "parsed" beside the message from which it was
+    parsed, or an agent's ``structured_response``. The two entries may also be dicts. Raises InvalidInput
+    for any other output, and if several entries with different texts may be the answer; the message
+    advises to pass ``answer_of``.
     """
     if is_graph_output(output):
         output = output.value
-    found = reading.look_up(output, _ANSWER_KEYS, _said, _of_list)
+    found = reading.look_up_answer(_without_a_question(output), _ANSWER_KEYS, _LESS_SURE, _looked_up)
+    found = _looked_up(output, _SELDOM) if found is None else found
     structured = _structured(output)
     if structured is not None:
         answer = Answer("") if found is None else answer_in(found)
@@ -84,6 +92,21 @@ def parsed_answer_in(output: Any) -> Answer:
     return Answer(found if isinstance(found, str) else json_of(data), value=data)
 
 
+def _looked_up(given: Any, keys: Sequence[str]) -> str | BaseMessage | None:
+    return reading.look_up(given, keys, _said, _of_list)
+
+
+def _without_a_question(output: Any) -> Any:
+    """Returns a dict without its messages if the last is a human's and another entry may be the answer.
+    Any other output is returned unchanged."""
+    if not isinstance(output, Mapping):
+        return output
+    entries = cast("Mapping[str, Any]", output)
+    asked = isinstance(_looked_up(entries.get("messages"), ()), (HumanMessage, SystemMessage))
+    named = any(_looked_up(entries.get(key), ()) for key in _LESS_SURE)
+    return {key: each for key, each in entries.items() if not (asked and named and key == "messages")}
+
+
 def _as_json(output: Any) -> Any:
     """Returns a dict or a list as JSON data; None for any other object, and if JSON cannot represent
     it."""
@@ -104,7 +127,7 @@ def _of_list(given: Sequence[Any]) -> "str | BaseMessage | None":
     """Returns the last message that no human wrote, or else the texts of the list; None for any other
     list.
 
-    The message may be the output of a tool, which is the answer with ``return_direct``.
+    The message may be the output of a tool, which is the answer if the tool has ``return_direct``.
     """
     messages = [each for each in given if isinstance(each, BaseMessage)]
     replies = [each for each in messages if not isinstance(each, (HumanMessage, SystemMessage))]
@@ -147,7 +170,7 @@ def tokens(usages: Iterable[UsageMetadata]) -> dict[str, int] | None:
     spent: dict[str, int] = dict.fromkeys(("input_tokens", "output_tokens", "total_tokens"), 0)
     cached = 0
     for usage in usages:
-        # Some clients report None, and replies from a cache have no counts. Both count as 0.
+        # Some clients report None, and replies from a cache have no counts. Both are treated as 0.
         for kind in spent:
             spent[kind] += cast("dict[str, int | None]", usage).get(kind) or 0
         cached += (usage.get("input_token_details") or {}).get("cache_read") or 0
@@ -184,9 +207,9 @@ def _entry(entries: Mapping[str, Any], key: str) -> tuple[str, Any] | None:
     entry = entries.get(key)
     if isinstance(entry, BaseModel):
         return _structured(entry)
-    # Applications may also have entries of their own under "parsed". A model that returns structured
-    # output beside its reply always returns the entry "parsing_error" too, which shows that "parsed" is
-    # meant.
+    # An application may use the key "parsed" for an entry of its own. A model that returns structured
+    # output beside its reply always returns the entry "parsing_error" too, so this entry shows that
+    # "parsed" is the model's.
     if not isinstance(entry, Mapping) or (key == _PARSED and _PARSING_ERROR not in entries):
         return None
     data = _as_json(entry)

@@ -31,8 +31,8 @@ class RecordedRun:
     """A ``RecordedRun`` holds the record of one ordinary run of the application.
 
     ``given``: the input. ``state``: the state of the application before the run. ``unknown``: the error
-    that was raised when this state was read; None if there was none. ``chat_known``: True after an
-    attempt to read the message history.
+    that was raised when this state was read; None if there was none. ``chat_known``: True after the first
+    attempt to read the message history, which is read only once.
     """
 
     id: UUID
@@ -93,8 +93,8 @@ class RecordedRuns:
         return None if root is None else self._runs.get(root)
 
     def started(self, run_id: UUID, given: Any, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Notes that a run starts, and returns the recorded run to which it belongs. It may be a root run
-        or a run in another one.
+        """Records that a run starts. Returns the recorded run that has this run as its root, or as a run
+        inside it.
 
         Returns None for runs that an explanation makes, because they are not recorded.
         """
@@ -119,17 +119,17 @@ class RecordedRuns:
         return run
 
     def model_started(self, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Notes a call of a model. Returns the recorded run that makes the call; None if there is
-        none."""
+        """Records a call of a model. Returns the recorded run that makes the call; None if there
+        is none."""
         run = self.of(event.get("parent_run_id"))
         if run is not None:
             self._root_of[event["run_id"]] = run.id
         return run
 
     def retrieval_started(self, run_id: UUID, query: str, event: Mapping[str, Any]) -> None:
-        """Notes that a retrieval starts. ``retrieval_ended`` records its documents.
+        """Records that a retrieval starts. ``retrieval_ended`` records its documents.
 
-        A retrieval that another retrieval makes is noted without a key, and is therefore not recorded.
+        If a retriever calls a second retriever, only the outer retrieval is recorded.
         """
         if self.started(run_id, query, event) is None:
             return
@@ -138,7 +138,7 @@ class RecordedRuns:
         self._retrievals[run_id] = key, query
 
     def retrieval_ended(self, run_id: UUID, documents: Sequence[Document]) -> None:
-        """Records the documents of a retrieval that ``retrieval_started`` noted."""
+        """Records the documents of a retrieval whose start ``retrieval_started`` recorded."""
         key, query = self._retrievals.pop(run_id, (None, ""))
         run = self.of(run_id)
         if run is not None and key is not None:
@@ -146,7 +146,7 @@ class RecordedRuns:
             run.recording.queries.append(query)
 
     def finished(self, run_id: UUID, outputs: Any, event: Mapping[str, Any]) -> RecordedRun | None:
-        """Notes that a run ends. If it is the root run of a recorded run, stores its output and returns
+        """Records that a run ends. If it is the root run of a recorded run, stores its output and returns
         the recorded run.
 
         Returns None if the run that ends is inside a root run.

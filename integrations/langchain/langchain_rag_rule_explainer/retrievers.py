@@ -22,11 +22,12 @@ from typing_extensions import override
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.isolation.attributes import born
-from rag_rule_explainer.instrumentation.recording.current import GoingOn
-from rag_rule_explainer.instrumentation.recording.recorder import Recording
+from rag_rule_explainer.instrumentation.recording.current import AnyPart
 from rag_rule_explainer.instrumentation.recording.retrievals import Keys
+from rag_rule_explainer.instrumentation.recording.serving import Serving
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
+from rag_rule_explainer.instrumentation.searches.likeness import Likeness, own_texts
 
 from .current_part import current_part
 from .finding import DocumentShape, Found
@@ -46,7 +47,7 @@ def _entry(name: str, method: Any) -> Any:
             return method(self, input, config, **kwargs)
         part, request = called
         found = driven(request.retrieval(part), lambda: method(self, input, config, **kwargs))
-        if isinstance(part, Recording) or not is_heard(config):
+        if not isinstance(part, Serving) or not is_heard(config):
             return found
         return ServedRetriever.standing_in_for(self, found).invoke(input, config)
 
@@ -57,7 +58,7 @@ def _entry(name: str, method: Any) -> Any:
             return await method(self, input, config, **kwargs)
         part, request = called
         found = await adriven(request.retrieval(part), lambda: method(self, input, config, **kwargs))
-        if isinstance(part, Recording) or not is_heard(config):
+        if not isinstance(part, Serving) or not is_heard(config):
             return found
         return await ServedRetriever.standing_in_for(self, found).ainvoke(input, config)
 
@@ -66,10 +67,11 @@ def _entry(name: str, method: Any) -> Any:
 
 def _call(
     retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]
-) -> tuple[GoingOn, Asked[Found]] | None:
+) -> tuple[AnyPart, Asked[Found]] | None:
     """Returns the gate of the run in which the retriever is called, and the search request.
 
-    The gate records or serves the retrieval. Returns None outside of runs.
+    A gate is the object that records or serves retrievals. Returns None if the retriever's documents are
+    neither recorded nor served, as outside of runs.
     """
     part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:
@@ -106,20 +108,20 @@ def _implementation(name: str, method: Any) -> Any:
 def _keys(retriever: BaseRetriever, query: Any, arguments: dict[str, Any]) -> Keys:
     """Returns two keys by which a replay finds the recorded result of a request.
 
-    The first key contains the identity of the retriever. The second key contains its class, its store and
-    its settings, for applications that make a new retriever in each run.
+    The first key contains the identity of the retriever. The second key contains what it searches and its
+    settings, for applications that make a new retriever in each run.
     """
     request = described((query, arguments))
-    store = getattr(retriever, "vectorstore", None)
     settings = described(
         [getattr(retriever, name, None) for name in ("search_type", "search_kwargs", "k")]
     )
-    made_alike = (type(retriever).__qualname__, id(store) if store is not None else 0, settings, request)
-    return (id(retriever), request), made_alike
+    same = id(retriever), own_texts(retriever), settings, request
+    return same, (Likeness(retriever), settings, request)
 
 
 def named_key(name: str, query: object) -> Hashable:
-    """Returns the key of a retrieval of which only the callback events are known."""
+    """Returns the key of a retrieval in a recorded ordinary run. Callback events report only the
+    retriever's name and the query."""
     return "named", name, str(query)
 
 
@@ -130,8 +132,8 @@ class ServedRetriever(BaseRetriever):
 
     @classmethod
     def standing_in_for(cls, retriever: BaseRetriever, documents: list[Document]) -> "ServedRetriever":
-        """Returns a retriever that returns the documents, with the name, tags and metadata of another
-        retriever."""
+        """Returns a retriever that returns the documents, with the name, tags and metadata of
+        ``retriever``."""
         return cls(
             name=retriever.get_name(),
             tags=retriever.tags,

@@ -1,10 +1,11 @@
 """This module defines the ``RuleExplainer`` of LangChain applications."""
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from langchain_core.runnables import Runnable, RunnableBinding, RunnableConfig
+from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.base import RunnableLike
 from langchain_core.runnables.utils import Input, Output
 from pydantic import PrivateAttr
@@ -29,10 +30,11 @@ from rag_rule_explainer.predicates import PredicateLike
 from .bounded_explainers import BoundedExplainers
 from .brought import DocumentLike
 from .calls import Calls, QuestionOptions
-from .explained_runs import ExplainedRuns
+from .citing_runs import CitingRuns
 from .finding import Found
-from .kinds import as_application, ends_in_parser
+from .kinds import as_application, ends_in_parser, instance_of
 from .reading import answer_in, parsed_answer_in, question_in
+from .silencing import with_bound_tracers
 from .tracing import as_one_async_run, as_one_run
 
 
@@ -45,7 +47,7 @@ class LangChainOptions(ExplainerOptions):
     retrievers: Sequence[object] = ()
 
 
-class RuleExplainer(ExplainedRuns[Input, Output]):
+class RuleExplainer(CitingRuns[Input, Output]):
     """This class explains the answers of a LangChain application, without changing the application.
 
     ``application``: any Runnable, or an object that LangChain can run, such as a function. A function
@@ -61,8 +63,8 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     not compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in requests to models, and
-    serves only these. "retrieved" explains by all retrieved documents, also those that a compressing
-    retriever drops, unless a handler recorded the run. ``on_new_query``: what a replay gets for a query
+    serves only these. "retrieved" explains by all retrieved documents, also those that a search finds
+    inside and drops, unless a handler recorded the run. ``on_new_query``: what a replay gets for a query
     that the baseline did not make: all retained documents ("kept", the default for chains), the retained
     documents among the results of a live retrieval ("filter", the default if models call tools), or an
     error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an error;
@@ -87,8 +89,8 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
     application.
 
     The other settings are those of ``rag_rule_explainer.Explainer``. A ``max_concurrency`` in the config
-    of a call replaces ``limiter`` and the default ``concurrency``. It limits the replays that run at the
-    same time in all calls with the same value. If ``concurrency`` was set as well, the smaller limit is
+    of a call replaces the default ``concurrency``. It limits the replays that run at the same time in all
+    calls with the same value. If ``concurrency`` or ``limiter`` was set as well, the smaller limit is
     used.
 
     The application runs once on the input, and its retrievals are recorded. Then it is replayed on
@@ -125,7 +127,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         if options.answer_of is answer_in and ends_in_parser(runnable):
             options = replace(options, answer_of=parsed_answer_in)
         super().__init__(application=runnable, question_of=options.question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
-        retrievers = tuple(map(_instance_of, Manner.instances(options.retrievers)))
+        retrievers = tuple(map(instance_of, Manner.instances(options.retrievers)))
         self._manner = options.manner(settings, retrievers)
         sets_concurrency = "concurrency" in fields or options.settings not in (None, Settings())
         own_bound = settings.concurrency if sets_concurrency else None
@@ -179,7 +181,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
             call = self._calls.of(input, config, trace, question, kwargs)
             return call.explained().explanation
 
-        return as_one_run(explained, input, config)
+        return as_one_run(explained, input, with_bound_tracers(self.application, config))
 
     async def aexplain(
         self,
@@ -199,7 +201,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
             call = self._calls.of(input, config, trace, question, kwargs)
             return (await call.aexplained()).explanation
 
-        return await as_one_async_run(explained, input, config)
+        return await as_one_async_run(explained, input, with_bound_tracers(self.application, config))
 
     @showing(QuestionOptions, QuestionOptions)
     def verify(
@@ -222,7 +224,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         def verified(config: RunnableConfig, trace: TracedExplanation) -> Verification:
             return self._calls.of(input, config, trace, question, kwargs).verified(antecedent, kind)
 
-        return as_one_run(verified, input, config)
+        return as_one_run(verified, input, with_bound_tracers(self.application, config))
 
     @showing(QuestionOptions, QuestionOptions)
     async def averify(
@@ -240,7 +242,7 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
             call = self._calls.of(input, config, trace, question, kwargs)
             return await call.averified(antecedent, kind)
 
-        return await as_one_async_run(verified, input, config)
+        return await as_one_async_run(verified, input, with_bound_tracers(self.application, config))
 
     def estimate(
         self,
@@ -288,8 +290,6 @@ class RuleExplainer(ExplainedRuns[Input, Output]):
         return Calls(self.application, self.question_of, self._manner, self._explainers, names)
 
 
-def _instance_of(retriever: object) -> object:
-    """Returns the retriever without the ``RunnableBinding`` objects around it, which add a config."""
-    while isinstance(retriever, RunnableBinding):
-        retriever = cast("RunnableBinding[Any, Any]", retriever).bound
-    return retriever
+# Pydantic would add the field ``name`` of LangChain's base class, which is no setting of an explainer.
+_shown = inspect.signature(cast("Any", RuleExplainer).__init__)
+RuleExplainer.__signature__ = _shown.replace(parameters=list(_shown.parameters.values())[1:])

@@ -1,4 +1,5 @@
-"""This module hides replays from all tracers if the setting ``trace_replays`` is False.
+"""This module finds the tracers that are bound to an application, and hides replays from all tracers
+if the setting ``trace_replays`` is False.
 
 A tracer may be bound to a chain or to a model, or be passed by the application's own code. LangChain
 gives all tracers to a callback manager, and this module removes them there. Handlers that are no tracers
@@ -6,10 +7,13 @@ stay, because they may be part of the application.
 """
 
 import re
+from collections.abc import Mapping
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler, BaseCallbackManager
+from langchain_core.runnables import RunnableBinding, RunnableConfig
+from langchain_core.runnables.config import merge_configs
 from langchain_core.tracers.base import AsyncBaseTracer, BaseTracer
 from langchain_core.tracers.log_stream import LogStreamCallbackHandler
 from langchain_core.tracers.root_listeners import AsyncRootListenersTracer, RootListenersTracer
@@ -24,7 +28,32 @@ _OF_APPLICATIONS = (
     RootListenersTracer,
     RunCollectorCallbackHandler,
 )
-"""Tracers that are not removed, because they report runs to the application instead of a service."""
+"""Tracers that report runs to the application itself and not to a service. They are never removed.
+Without its tracer in a replay, an application that reads the collected runs would find the runs of the
+baseline there, as if they were runs of the replay."""
+
+
+def with_bound_tracers(application: object, config: RunnableConfig | None) -> RunnableConfig | None:
+    """Returns the config with the tracers that ``with_config`` has bound to the application.
+
+    Without them in the config of an explanation, such a tracer would receive every replay as a run
+    without a parent.
+    """
+    if not isinstance(config, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance] -- a wrong config gets its error later
+        return config
+    bound: list[BaseCallbackHandler] = []
+    while True:
+        own: Any = getattr(application, "config", None)
+        callbacks = cast("Mapping[str, Any]", own).get("callbacks") if isinstance(own, Mapping) else None
+        handlers: Any = getattr(callbacks, "inheritable_handlers", callbacks) or ()
+        bound += [each for each in handlers if _is_silenced(each) and each not in bound]
+        if not isinstance(application, RunnableBinding):
+            break
+        application = cast("RunnableBinding[Any, Any]", application).bound
+    given: Any = (config or {}).get("callbacks")
+    known: Any = getattr(given, "handlers", given) or ()
+    added: RunnableConfig = {"callbacks": [each for each in bound if each not in known]}
+    return merge_configs(config, added) if added["callbacks"] else config
 
 
 def _is_silenced(handler: BaseCallbackHandler) -> bool:

@@ -12,6 +12,7 @@ from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
+from rag_rule_explainer.instrumentation.searches.likeness import Likeness, own_texts
 
 from .current_part import current_part
 from .finding import DocumentShape, Found
@@ -25,9 +26,9 @@ def searching(
 ) -> Any:
     """Returns the replacement of a store's search method.
 
-    ``shape``: how to read and make results. By default, results are documents, with scores if the name of
-    the method contains "score". ``is_async``: True for an async method; None to find this out from the
-    name and the method.
+    ``shape``: reads and makes results. By default, results are documents, with scores if the name of the
+    method contains "score". ``is_async``: True for an async method; None to find this out from the name
+    and the method.
     """
     if is_async is None:
         is_async = is_async_search(name) or inspect.iscoroutinefunction(method)
@@ -37,7 +38,7 @@ def searching(
     def request_of(self: object, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Found]:
         request = described((plain, args, kwargs))
         query = str(args[0] if args else kwargs.get("query", ""))
-        keys = (id(self), request), (type(self).__qualname__, _collection(self), request)
+        keys = (id(self), own_texts(self), request), (Likeness(self), request)
         return Asked(self, keys, query, shape, hangs_on=(self,))
 
     @wraps(method)
@@ -62,15 +63,6 @@ def searching(
 def is_async_search(name: str) -> bool:
     """Returns True for the name of an async search, such as ``asearch`` or ``asimilarity_search``."""
     return name.startswith(("asearch", "asimilarity", "amax_marginal", "ahybrid", "asemantic"))
-
-
-def _collection(store: object) -> str:
-    """Returns the names of a store's collection or index as one text.
-
-    Two objects with the same names are taken for the same store.
-    """
-    names = ("_collection_name", "collection_name", "index_name", "_index_name", "table_name")
-    return described([name for name in (getattr(store, each, None) for each in names) if name])
 
 
 INTERCEPTIONS = (Interception("langchain_core.vectorstores.base", "VectorStore", SEARCHES, searching),)

@@ -1,4 +1,4 @@
-"""This module notes which tools a run calls. It replaces the tools in the setting ``stub_tools`` by
+"""This module records which tools a run calls. It replaces the tools in the setting ``stub_tools`` by
 stubs."""
 
 import re
@@ -58,7 +58,7 @@ def _running(name: str, method: Any) -> Any:
 
 
 def _noted(result: Any) -> Any:
-    """Returns the result of a tool. Notes the texts in it, so that they are not taken for texts of
+    """Returns the result of a tool. Records the texts in it, so that they are not taken for texts of
     sources."""
     run = participation()
     if run is not None:

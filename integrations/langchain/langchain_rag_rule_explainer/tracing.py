@@ -24,7 +24,7 @@ from langchain_core.runnables.config import (
 from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.langchain import LangChainTracer
 
-from rag_rule_explainer import Verification
+from rag_rule_explainer import CitedAnswer, Verification
 from rag_rule_explainer.instrumentation.engine import (
     EXPLANATION,
     REPLAY,
@@ -64,8 +64,8 @@ def root_config(config: RunnableConfig | None, trace: TracedExplanation) -> Runn
 
 
 def why_unheard(config: RunnableConfig) -> Unheard:
-    """Returns which tracing services would not receive runs with this config, and why. Blocks for a
-    short time."""
+    """Returns the tracing services that would not receive runs with this config, with the reasons. Blocks
+    for a short time."""
     # LangSmith is off in this block. Otherwise LangChain would make a new tracer, whose client would
     # prevent the process from exiting.
     with langsmith.silenced():
@@ -79,8 +79,8 @@ def why_unheard(config: RunnableConfig) -> Unheard:
 
 @contextmanager
 def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[None, None, None]:
-    """Makes the root run of an explanation the current run in the block, and adds its metadata at the
-    end.
+    """Makes the root run of an explanation the current run in the block. At the end of the block, adds
+    the metadata in ``trace`` to the root run.
 
     ``config``: the config that the root run passes to the runs in it.
     """
@@ -100,8 +100,9 @@ def inside_root(config: RunnableConfig, trace: TracedExplanation) -> Generator[N
 def beside_root(
     config: RunnableConfig, trace: TracedExplanation, nobody: Unheard
 ) -> Generator[None, None, None]:
-    """Adds metadata to the root run of a stream at the end of the block. The consumer's context is not
-    changed.
+    """Adds the metadata in ``trace`` to the root run of a stream, at the end of the block. It does not
+    make that run the current run, because code of the stream's consumer also runs while the block is
+    open.
 
     ``nobody``: the tracing services that would not receive the runs, as ``why_unheard`` returns them.
     They are noted in ``trace``, for the replays.
@@ -161,6 +162,9 @@ def _summary(found: Any) -> dict[str, Any]:
 
     It has only rules and counts, and no texts of sources, because traces may be sent to other machines.
     """
+    if isinstance(found, CitedAnswer):
+        said = [str(verdict) for check in found.checks for verdict in check.verdicts]
+        return {"citations": said[:_MOST_RULES], "replays": found.replays}
     explanation = found.explanation if isinstance(found, Verification) else found
     rules = [str(each) for each in explanation.rules[:_MOST_RULES]]
     return {"rules": rules, "complete": explanation.complete, "replays": explanation.counts.replays}

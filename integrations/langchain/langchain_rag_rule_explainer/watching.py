@@ -1,6 +1,7 @@
 """This module records the requests to models and their replies in one run, from LangChain's events."""
 
 import logging
+import re
 import sys
 import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
@@ -19,8 +20,10 @@ from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.bounds import BeyondBaseline
 from rag_rule_explainer.instrumentation.copies.copying import described
+from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import EMPTY, Said, fault_of, reason_in
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
+from rag_rule_explainer.instrumentation.requests.nested_calls import Nesting, calls_noted, nesting
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.stopping import Enough
@@ -28,23 +31,24 @@ from rag_rule_explainer.instrumentation.stopping import Enough
 from .reading import tokens
 
 _NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
-"""Types of content blocks that are text, or that the user is not shown. A message with a block of
-another type has more than its text. Refusals are also checked separately."""
+"""Types of content blocks that add nothing to the text of an answer: text itself, and blocks that the
+user is not shown. If a message has a block of any other type, the answer is more than its text. Refusals
+are also checked separately."""
 _CALLING = ("tool_call", "tool_use", "function_call", "tool_call_chunk", "input_json_delta")
 
 
 _REPEATED = frozenset({"tool_calls", "function_call"})
 """Keys of a message's ``additional_kwargs`` that repeat its tool calls."""
 _OF_TRANSPORT = frozenset({"stream", "stream_options", "timeout", "extra_headers"})
-"""Parameters of a call of a model that concern only the transport, and not the text that the model
-gets."""
+"""Parameters of a call that change how the reply is sent, but not what the model reads. They are left out
+when two requests are compared."""
 
 
 class Watch(UsageMetadataCallbackHandler):
     """A ``Watch`` records the requests of one run to models, the tokens spent, and faults of the replies.
 
-    While it is set in the context variable ``watching``, LangChain adds it to every run in the same
-    context. So it also records models that the application calls without a config.
+    LangChain adds the ``Watch`` in the context variable ``watching`` to every run in the same context. So
+    it also records models that the application calls without a config.
     """
 
     run_inline = True  # called in the context of the model's caller, where ``inside_retrieval`` is set
@@ -65,8 +69,8 @@ class Watch(UsageMetadataCallbackHandler):
     @property
     @override
     def ignore_chain(self) -> bool:
-        """Returns True without LangGraph, because the events of chains are used only for the step
-        numbers of graphs."""
+        """Returns True if LangGraph is not loaded: the events of chains are used only to count the steps
+        of graphs."""
         return "langgraph" not in sys.modules
 
     @property
@@ -143,10 +147,15 @@ class Watch(UsageMetadataCallbackHandler):
             # A retriever called the model, for example to rerank documents. Such requests do not show
             # which documents the answering model got, so they are not recorded.
             return
+        where = nesting(text)
+        if where is Nesting.REPEATED:
+            return
         # Without ``raise_error``, LangChain would only log an error of this handler. The check could then
         # not stop the request.
         self.raise_error = bool(self.exchanges.before_sending)
-        self.exchanges.ask(run_id, text, sent)
+        # If a model calls itself inside its own call, the inner call may have other parameters, such as
+        # "stream". So only the text of the inner request is recorded.
+        self.exchanges.ask(run_id, text, sent if where is Nesting.OUTER else text)
 
     def _replied(self, generation: Generation, output: object, *, streamed: bool) -> None:
         said = said_in(generation, output, streamed=streamed)
@@ -181,8 +190,18 @@ def watched_by(watch: Watch) -> Generator[None, None, None]:
             watching.reset(token)
 
 
+INTERCEPTIONS = (
+    Interception(
+        "langchain_core.language_models.base",
+        "BaseLanguageModel",
+        re.compile("a?(generate|stream)"),
+        calls_noted(lambda: watching.get() is not None),
+    ),
+)
+
+
 def is_heard(config: RunnableConfig | None) -> bool:
-    """Returns True iff a handler other than a ``Watch``, such as a tracer, observes runs with this
+    """Returns True iff a handler other than a ``Watch``, such as a tracer, would observe a run with this
     config."""
     handlers = CallbackManager.configure(ensure_config(config).get("callbacks")).handlers
     return not all(isinstance(each, Watch) for each in handlers)
@@ -217,8 +236,7 @@ def said_in(generation: Generation, output: object = None, *, streamed: bool = F
     """
     message = generation.message if isinstance(generation, ChatGeneration) else None
     known = {**(generation.generation_info or {}), **(message.response_metadata if message else {})}
-    # The metadata of the message are read first, because they may be more exact than those of the
-    # generation.
+    # The metadata of the message come first, because they may be more exact than those of the generation.
     reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
     extra = message.additional_kwargs if message else {}
     kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()

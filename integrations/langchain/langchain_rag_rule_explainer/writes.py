@@ -30,16 +30,17 @@ _READS = re.compile(rf"({SEARCHES.pattern})|a?get_by_ids")
 
 
 class HeldBack(MethodsOverlay):
-    """This overlay replaces the writing methods of a vector store, so that they do nothing.
+    """This overlay holds back what a replay writes to a vector store: the writing methods do nothing.
 
-    In a run that the user made (no replay), they write to the real store.
+    In a run that the user made, they write to the real store.
     """
 
     def __init__(self, real: Any, state: State, key: Hashable) -> None:
         super().__init__(real, state)
         self._after_live = state.first is not None and state.first.live
-        # All runs share this list. It is not empty if the user's own run has searched the store after a
-        # write. The search then found what was written, so a replay that writes to the store is refused.
+        # All runs share this list. It is filled when the baseline searches the store after a write. The
+        # recorded result of that search may contain texts that the baseline wrote. A replay would get
+        # them in place of the texts that it writes itself, so a replay that writes is refused.
         self._searched: list[bool] = state.aside.setdefault(("searched", key), [])
         self._wrote = False
 
@@ -65,7 +66,8 @@ class HeldBack(MethodsOverlay):
             self._searched.append(True)
         elif self._wrote:
             raise self._refusal()
-        # Searches are served from the recording, so only other reading methods are refused.
+        # Replays get the results of searches from the recording. Any other reading method would find the
+        # writes of the user's own run, so it is refused.
         elif self._after_live and not SEARCHES.fullmatch(name):
             raise shared_state(
                 f"a {type(self._real).__name__} holds what the first run wrote, and cannot be copied"

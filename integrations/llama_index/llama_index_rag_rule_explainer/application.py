@@ -74,10 +74,10 @@ EMPTY_ANSWER = "no model was asked: without nodes, LlamaIndex answers with a con
 
 @dataclass(frozen=True, slots=True)
 class LlamaIndexApplication(Application[Found]):
-    """This class runs and records a LlamaIndex application for an explanation.
+    """A ``LlamaIndexApplication`` runs and records a LlamaIndex application for an explanation.
 
-    ``entry``: runs the engine, workflow or function. ``standstills``: what was observed of workflows that
-    wait for an event.
+    ``entry``: runs the engine, workflow or function. ``standstills``: says whether workflows of the
+    application were seen to wait for an event, such as an answer of a human.
     """
 
     entry: Entry
@@ -239,7 +239,7 @@ class LlamaIndexApplication(Application[Found]):
         )
 
     @override
-    def stopped(self, output: Any, *, unreadable: bool = False) -> str:
+    def stopped(self, output: Any, case: CallInput, *, unreadable: bool = False) -> str:
         return self.standstills.answered or (in_place_of_an_answer(output) if unreadable else "")
 
     @override

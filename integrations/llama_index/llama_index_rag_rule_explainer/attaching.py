@@ -134,7 +134,7 @@ class ExplainedQueryEngine(BaseQueryEngine):
 
     @override
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """Returns the nodes that the engine retrieves."""
+        """Returns the nodes that the wrapped engine retrieves. Explains nothing."""
         return self._engine.retrieve(query_bundle)
 
     @override

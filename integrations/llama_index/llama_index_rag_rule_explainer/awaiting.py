@@ -17,8 +17,11 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception, Pat
 
 @dataclass(slots=True, eq=False)
 class Entered:
-    """An ``Entered`` is a call of ``aquery`` or ``achat`` that is running. ``awaited``: the callbacks
-    to await at its end."""
+    """An ``Entered`` is a call of ``aquery`` or ``achat`` that is running.
+
+    ``awaited``: the callbacks to await at its end. ``returned``: True after the engine's own method has
+    returned; no callback is accepted then.
+    """
 
     engine: object
     awaited: list[Callable[[], Awaitable[None]]] = field(

@@ -105,8 +105,8 @@ def _using(
 
 
 def _done(name: str, messages: list[ChatMessage], given: dict[str, Any]) -> Any:
-    """Does what a method of a chat store would do, but with ``messages``, and returns the method's
-    result.
+    """Applies a method of a chat store to ``messages`` instead of the store's conversation, and returns
+    the method's result.
 
     ``messages``: this run's own messages of the key, which are changed in place. ``given``: the arguments
     of the method.
@@ -186,7 +186,8 @@ def _first(
     state: State, store: Any, key: str, *, statuses: bool = False
 ) -> Generator[Real, Any, list[Message]]:
     """Returns the messages of a key from before the first run. Yields the calls that read them from
-    the real store."""
+    the real store. ``statuses``: True if the store marks messages as active or archived; otherwise, all
+    messages count as active."""
     before: ChatsByKey = state.kept(("chats", shared_key_of(state, store)), ChatsByKey)
     if key not in before.of:
         if statuses:
@@ -195,7 +196,8 @@ def _first(
         else:
             found = _active((yield Real("get_messages", (key,))))
         before.put(key, found)
-        # Answers depend on the conversation, so it is also noted as part of the explained state.
+        # The answer depends on the conversation. So the conversation is part of the state by which later
+        # explanations recognise whether stored answers may be used again.
         said = [message.model_dump(mode="json") for message, _ in before.of[key]]
         state.before.setdefault(("chats", shared_key_of(state, store), key), said)
     return before.of[key]

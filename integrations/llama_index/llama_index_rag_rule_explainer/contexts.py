@@ -30,7 +30,7 @@ def _wrapping(name: str, method: Any) -> Any:
 def _getting(method: Any) -> Any:
     @wraps(method)
     def get(context: Any, name: str) -> Any:
-        # Only the attributes of the instance are copied. All runs share methods and class attributes.
+        # Only attributes of the instance are copied; methods and class attributes are shared by all runs.
         held = object.__getattribute__(context, "__dict__")
         own = _own(context) if name in held else None
         return method(context, name) if own is None else own[name]
@@ -42,8 +42,8 @@ def _setting(method: Any) -> Any:
     @wraps(method)
     def set_(context: Any, name: str, value: Any) -> None:
         if not object.__getattribute__(context, "__dict__"):
-            # Some contexts are made without a call of ``__init__``. So the run counts as the maker of a
-            # context when it sets the context's first attribute.
+            # Some contexts are made without a call of ``__init__``. So a run is regarded as the maker of
+            # a context when it sets the context's first attribute.
             state = current_state()
             if state is not None:
                 state.note_birth(context)
@@ -69,7 +69,7 @@ def _deleting(method: Any) -> Any:
 
 
 def _own(context: Any) -> dict[str, Any] | None:
-    """Returns the attributes of the run's own copy of a context; None if the run uses the real
+    """Returns the attributes of the copy of a context that this run uses; None if the run uses the real
     context."""
     state = current_state()
     if state is None or state.bore(context):

@@ -268,7 +268,7 @@ def entry_of(engine: Any, *, made: bool = False) -> Entry:
 def _takes(function: Callable[..., Any], *arguments: object) -> bool:
     try:
         inspect.signature(function).bind(*arguments)
-    except (TypeError, ValueError):  # ValueError: a built-in function without a signature
+    except (TypeError, ValueError):  # a ValueError comes from a built-in function without a signature
         return False
     return True
 

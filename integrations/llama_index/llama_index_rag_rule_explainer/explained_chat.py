@@ -68,7 +68,7 @@ class ExplainedChatEngine(BaseChatEngine):
 
     @override
     def reset(self) -> None:
-        """Resets the conversation."""
+        """Calls ``reset`` of the wrapped engine, which empties the conversation."""
         self._engine.reset()
 
     @property

@@ -21,8 +21,9 @@ class Listener:
     """A ``Listener`` passes the events of a workflow's first run to the caller, who may answer them.
 
     ``handler``: LlamaIndex's handler of the first run; None before the run has begun. ``is_code``: True
-    if the caller is the code of an application that is being explained. ``early``: events that the caller
-    sent before the run had begun. Each comes with the step that is to receive it (None for any step).
+    if the caller is code of an application that is being explained. The code then answers in replays too;
+    otherwise, a human may have answered, and nobody does so in a replay. ``early``: events that the
+    caller sent before the run had begun, each with the step that must receive it (None for any step).
     """
 
     is_code: bool
@@ -32,9 +33,10 @@ class Listener:
     _begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     def begin(self, handler: Any) -> bool:
-        """Notes that a run has begun. Returns True iff it is the first run; all later runs are replays.
+        """Records that a run of the workflow has begun. Returns True iff it is the first run, not a
+        replay.
 
-        The first run gets the events in ``early``.
+        Sends the events in ``early`` to the first run.
         """
         if self.handler is None:
             self.handler = handler
@@ -56,7 +58,7 @@ class Listener:
 
 
 listening: ContextVar[Listener | None] = ContextVar("rag_rule_listening", default=None)
-"""The listener of the workflow's run in this context; None if there is none."""
+"""The listener of the explained workflow that runs in this context; None if the caller gets no events."""
 
 
 @dataclass(slots=True)
@@ -80,10 +82,10 @@ class ExplainedRun:
     rules.
 
     ``stream_events`` yields its events, and ``ctx.send_event`` sends it events. A run that asks a human
-    continues when the caller answers, and returns a result. It has an error in place of rules, because a
-    human cannot answer the replays. All other attributes, such as ``cancel_run``, are those of the
-    workflow's own handler. The handler is done as soon as the workflow has its result, which is before
-    the rules are found.
+    continues when the caller answers, and returns a result. This result has an error in place of rules,
+    because a human cannot answer the replays. All other attributes, such as ``cancel_run``, are those of
+    the workflow's own handler. The handler is done as soon as the workflow has its result, which is
+    before the rules are found.
     """
 
     task: "asyncio.Task[Any]"

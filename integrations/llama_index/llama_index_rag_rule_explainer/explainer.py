@@ -47,13 +47,13 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     default they understand str, query bundles, messages, responses, and dicts with the usual keys.
 
     ``scope``: "seen" explains by the nodes whose text was recognised in requests to models, and serves
-    only these; "retrieved" explains by all retrieved nodes. ``on_new_query``: what a replay gets for a
-    query that the baseline did not make: all retained nodes ("kept", the default for engines), the
-    retained nodes among the results of a live retrieval ("filter", the default if models call tools), or
-    an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an error;
-    otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is used
-    instead of a call of the tool. ``allow_length``: True if replies that were cut off at their length
-    limit count as answers.
+    only these; "retrieved" explains by all retrieved nodes, also those that a postprocessor or a fused
+    search drops. ``on_new_query``: what a replay gets for a query that the baseline did not make: all
+    retained nodes ("kept", the default for engines), the retained nodes among the results of a live
+    retrieval ("filter", the default if models call tools), or an error ("error"). ``on_no_retrieval``:
+    "error" if a replay that retrieves nothing is an error; otherwise its answer is accepted.
+    ``stub_tools``: by the name of a tool, the result that is used instead of a call of the tool.
+    ``allow_length``: True if replies that were cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.
@@ -121,10 +121,9 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
         return self._call(self._case(given))
 
     def live_call(self, given: Any) -> Call[Found]:
-        """Returns a call whose baseline is a run that the user made. This run may change the real state.
-
-        The application runs even if the question cannot be read from its input.
-        """
+        """Returns a call that runs the application once for the user, and explains this run. As it is the
+        user's own run, it may change real state, such as a memory. The application is run even if the
+        question cannot be read from its input."""
         return self._call(CallInput.of_the_users_run(given, self.question_of, forgiving=True))
 
     def text_of(self, output: Any) -> str:

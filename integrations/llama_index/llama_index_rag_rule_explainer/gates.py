@@ -16,10 +16,11 @@ from typing_extensions import override
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
-from rag_rule_explainer.instrumentation.recording.current import going_on
-from rag_rule_explainer.instrumentation.searches.gates import check_no_class, gated_function, joining
-from rag_rule_explainer.instrumentation.searches.intercepted_call import Shape, asked_part
+from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.searches.gates import check_searches, gated_function, joining
+from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
+from rag_rule_explainer.instrumentation.searches.shape import Shape
 
 from .nodes import Found
 from .shapes import Anything, ItemOf, StoreResult
@@ -77,7 +78,7 @@ def gate(
     keyword.
     """
     check_no_others(others, gate)
-    check_no_class(search)
+    check_searches(search)
     if isinstance(search, GatedRetriever):
         return search
     if item_of is not None:
@@ -102,7 +103,7 @@ class GatedRetriever(BaseRetriever):
     def __init__(self, search: BaseRetriever) -> None:
         super().__init__(callback_manager=search.callback_manager)
         self.search = search
-        self._joined = going_on()
+        self._joined = participation()
 
     @override
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

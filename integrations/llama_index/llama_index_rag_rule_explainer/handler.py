@@ -57,8 +57,8 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
     ``response.metadata["rag_rules"]``. This happens before ``query``, ``chat``, ``aquery`` or ``achat``
     returns, or before the stream of the response ends. But if a chat engine reads its stream in a
     separate thread or task, the rules may come later; ``await handler.finished()`` waits for tasks. If a
-    run has no rules, its response, ``errors`` and a warning say why. ``keep``: the number of ended runs
-    that are kept.
+    run could not be explained, its response, ``errors`` and a warning give the reason. ``keep``: the
+    number of ended runs that are kept.
 
     A handler can record several runs at the same time. It ignores replays and the runs of a
     RuleExplainer. In traces, an explanation is a separate span, whose tags have the id of the explained
@@ -137,7 +137,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             self._letting_go()
 
     def handle(self, event: Any) -> None:  # noqa: ARG002 -- as event handlers are called
-        """Notes an error. LlamaIndex calls this only if the handler was added as an event handler."""
+        """Stores an error. LlamaIndex calls this only if the handler was added as an event handler."""
         wrong = InvalidInput("this is a span handler; add it with add_span_handler(handler)")
         self.errors.setdefault("", wrong)
 
@@ -207,7 +207,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         elif isinstance(result, AsyncStreamingResponse):
             result.response_gen = cast("Any", self._apieces(run, result, result.response_gen))
         elif isinstance(result, StreamingAgentChatResponse):
-            # Otherwise a thread or a task of the engine reads the stream. ``_written`` then ends the run.
+            # If the engine reads the stream itself, in a thread or a task, ``_written`` ends the run.
             if not result.is_writing_to_memory and result.chat_stream is not None:
                 result.chat_stream = cast("Any", self._pieces(run, result, result.chat_stream))
             if not result.is_writing_to_memory and result.achat_stream is not None:
@@ -234,7 +234,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
 
     @override
     def new_span(self, *args: Any, **kwargs: Any) -> BaseSpan | None:
-        return None  # this handler only observes spans, and keeps none
+        return None  # this handler only observes spans and keeps no objects for them
 
     @override
     def prepare_to_exit_span(self, *args: Any, **kwargs: Any) -> BaseSpan | None:
@@ -245,7 +245,7 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
         return None
 
     def _written(self, response: StreamingAgentChatResponse) -> None:
-        """Ends the run whose stream the chat engine has read in a thread or a task, and saved."""
+        """Ends the run, after the engine has read the stream and saved the answer in its memory."""
         run = self._runs.current()
         if run is not None:
             whole = AgentChatResponse(response.response, response.sources, response.source_nodes)
@@ -276,14 +276,14 @@ class RuleExplanationHandler(BaseSpanHandler[BaseSpan]):
             return
         try:
             done: Any = Explained(response, self._explained(run))
-        # The run itself succeeded and must return its response, so the error is noted instead of raised.
+        # The run itself succeeded and must return its response, so the error is only stored.
         except Exception as error:
             self.errors[run.id] = error
             done = unexplained(response, error)
         attach(response, done)
 
     def _explain_later(self, run: RecordedRun, response: Any) -> None:
-        """Explains an async run before the engine's method returns; in a task if it has returned."""
+        """Explains an async run just before the engine's method returns; in a task if it has returned."""
         explain = partial(self._explain_for, run, response)
         if run.entry in _WAITING and before_return(self._explainer.application, explain):
             return

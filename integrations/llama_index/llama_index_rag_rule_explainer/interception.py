@@ -2,6 +2,7 @@
 
 from rag_rule_explainer.instrumentation.copies.patching import Patches
 from rag_rule_explainer.instrumentation.isolation import handing
+from rag_rule_explainer.instrumentation.services import connections
 
 from . import (
     attributes,
@@ -28,12 +29,14 @@ interception = Patches(
         *contexts.INTERCEPTIONS,
         *key_values.INTERCEPTIONS,
         *outside.INTERCEPTIONS,
-        # The order matters. For a new object, a patch above must first note its key. The general patches
-        # below note only that the run made the object.
+        # The order matters. If a run makes an object, the patches above record the key by which other
+        # runs recognise it. The general patches below record only that the run made the object, so they
+        # come later.
         *attributes.INTERCEPTIONS,
         *standstills.INTERCEPTIONS,
         *watching.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
+        *connections.INTERCEPTIONS,
         *predictions.INTERCEPTIONS,
     ]
 )

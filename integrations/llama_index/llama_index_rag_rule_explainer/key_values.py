@@ -76,7 +76,7 @@ def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
     if state.live:
         return (yield MADE)
     if name == "persist":
-        return None  # a replay must not write a file
+        return None  # this is a replay, which must not write a file
     if own:
         seen = f"{type(store).__name__}.to_dict was called after something had been put there"
         raise refused(StateShared(seen))
@@ -84,11 +84,8 @@ def _whole(state: State, store: object, name: str, own: dict[Key, Any]) -> Use:
 
 
 def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> Generator[Real, Any, None]:
-    """Notes the values that a run is about to read or overwrite in the real store. The run is one that
-    the user made (no replay).
-
-    Replays then find these values.
-    """
+    """Stores the values that a run is about to read or overwrite in the real store, so that replays find
+    them. The run is one that the user made (no replay)."""
     collection = given["collection"]
     if name == "get_all":
         yield from _everything(store, before, collection)
@@ -99,8 +96,11 @@ def _noted(store: object, before: Before, name: str, given: dict[str, Any]) -> G
 
 
 def _one(store: object, before: Before, place: Key) -> Generator[Real, Any, Any]:
-    """Returns the value that a key had before the first run. Yields the call that reads it from the
-    real store."""
+    """Returns the value that a key had before the first run.
+
+    If the value is not known yet, yields the call that reads it from the real store. The code that runs
+    this generator makes the call, and sends its result to the generator.
+    """
     collection, key = place
     if collection in before.collections:
         return before.collections[collection].get(key)

@@ -55,7 +55,7 @@ class Beside:
     put: list[ChatMessage] = field(default_factory=list[ChatMessage])
 
     def use(self, name: str, given: Any) -> None:
-        """Notes a call of ``put``, ``put_messages``, ``set`` or ``reset``.
+        """Records a call of ``put``, ``put_messages``, ``set`` or ``reset``.
 
         ``given``: the argument of the call; None for ``reset``.
         """

@@ -24,8 +24,8 @@ from rag_rule_explainer.testing.reader import read_answer as read
 _WINDOW = 32_768
 _END = {"finish_reason": "stop"}
 
-# These patterns match those prompts of LlamaIndex that want something else than an answer: to rephrase a
-# follow-up question, or to refine an answer.
+# These patterns match the prompts of LlamaIndex that do not simply ask for an answer, but want a
+# follow-up question rephrased or an answer refined.
 _FOLLOW_UP = re.compile(
     r"follow up (?:input:|message>)\s*(.*?)\s*<?standalone question[:>]", re.IGNORECASE | re.DOTALL
 )

@@ -1,6 +1,7 @@
 """This module hides the requests that postprocessors send to models, for example to rerank nodes.
 
-Such requests do not show which nodes the answering model gets.
+Such requests contain all nodes. If they were recorded, all nodes would seem to be shown to the model that
+answers.
 """
 
 import re

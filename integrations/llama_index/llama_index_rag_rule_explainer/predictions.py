@@ -1,4 +1,4 @@
-"""This module notes the replies of streamed predictions.
+"""This module records the replies of streamed predictions.
 
 A prediction is a call such as ``LLM.predict`` or ``LLM.stream``. LlamaIndex reports predictions by
 events, but for a streamed one no event holds the reply. This matters for a ``CustomLLM`` whose methods
@@ -18,7 +18,7 @@ from .watching import prediction_begun
 def _ending(name: str, method: Any) -> Any:
     """Returns the replacement of ``LLM.stream`` or ``LLM.astream``.
 
-    The replacement notes the reply after all its tokens were read.
+    The replacement records the reply after all its tokens were read.
     """
 
     @wraps(method)

@@ -44,7 +44,8 @@ class ProgressEvents:
 
     @asynccontextmanager
     async def told(self) -> AsyncGenerator[Progress | None, None]:
-        """Yields the same function as ``sync``, for an explanation in the running event loop."""
+        """Yields the same function as ``sync`` returns, because events can also be sent from the running
+        event loop."""
         yield self.sync
 
 

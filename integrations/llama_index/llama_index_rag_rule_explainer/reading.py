@@ -1,6 +1,6 @@
 """This module reads the question from an application's input and the answer from its output."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from llama_index.core.agent.workflow.workflow_events import AgentOutput
@@ -23,6 +23,11 @@ QUESTION_KEYS = (
     *("query", "question", "user_msg", "user_input", "message", "input", "query_str", "topic", "task"),
 )
 _ANSWER_KEYS = ("answer", "response", "output", "result")
+_LESS_SURE = ("generation", "final_answer", "final_response", "output_text")
+"""Further keys under which dicts often have the answer. If two of them have different texts, the answer
+is ambiguous."""
+_SELDOM = ("text",)
+"""Keys under which an answer is read only if no other key has one."""
 
 
 def question_in(given: Any) -> str:
@@ -47,10 +52,11 @@ def question_in(given: Any) -> str:
 
 def answer_in(output: Any) -> Answer:
     """Returns the answer in an output: a response, an agent's output, a str, or a dict that has one of
-    these.
+    these under a usual key, such as "answer", "response", "generation", "final_answer" or "output_text".
 
     A structured response is also stored as the answer's ``value``. Raises InvalidInput for any other
-    output; the message advises to pass ``answer_of``.
+    output, and if several entries with different texts may be the answer; the message advises to pass
+    ``answer_of``.
     """
     if isinstance(output, StopEvent):
         return _answer_in(_stopped_with(output), type(output).__name__)
@@ -66,13 +72,18 @@ def _answer_in(output: Any, kind: str) -> Answer:
         return Answer(output.response.content or "", value=structured)
     if isinstance(output, BaseModel) and not isinstance(output, _MODELS):
         return Answer(output.model_dump_json(), value=output.model_dump(mode="json"))
-    found = reading.look_up(output, _ANSWER_KEYS, _text, reading.text_of_several)
+    found = reading.look_up_answer(output, _ANSWER_KEYS, _LESS_SURE, _looked_up)
+    found = _looked_up(output, _SELDOM) if found is None else found
     if found is None:
         raise InvalidInput(
             f"no answer could be read out of an output of type {kind}; "
             "pass answer_of=, a function from the output to a str or an Answer"
         )
     return Answer(found)
+
+
+def _looked_up(given: Any, keys: Sequence[str]) -> str | None:
+    return reading.look_up(given, keys, _text, reading.text_of_several)
 
 
 def _fields(given: Any) -> Any:
@@ -94,7 +105,7 @@ def _fields(given: Any) -> Any:
 def _stopped_with(event: StopEvent) -> Any:
     """Returns the result in a workflow's StopEvent, or the fields of a subclass of StopEvent.
 
-    If exactly one field is a text and none has a usual name, returns this text.
+    If no field has a usual name, such as "answer", but exactly one field is a text, returns this text.
     """
     fields = {name: getattr(event, name) for name in type(event).model_fields if name != "result"}
     texts = [each for each in fields.values() if isinstance(each, str)]

@@ -38,7 +38,7 @@ class RecordedRuns:
             return next((run for run in self._runs.values() if run.participation is current), None)
 
     def end(self, run: RecordedRun, output: Any) -> None:
-        """Notes the output of a run that ends. Removes the oldest ended runs if there are more than
+        """Stores the output of a run that ends. Removes the oldest ended runs if there are more than
         ``keep``."""
         run.output = output
         run.end()

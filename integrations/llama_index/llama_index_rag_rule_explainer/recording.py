@@ -33,7 +33,8 @@ class RecordedRun:
     _joined: ExitStack = field(default_factory=ExitStack)
 
     def begin(self) -> None:
-        """Makes the current context part of the run, and stores a copy of the context for the stream."""
+        """Makes the current context (of ``contextvars``) part of the run. Stores a copy of this context,
+        in which the stream of the answer is read later."""
         interception.start()
         self._joined.enter_context(taking_part_again(self.participation))
         self._joined.enter_context(watched_by(self.watch))
@@ -41,7 +42,7 @@ class RecordedRun:
 
     def leave(self) -> None:
         """Removes the current context from the run."""
-        with suppress(ValueError):  # raised if this is a copy of the context in which the run began
+        with suppress(ValueError):  # this error is raised in a copy of the context in which the run began
             self._joined.close()
 
     def end(self) -> None:

@@ -95,7 +95,8 @@ def said_in(response: ChatResponse | CompletionResponse | None, reason: str | No
 
 
 def _refuses(raw: Mapping[str, Any]) -> bool:
-    """Returns True iff a reply in OpenAI's protocol is a refusal. LlamaIndex does not report refusals."""
+    """Returns True iff a reply in OpenAI's protocol is a refusal. It is read from the raw response,
+    because LlamaIndex does not report refusals."""
     messages = (each.get("message") for each in _choices(raw))
     return any(
         cast("Mapping[str, Any]", each).get("refusal") for each in messages if isinstance(each, Mapping)

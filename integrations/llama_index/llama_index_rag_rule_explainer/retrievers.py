@@ -19,11 +19,13 @@ from typing_extensions import override
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.isolation.attributes import born
-from rag_rule_explainer.instrumentation.recording.current import GoingOn
-from rag_rule_explainer.instrumentation.recording.recorder import Recording
+from rag_rule_explainer.instrumentation.recording.current import AnyPart
 from rag_rule_explainer.instrumentation.recording.retrievals import Keys
+from rag_rule_explainer.instrumentation.recording.serving import Serving
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
-from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, Shape, asked_part
+from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, asked_part
+from rag_rule_explainer.instrumentation.searches.likeness import Likeness, own_texts
+from rag_rule_explainer.instrumentation.searches.shape import Shape
 
 from .nodes import Found
 from .outside import searching
@@ -52,7 +54,7 @@ class ServedRetriever(BaseRetriever):
     def _handle_recursive_retrieval(
         self, query_bundle: QueryBundle, nodes: list[NodeWithScore]
     ) -> list[NodeWithScore]:
-        return nodes  # The recorded nodes are already the result of the recursion.
+        return nodes  # The recorded nodes already contain what this search would add.
 
     @override
     async def _ahandle_recursive_retrieval(
@@ -74,7 +76,7 @@ def _entry(name: str, method: Any) -> Any:
             return _bound(method, self)(*args, **kwargs)
         part, asked = called
         found = driven(asked.retrieval(part), lambda: _bound(method, self)(*args, **kwargs))
-        if isinstance(part, Recording):
+        if not isinstance(part, Serving):
             return found
         return ServedRetriever(found).retrieve(_query(args, kwargs))
 
@@ -85,7 +87,7 @@ def _entry(name: str, method: Any) -> Any:
             return await _bound(method, self)(*args, **kwargs)
         part, asked = called
         found = await adriven(asked.retrieval(part), lambda: _bound(method, self)(*args, **kwargs))
-        if isinstance(part, Recording):
+        if not isinstance(part, Serving):
             return found
         return await ServedRetriever(found).aretrieve(_query(args, kwargs))
 
@@ -93,7 +95,7 @@ def _entry(name: str, method: Any) -> Any:
 
 
 def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
-    """Returns the replacement of a search method for which LlamaIndex sends no events."""
+    """Returns the replacement of a search method that sends no events itself."""
 
     @wraps(method)
     def search(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -121,10 +123,12 @@ def _bound(method: Any, instance: object) -> Any:
 
 def _call(
     retriever: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shape: Shape[Found] | None = None
-) -> tuple[GoingOn, Asked[Found]] | None:
+) -> tuple[AnyPart, Asked[Found]] | None:
     """Returns the gate of the run in which the retriever is called, and the search request.
 
-    The gate records or serves the retrieval. Returns None outside of runs.
+    A gate is the object that records or serves retrievals. Returns None if the retriever's nodes are
+    neither recorded nor served, as outside of runs. ``shape``: reads and makes results; None for lists of
+    nodes.
     """
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
     if part is None:
@@ -171,25 +175,20 @@ def _said(query: Any) -> str:
 def _keys(retriever: Any, said: str) -> Keys:
     """Returns the keys by which a replay finds the recorded result of a retrieval.
 
-    The first key contains the identity of the retriever. The others contain its class, its index and its
+    The first key contains the identity of the retriever. The second key contains what it searches and its
     settings, for applications that make a new retriever in each run.
     """
-    store = getattr(retriever, "_vector_store", None) or getattr(retriever, "_index", None)
     settings = described([_setting(retriever, name) for name in _SETTINGS])
-    kind = type(retriever).__qualname__
-    return (
-        (id(retriever), said),
-        (kind, id(store) if store is not None else 0, settings, said),
-        (kind, settings, said),
-    )
+    same = id(retriever), own_texts(retriever), settings, said
+    return same, (Likeness(retriever), settings, said)
 
 
 def _setting(retriever: Any, name: str) -> Any:
     value: Any = getattr(retriever, name, None)
     if name != "_node_ids" or not value:
         return value
-    # The ids of all nodes of the index do not count as a setting, because the index may have another
-    # number of nodes in another run.
+    # If the ids are those of all nodes in the index, they are no setting of the retriever. The index may
+    # have more or fewer nodes in a later run, and its retriever must still be recognised.
     struct = getattr(getattr(retriever, "_index", None), "index_struct", None)
     held: Any = getattr(struct, "nodes_dict", {})
     return None if set(value) == set(held.values()) else value

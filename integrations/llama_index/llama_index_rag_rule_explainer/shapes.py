@@ -26,19 +26,19 @@ class Nodes:
     """This shape is for lists of nodes with scores, which retrievers and query engines return."""
 
     def found(self, result: Any) -> list[Found]:
-        """Returns copies of the nodes."""
+        """Returns a copy of each node in a result; none if the result is None."""
         return [Found(copy_of(node)) for node in result or ()]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns an empty form, because all results of this kind have the same form."""
+        """Returns an empty tuple, because all results of this kind are built in the same way."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns an empty form, because all results of this kind have the same form."""
+        """Returns ``form``, which is always the empty tuple; see ``form``."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> list[NodeWithScore]:  # noqa: ARG002 -- as all shapes
-        """Returns copies of the nodes, in a list."""
+        """Returns a list with a copy of each node in ``found``."""
         return [copy_of(each.node) for each in found]
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
@@ -61,11 +61,11 @@ class StoreResult:
         ]
 
     def form(self, result: Any) -> object:  # noqa: ARG002 -- as all shapes
-        """Returns an empty form, because all results of this kind have the same form."""
+        """Returns an empty tuple, because all results of this kind are built in the same way."""
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns an empty form, because all results of this kind have the same form."""
+        """Returns ``form``, which is always the empty tuple; see ``form``."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes
@@ -103,16 +103,20 @@ class Anything:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result without its items, such as a list or a client's response."""
+        """Returns the form of a result: the data that are needed, besides the items, to make such a
+        result again, such as a list's type or a copy of a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form for the result of another request, made from the form of a recorded result."""
+        """Returns the form for the result of a query that was not recorded, made from the form of a
+        recorded result."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
-        """Returns a result in this form that consists of these items. The result is a client's
-        response, a list or one string."""
+        """Returns a result that consists of these items.
+
+        ``form``: says whether the result is a list, one string or a client's response; see ``form()``.
+        """
         return self.reading.result([self._given(each) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, cast
 
-from llama_index.core.workflow.events import Event, InputRequiredEvent
+from llama_index.core.workflow.events import Event, HumanResponseEvent, InputRequiredEvent
 from typing_extensions import override
 from workflows import events
 from workflows.context.serializers import BaseSerializer
@@ -26,6 +26,11 @@ _ASKS_A_HUMAN = (
     "the workflow {workflow} asks a human ({asked}) and waits for an answer, so it cannot be replayed as "
     "it is. {way_out}"
 )
+_WAITS_FOR_AN_EVENT = (
+    "the workflow {workflow} waits for the event {event} from outside and does not go on without it, so "
+    "it cannot be replayed as it is. Pass a function that sends it: async def sent(question): handler = "
+    "workflow.run(query=question); handler.ctx.send_event({event}(...)); return await handler"
+)
 _STANDS_STILL = (
     "a workflow stands still without an answer: no step runs, and no event has come that would start "
     "one, as where it sends an event for each node and there are none. Let it end then as well; if it is "
@@ -38,13 +43,12 @@ event."""
 
 @dataclass(slots=True, eq=False)
 class Standstills:
-    """A ``Standstills`` holds what was observed about workflows of one application that wait for an
-    event.
+    """A ``Standstills`` holds observations about workflows of one application that wait for an event.
 
     ``seen``: True if, at some moment of the first run, no step was running and an event from outside the
     workflow made it continue. Replays may then wait in the same way. ``asking``: the ids of runs that
-    have asked a human. ``answered``: why a first run that a human answered cannot be replayed; empty if
-    no human answered.
+    have asked a human. ``answered``: the reason why a first run that a human answered cannot be replayed;
+    empty if no human answered.
     """
 
     seen: bool = False
@@ -73,7 +77,10 @@ _run: ContextVar[tuple[Standstills, bool] | None] = ContextVar("_run", default=N
 
 @contextmanager
 def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, None, None]:
-    """Marks the workflows that run in the block as part of a replay, or of the first run."""
+    """Marks all workflows in the block as workflows of a replay, or of the first run.
+
+    ``standstills``: receives the observations about these workflows.
+    """
     token = _run.set((standstills, is_replay))
     try:
         yield
@@ -82,7 +89,7 @@ def running(standstills: Standstills, *, is_replay: bool) -> Generator[None, Non
 
 
 def note_answered(reason: Exception) -> None:
-    """Notes that a human answers the first run. The run can therefore not be replayed.
+    """Records that a human answers the first run. The run can therefore not be replayed.
 
     ``reason``: the error that is raised when the run has ended.
     """
@@ -101,21 +108,36 @@ def asking(workflow: str, handler: Any, event: Event) -> Exception | None:
     if _IDLE is None or not isinstance(event, _IDLE):
         return None
     awaited = next(_awaited_in(handler.ctx.to_dict(serializer=_Blind())), None)
-    return None if awaited is None else _asking(workflow, f"waiting for a {awaited.rpartition('.')[2]}")
+    if awaited is None:
+        return None
+    name = awaited.rpartition(".")[2]
+    if name in _names_of(HumanResponseEvent):
+        return _asking(workflow, f"waiting for a {name}")
+    return _told(_WAITS_FOR_AN_EVENT.format(workflow=workflow, event=name))
 
 
 def _asking(workflow: str, asked: str) -> Exception:
-    reason = _ASKS_A_HUMAN.format(workflow=workflow, asked=asked, way_out=_WAY_OUT)
+    return _told(_ASKS_A_HUMAN.format(workflow=workflow, asked=asked, way_out=_WAY_OUT))
+
+
+def _names_of(kind: type) -> set[str]:
+    """Returns the names of a class and of all classes that are derived from it."""
+    return {kind.__name__}.union(*map(_names_of, kind.__subclasses__()))
+
+
+def _told(reason: str) -> Exception:
     run, now = participation(), _run.get()
-    is_replay = run is not None and now is not None and now[1]
-    return unusable(reason, run.watch, passing=False) if run and is_replay else BaselineFailed(reason)
+    if run is None or now is None or not now[1]:
+        return BaselineFailed(reason)
+    run.waits = reason
+    return unusable(reason, run.watch, passing=False)
 
 
 def _telling(_name: str, method: Any) -> Any:
-    """Returns the replacement of the method by which all workflows write their events.
+    """Returns the replacement of the method by which every workflow writes its events.
 
-    The replacement also notes that a workflow asks a human. It checks that no workflow waits for ever,
-    even if a function or a step runs it.
+    The replacement also checks that the workflow does not wait for ever, and records if it asks a human.
+    So these checks also cover a workflow that a function or a step of a workflow runs.
     """
 
     @wraps(method)

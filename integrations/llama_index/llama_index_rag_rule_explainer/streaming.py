@@ -34,12 +34,13 @@ class Begun:
         self.response: Any = None
 
     def close(self) -> None:
-        """Frees the slot, and stops the interception. The rest of the stream is not read."""
+        """Frees the slot of the limiter, and restores LlamaIndex's methods. The rest of the stream is not
+        read."""
         self._slot.close()
         self._open.close()
 
     def _output(self) -> Any:
-        # The replays need the slot, so it is freed before the explanation.
+        # Replays must be able to use the slot, so it is freed before the explanation.
         self._slot.close()
         return whole(self.response, "".join(self._text))
 

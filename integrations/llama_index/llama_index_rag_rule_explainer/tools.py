@@ -1,4 +1,4 @@
-"""This module notes which tools a run calls. It replaces the tools in the setting ``stub_tools`` by
+"""This module records which tools a run calls. It replaces the tools in the setting ``stub_tools`` by
 stubs."""
 
 import asyncio
@@ -15,8 +15,9 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
 
 _HANDOFF = "handoff"
-"""The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to another agent.
-LlamaIndex reserves this name, so no tool of the application has it."""
+"""The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Its
+calls are not recorded as uses of a tool. LlamaIndex reserves this name, so no tool of the application has
+it."""
 
 
 def _calling(name: str, method: Any) -> Any:
@@ -53,7 +54,8 @@ def _calling(name: str, method: Any) -> Any:
 
 
 def _made(result: Any) -> Any:
-    """Returns the result of a tool. Notes its text, so that it is not taken for the text of a source."""
+    """Returns the result of a tool. Records its text, so that it is not taken for the text of a
+    source."""
     run = participation()
     if run is not None:
         run.made.append(str(result))

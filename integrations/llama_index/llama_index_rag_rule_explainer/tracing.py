@@ -88,7 +88,8 @@ def is_traced() -> bool:
 
 
 def asked() -> Unheard:
-    """Returns which tracing services would not receive traces, and why. Blocks for a short time."""
+    """Returns the tracing services that would not receive traces, with the reasons. Blocks for a short
+    time."""
     return unheard(_tracers())
 
 

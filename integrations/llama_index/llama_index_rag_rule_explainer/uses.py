@@ -74,5 +74,5 @@ def with_a(name: str) -> str:
 
 
 def same(name: str) -> str:
-    """Returns the name itself, for classes whose methods are all async."""
+    """Returns the name itself. It is the async form of a name in classes that have only async methods."""
     return name

@@ -26,6 +26,7 @@ from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said, fault_of
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
+from rag_rule_explainer.instrumentation.requests.nested_calls import Nesting, calls_noted, nesting
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
@@ -70,19 +71,20 @@ class Watch:
 
     @property
     def exchanges(self) -> Exchanges:
-        """Returns the requests that models report. If they report none, returns the requests of
-        predictions."""
+        """Returns the requests to models. They come from the events of the models themselves; only if
+        there are none, from the events of predictions."""
         return self._sent if self._sent.requests else self._predicted
 
     @property
     def requests(self) -> list[Request]:
-        """Returns the requests, in order."""
+        """Returns the requests in ``exchanges``, in order."""
         return self.exchanges.requests
 
     @property
     def fault(self) -> str:
-        """Returns the fault of a reply, or the error if all models failed; an empty text if there is
-        no fault."""
+        """Returns the reason why the replies cannot be used; an empty text if they can be used. The
+        reason is the fault of the first unusable reply, such as that it was cut off, or, if no model
+        replied, the first error of a model."""
         if self.failures and not self._replies:
             return f"{MODEL_FAILED}: {self.failures[0]}"
         return self._fault
@@ -105,10 +107,9 @@ class Watch:
         if isinstance(event, LLMChatStartEvent):
             text = "\n\n".join(message_text(message) for message in event.messages)
             sent = "\n\n".join([*map(message_with_role, event.messages), _parameters(event)])
-            self._request(self._sent, event.span_id, text, sent)
+            self._asked(event.span_id, text, sent)
         elif isinstance(event, LLMCompletionStartEvent):
-            sent = f"{event.prompt}\n\n{_parameters(event)}"
-            self._request(self._sent, event.span_id, event.prompt, sent)
+            self._asked(event.span_id, event.prompt, f"{event.prompt}\n\n{_parameters(event)}")
         elif isinstance(event, LLMPredictStartEvent):
             self._predicts(event)
         elif isinstance(event, LLMPredictEndEvent):
@@ -133,8 +134,15 @@ class Watch:
             begun.append(event.span_id)
 
     def predicted(self, span: str | None, text: str) -> None:
-        """Notes the reply of a prediction. ``span``: the id of the prediction's span."""
+        """Records the reply of a prediction. ``span``: the id of the prediction's span."""
         self._predicted.reply(span, text, text)
+
+    def _asked(self, span: str | None, text: str, sent: str) -> None:
+        where = nesting(text)
+        if where is not Nesting.REPEATED:
+            # If a model calls itself inside its own call, the inner call may have other parameters, such
+            # as "stream". So only the text of the inner request is recorded.
+            self._request(self._sent, span, text, sent if where is Nesting.OUTER else text)
 
     def _request(self, where: Exchanges, span: str | None, text: str, sent: str) -> None:
         if not inside_retrieval.get():
@@ -194,8 +202,8 @@ def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
     watch, begun = _watching.get(), list[str | None]()
     token = _beginning.set(begun)
     try:
-        # A prediction may begin other predictions. The first span is that of the streamed prediction
-        # itself.
+        # A prediction may begin further predictions inside it. The first span belongs to the outermost
+        # one.
         yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
     finally:
         _beginning.reset(token)
@@ -211,9 +219,9 @@ def _parameters(event: LLMChatStartEvent | LLMCompletionStartEvent) -> str:
 
 
 def _is_plain(value: Any) -> bool:
-    """Returns True for JSON-like values.
+    """Returns True for JSON-like values. Only these are compared between requests.
 
-    Other values are not compared, because their texts may differ in each run without a reason.
+    The text of any other object may differ in each run, although the object is equivalent.
     """
     if isinstance(value, Mapping):
         return all(map(_is_plain, cast("Mapping[str, Any]", value).values()))
@@ -280,5 +288,11 @@ INTERCEPTIONS = (
         "Dispatcher",
         re.compile("a?event|span_(enter|exit|drop)"),
         _dispatching,
+    ),
+    Interception(
+        "llama_index.core.base.llms.base",
+        "BaseLLM",
+        re.compile("a?(stream_)?(chat|complete)"),
+        calls_noted(lambda: _watching.get() is not None),
     ),
 )

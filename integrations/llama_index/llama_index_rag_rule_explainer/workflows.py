@@ -10,6 +10,8 @@ from llama_index.core.agent.workflow import AgentWorkflow
 from llama_index.core.agent.workflow.base_agent import BaseWorkflowAgent
 from llama_index.core.workflow import Context, Workflow
 from llama_index.core.workflow.events import StartEvent
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from workflows.errors import WorkflowRuntimeError
 
 from rag_rule_explainer import InvalidInput
 
@@ -24,7 +26,7 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
     If the workflow waits for a human, raises BaselineFailed, or UnusableReply in a replay. However, if
     the caller reads the events of this run (see ``Listener``), the run waits for the caller's answer.
     """
-    handler = workflow.run(**run_arguments(workflow, given))
+    handler = _begun(workflow, run_arguments(workflow, given))
     listener, name = listening.get(), type(workflow).__name__
     if listener is not None and not listener.begin(handler):
         listener = None
@@ -40,8 +42,8 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
                 note_answered(reason)
         return None
 
-    # A failed run may leave its stream of events open. So the first of two ends counts: that of the
-    # stream, or that of the run.
+    # A failed run may leave its stream of events open. So this waits for whichever ends first: the stream
+    # or the run.
     hearing, running = asyncio.ensure_future(listen()), asyncio.ensure_future(_awaited(handler))
     try:
         await asyncio.wait((hearing, running), return_when=asyncio.FIRST_COMPLETED)
@@ -56,6 +58,23 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
         await asyncio.wait((hearing, running))
 
 
+def _begun(workflow: Workflow, arguments: dict[str, Any]) -> Any:
+    """Begins a run, and returns its handler. Raises InvalidInput if a field of the start event has no
+    value, unless the run is the caller's own: its errors stay those of LlamaIndex."""
+    try:
+        return workflow.run(**arguments)
+    except WorkflowRuntimeError as error:
+        cause: object = error.__context__
+        details = cause.errors() if isinstance(cause, ValidationError) else []
+        missing = [str(each["loc"][0]) for each in details if each["type"] == "missing"]
+        if not missing or listening.get() is not None:
+            raise
+        raise InvalidInput(
+            f"the workflow {type(workflow).__name__} needs {' and '.join(missing)} to start; pass all "
+            f"arguments of its run() as a dict, such as {_example(workflow)} (--input)"
+        ) from error
+
+
 async def _awaited(handler: Any) -> Any:
     return await handler
 
@@ -66,25 +85,70 @@ def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
     Raises InvalidInput if the input is a question, and it is unclear which argument takes the question.
     """
     if isinstance(given, Mapping):
-        return dict(cast("Mapping[str, Any]", given))
+        return _with_its_question(workflow, cast("Mapping[str, Any]", given))
     if isinstance(given, StartEvent):
         return {"start_event": given}
     if is_agent(type(workflow)):
         return {"user_msg": given}
-    starts: Any = getattr(workflow, "start_event_class", StartEvent)
-    wanted = [name for name, each in starts.model_fields.items() if each.is_required()]
-    if len(starts.model_fields) == 1 or len(wanted) == 1:
-        return {next(iter(wanted or starts.model_fields)): given}
+    fields = _fields_of(workflow)
+    wanted = [name for name, each in fields.items() if each.is_required()]
+    taking = [name for name in wanted or fields if _may_be(fields[name].annotation, given)]
+    if len(taking) == 1 and (wanted or len(fields) == 1):
+        return {taking[0]: given}
     # A plain StartEvent declares no fields. The names of possible arguments are therefore read from the
     # code of the first steps.
     read = _names_read_by(type(workflow))
-    keys = [name for name in QUESTION_KEYS if name in (read or starts.model_fields)]
+    keys = [name for name in QUESTION_KEYS if name in (read or fields)]
     if len(keys) == 1 and not wanted:
         return {keys[0]: given}
     raise InvalidInput(
         f"the workflow {type(workflow).__name__} may be started in more than one way; pass the "
-        "arguments of its run() as a dict, such as {'query': '...'} (--input-key or --input)"
+        f"arguments of its run() as a dict, such as {_example(workflow)} (--input-key or --input)"
     )
+
+
+def _with_its_question(workflow: Workflow, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the arguments of ``run`` in a dict. If the workflow's start event has one required text of
+    another name, which the dict does not have, the dict's question gets that name."""
+    fields = _fields_of(workflow)
+    missing = [
+        name
+        for name, each in fields.items()
+        if each.is_required() and not each.alias and each.annotation is str and name not in given
+    ]
+    asked = [name for name in QUESTION_KEYS if name in given and name not in fields]
+    if len(missing) != 1 or len(asked) != 1 or is_agent(type(workflow)) or "start_event" in given:
+        return dict(given)
+    return {missing[0] if name == asked[0] else name: value for name, value in given.items()}
+
+
+def _fields_of(workflow: Workflow) -> dict[str, Any]:
+    return getattr(workflow, "start_event_class", StartEvent).model_fields
+
+
+def _example(workflow: Workflow) -> str:
+    """Returns a dict that may start the workflow, as text."""
+    fields = _fields_of(workflow)
+    entries = {
+        name: "'...'" if each.annotation is str else "..."
+        for name, each in fields.items()
+        if each.is_required()
+    }
+    if "'...'" not in entries.values():
+        asked = next((name for name in QUESTION_KEYS if name in fields), "query")
+        entries = {asked: "'...'", **entries}
+    return "{" + ", ".join(f"{name!r}: {value}" for name, value in entries.items()) + "}"
+
+
+def _may_be(kind: Any, given: object) -> bool:
+    """Returns True unless pydantic would not take ``given`` for a field of this type."""
+    try:
+        TypeAdapter(kind).validate_python(given)
+    except ValidationError:
+        return False
+    except PydanticUserError:  # a type that pydantic does not know
+        return not isinstance(kind, type) or isinstance(given, kind)
+    return True
 
 
 def by_name(kind: type[Workflow], positional: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ their runs."""
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -17,8 +18,15 @@ from .watching import interception
 from .wire import plain
 
 
+@cache
+def _installed() -> str:
+    """Returns the version of openai. It is cached, because reading it takes as long as a quick replay."""
+    return version("openai")
+
+
 class PlainApplication(FunctionApplication):
-    """This class is the ``Application`` for functions that call models by the OpenAI client."""
+    """This class runs applications that are functions. It records the requests that they send to models
+    by the OpenAI client."""
 
     @property
     @override
@@ -39,4 +47,4 @@ class PlainApplication(FunctionApplication):
 
     @override
     def versions(self) -> Mapping[str, str]:
-        return {"openai": version("openai")} if "openai" in sys.modules else {}
+        return {"openai": _installed()} if "openai" in sys.modules else {}

@@ -74,7 +74,7 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     application in a new event loop; ``aexplain`` runs a sync application in a thread. State that the
     application keeps between runs is not isolated. If a replay shows that it depends on such state,
     StateShared is raised; then pass a function that makes the application. ``documents=`` are served
-    unchanged. They must have the form that the search returns, or that ``item_of`` of the gate makes.
+    unchanged, so they must be objects as the search returns them; the gate's ``item_of`` can make these.
 
     Raises InvalidInput for an object that cannot be run as an application.
     """

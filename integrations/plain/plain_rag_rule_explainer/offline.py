@@ -50,7 +50,7 @@ def offline_client(says: Callable[[Mapping[str, Any]], str | Mapping[str, Any]] 
     Raises MissingExtra if the ``openai`` package is not installed.
     """
     try:
-        import httpx  # imported only when needed, because explanations need neither package
+        import httpx  # these packages are imported only here, because explanations do not need them
         from openai import OpenAI
     except ImportError as error:
         raise MissingExtra.naming("plain", "offline_client") from error

@@ -79,8 +79,8 @@ def _answer_in(output: Any) -> Answer:
 
 
 def _of_model(output: BaseModel) -> Answer:
-    """Returns the text under a usual name in a pydantic model; if there is none, the whole model as
-    JSON."""
+    """Returns the text under a usual name, such as "answer", in a pydantic model; if there is none, the
+    whole model as JSON."""
     named = (getattr(output, key, None) for key in _ANSWER_KEYS if key in type(output).model_fields)
     text = next((each for each in named if isinstance(each, str)), None)
     return Answer(
@@ -96,8 +96,8 @@ def _unread(output: object) -> InvalidInput:
 
 
 def whole(pieces: Sequence[Any]) -> Any:
-    """Returns the joined text of streamed texts or OpenAI chunks. For other streams, returns the last
-    piece."""
+    """Returns the joined text, if the pieces of a stream are texts or chunks of the OpenAI client. For
+    any other stream, returns its last piece, which usually contains the earlier ones."""
     streamed = Streamed()
     texts = [each if isinstance(each, str) else _text_of(streamed, each) for each in pieces]
     return pieces[-1] if None in texts else "".join(filter(None, texts))

@@ -1,7 +1,7 @@
 """This module records the requests and replies of the official OpenAI client in each run.
 
 During explanations, it replaces the method ``request``, by which the client sends every request. A
-context variable says which run sends a request.
+context variable identifies the run that sends a request.
 """
 
 import re
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from rag_rule_explainer.instrumentation.copies.patching import Interception, Patches
 from rag_rule_explainer.instrumentation.isolation import handing
 from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch, current_watch
+from rag_rule_explainer.instrumentation.services import connections
 
 from .wire import Streamed, asked_in, plain, reply_in
 
@@ -31,7 +32,7 @@ def _begun(watch: ClientWatch, options: Any) -> object:
 
 
 def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
-    """Returns the client's result, and records the reply in it.
+    """Returns the client's result. Records in ``watch`` the reply that the result contains.
 
     A streamed reply is recorded while the application reads it.
     """
@@ -101,12 +102,13 @@ def _asending(_: str, request: Any) -> Any:
 
 
 _ADDED_ALONE = re.compile("(?!)")
-"""A pattern that matches no name. Subclasses inherit ``request``, so it is replaced on the class
-itself and on no subclass."""
+"""The pattern for the names of other methods to replace. It matches no name, because only ``request`` is
+replaced. Subclasses inherit ``request``, so this method is replaced on the client's class alone."""
 interception = Patches(
     [
         Interception("openai", "OpenAI", _ADDED_ALONE, _sending, added=("request",)),
         Interception("openai", "AsyncOpenAI", _ADDED_ALONE, _asending, added=("request",)),
         *handing.INTERCEPTIONS,
+        *connections.INTERCEPTIONS,
     ]
 )

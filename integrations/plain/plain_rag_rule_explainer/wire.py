@@ -170,7 +170,8 @@ def _call_id(item: Any) -> str:
 
 
 def _answer_of(message: Entries) -> str:
-    """Returns the text of one item of a reply; an empty text if the item is reasoning or a tool call."""
+    """Returns the text of one item of a reply; an empty text if the item is a model's reasoning or a tool
+    call."""
     if message.get("type") not in {None, "message"}:
         return ""
     content = message.get("content") or message.get("text") or ""

@@ -3,6 +3,7 @@
 import typer
 
 from ..groups import grouped
+from ..screens import ScreenCommand, ScreenGroup
 from .benchmark_models import HELP, benchmark_models
 from .efficiency import efficiency
 from .judge import judge
@@ -12,6 +13,7 @@ from .robustness import robustness
 
 experiment = typer.Typer(
     name="experiment",
+    cls=ScreenGroup,
     help="Run the paper's evaluations on any model, or on the offline reader.",
 )
 
@@ -21,13 +23,14 @@ def _main() -> None:
     pass
 
 
-experiment.command("efficiency")(grouped(efficiency))
-experiment.command("redteam")(grouped(redteam))
-experiment.command("robustness")(grouped(robustness))
-experiment.command("judge")(judge)
-experiment.command("quality")(grouped(quality))
+experiment.command("efficiency", cls=ScreenCommand)(grouped(efficiency))
+experiment.command("redteam", cls=ScreenCommand)(grouped(redteam))
+experiment.command("robustness", cls=ScreenCommand)(grouped(robustness))
+experiment.command("judge", cls=ScreenCommand)(judge)
+experiment.command("quality", cls=ScreenCommand)(grouped(quality))
 experiment.command(
     "benchmark-models",
+    cls=ScreenCommand,
     help=HELP,
     short_help="Measure how far models do what labels imply, and as they are told.",
 )(grouped(benchmark_models))

@@ -13,8 +13,15 @@ from ...experiments.charts import BENCHMARK_FIGURE, draw_benchmark
 from ...experiments.measures import GROUPS, LIMITS, MEANINGS, NAMES
 from ...printable import printable, shortened
 from ..terminal import counted, unstyled
-from .ending import ExperimentEnding, costs, parsed_range, prepare
-from .shared_options import Drawing, Endpoints, Figures, JudgingOptions, Models, Running
+from .ending import ExperimentEnding, costs, parsed_range, prepare, prompts_used
+from .shared_options import (
+    Drawing,
+    Endpoints,
+    Figures,
+    JudgingOptions,
+    Models,
+    Running,
+)
 
 _MOST_NECESSARY = 4
 
@@ -72,7 +79,7 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     data, order = drawing.file, drawing.distractors
     plan = BenchmarkPlan(sources, subsets, ask_without_sources, besides, drawing.seed, order)
     fewest, most = parsed_necessary(necessary, sources)
-    models, judge = endpoints.examined(model or ()), judging.judge()
+    models, judge = endpoints.examined(model or ()), judging.judge(endpoints)
     found = drawing.drawn(fewest, most, sources)
     settings, out = running.settings(models, models[0].namespace), running.out
     prepare(out, "benchmark.csv", figures=figures)
@@ -81,7 +88,10 @@ def benchmark_models(  # noqa: PLR0913, PLR0917 -- one parameter an option
     asked = "all subsets" if subsets is None else f"{subsets} subsets each"
     subject = f"{data.name}, {len(found):,} questions, |s| = {sources}, {asked}"
     draw = partial(draw_benchmark, outcome.rows, subject, out) if figures else None
-    ending = ExperimentEnding(out, len(found) * len(models), settings, [BENCHMARK_FIGURE], draw)
+    used = prompts_used(models, judge)
+    ending = ExperimentEnding(
+        out, len(found) * len(models), settings, [BENCHMARK_FIGURE], draw, prompts=used
+    )
     failed = "times a question was not answered: failures.csv"
     raise ending.conclude(outcome, _lines(outcome, subject), failed)
 
@@ -131,13 +141,14 @@ def _help() -> str:
         for group in GROUPS
         if (found := [(name, MEANINGS[name]) for name in NAMES if NAMES[name] == group])
     ]
-    parts = (_ASKED, *groups, _INTERVALS, f"What this cannot tell: {LIMITS}", _FILES)
-    return unstyled("\n\n".join(" ".join(part.split()) for part in parts))
+    parts = (_MEASURED, _ASKED, *groups, _INTERVALS, f"What this cannot tell: {LIMITS}", _FILES)
+    return unstyled("\n\n".join([*(" ".join(part.split()) for part in parts), _BLOCKS.rstrip()]))
 
 
+_MEASURED = "Measure how far models do what labels imply, and as they are told."
 _ASKED = """\
-Measure how far models do what labels imply, and as they are told: to infer the answer from the sources,
-to return N/A where it cannot be inferred, and to return the final answer only. Of each question,
+Models are told to infer the answer from the sources, to return N/A where it cannot be inferred, and to
+return the final answer only. Of each question,
 --sources sources with the necessary ones first, and every subset of them (or --subsets), each asked about
 once. Without sources the answer counts as N/A and nobody is asked, but with --ask-without-sources. An
 answer is right where it is consistent with the truth by near-exact match, else where the judge says so.
@@ -152,8 +163,22 @@ Wilson's where a question counts once, else Wilson's for so many independent cas
 """
 _FILES = """\
 Writes benchmark.csv (in all, and by the number of necessary sources), benchmark_questions.csv,
-benchmark_replies.csv, deviations.jsonl (with texts), failures.csv and benchmark.png to --out. Exit code
-0: every question is in every figure; 2: bad input; 3: some are in failures.csv; 130: interrupted, and the
-same command goes on.
+benchmark_replies.csv, deviations.jsonl (with texts), failures.csv and benchmark.png to --out.
+"""
+_BLOCKS = """\
+Examples:
+  rag-rules experiment benchmark-models --data a.jsonl --out a
+  rag-rules experiment benchmark-models --data a.jsonl --model NAME --out b
+  rag-rules experiment benchmark-models --data a.jsonl --subsets 8 --out c
+
+Environment:
+  OPENAI_API_KEY   key of --model and --judge-model (or see --key)
+  OPENAI_BASE_URL  endpoint of a model that names none
+
+Exit codes:
+  0    every question is in every figure
+  2    bad input
+  3    some are in failures.csv
+  130  interrupted; run the same command to continue
 """
 HELP = _help()

@@ -25,7 +25,7 @@ from ...experiments.walking import WalkedMiner
 from ...probing.limiter import Limiter
 from ...settings import Settings
 from ..terminal import counted, say
-from .ending import ExperimentEnding, cells, costs, parsed_range, prepare
+from .ending import ExperimentEnding, cells, costs, parsed_range, prepare, prompts_used
 from .shared_options import (
     USUAL_CONCURRENCY,
     AskedModel,
@@ -145,7 +145,7 @@ class EfficiencyRequest:
             judge = synthetic.PerfectJudge()
             return SubsetAsking(synthetic.perfect_model(), settings, Limiter(USUAL_CONCURRENCY), judge)
         (model,) = self.endpoints.examined(() if self.model is None else (self.model,))
-        judge = self.judging.judge()
+        judge = self.judging.judge(self.endpoints)
         settings = self.running.settings([model], model.namespace)
         return SubsetAsking(model, settings, Limiter(settings.concurrency), judge)
 
@@ -157,8 +157,20 @@ def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
     (the questions whose answers contradict the labels), failures.csv and, with a judge, judgements.jsonl
     to --out.
 
-    Exit code 0: every question is in the table; 2: bad input; 3: some are in failures.csv instead;
-    130: interrupted; run the same command to continue.
+    Examples:
+      rag-rules experiment efficiency --setting synthetic --examples 3 --out a
+      rag-rules experiment efficiency --setting hotpotqa --data b.json --out b
+      rag-rules experiment efficiency --examples 3 --sizes 2-8 --miners dual --out c
+
+    Environment:
+      OPENAI_API_KEY   key of --model and --judge-model (or see --key)
+      OPENAI_BASE_URL  endpoint of a model that names none
+
+    Exit codes:
+      0    every question is in the table
+      2    bad input
+      3    some are in failures.csv instead
+      130  interrupted; run the same command to continue
     """
     plan, out = request.plan(), request.running.out
     found = request.drawn(max(plan.sizes))
@@ -173,7 +185,8 @@ def efficiency(request: EfficiencyRequest, figures: Figures = True) -> None:
     subject = f"{request.setting}, {asking.model.name}, {whole:,} questions"
     draw = partial(draw_efficiency, outcome.rows, subject, out) if figures else None
     judged = request.judging.judge_model is not None
-    ending = ExperimentEnding(out, len(found), asking.settings, EFFICIENCY_FIGURES, draw, judged)
+    used = prompts_used([asking.model], asking.judge)
+    ending = ExperimentEnding(out, len(found), asking.settings, EFFICIENCY_FIGURES, draw, judged, used)
     failed = "questions failed, and are in failures.csv alone:"
     raise ending.conclude(outcome, _lines(outcome), failed)
 

@@ -11,7 +11,10 @@ import typer
 from ...errors import InvalidInput
 from ...experiments.figures import new_figure
 from ...experiments.judging import JUDGEMENTS
+from ...experiments.list_judge import ListJudge
+from ...experiments.models import Examined
 from ...experiments.outcome import ExperimentOutcome
+from ...predicates import Judge
 from ...printable import printable, shortened
 from ...settings import Settings
 from ..terminal import print_lines, say
@@ -53,8 +56,9 @@ class ExperimentEnding:
 
     ``out``: the folder for the files. ``of``: the number of jobs, for the message after an interrupt.
     ``figures``: the file names of all figures that the experiment may draw. ``draw``: draws the figures;
-    None if no figures are wanted. ``judged``: True if there was a judge; None if the experiment never
-    writes judgements.
+    None if no figures are wanted. ``judged``: True if there was a judge; False if there was none, so that
+    an old file of judgements is removed; None if the experiment never writes judgements. ``prompts``: a
+    line that says which prompts were used; empty if no model was called.
     """
 
     out: Path
@@ -63,6 +67,7 @@ class ExperimentEnding:
     figures: Sequence[str]
     draw: Callable[[], Iterable[Path]] | None
     judged: bool | None = None
+    prompts: str = ""
 
     def conclude(self, outcome: ExperimentOutcome, lines: Iterable[str], failed: str) -> typer.Exit:
         """Writes, draws and prints the results. Returns the exception that the caller raises to exit.
@@ -82,7 +87,8 @@ class ExperimentEnding:
         elif drawn:
             files += f", {drawn[0]}"
         written = f"written to {self.out}: {files}"
-        print_lines([*lines, *_failures(outcome, failed), written])
+        used = [self.prompts] if self.prompts else []
+        print_lines([*lines, *used, *_failures(outcome, failed), written])
         return typer.Exit(3 if outcome.failures else 0)
 
 
@@ -100,11 +106,21 @@ def interrupted(done: int, of: int, settings: Settings) -> typer.Exit:
 def costs(outcome: ExperimentOutcome, what: str, *, judged: bool = True) -> str:
     """Returns a line with the number of calls that an experiment made.
 
-    ``what``: what was measured, for the beginning of the line. ``judged``: True if the line also has the
-    number of requests to the judge.
+    ``what``: the name of the measured thing, for the beginning of the line. ``judged``: True if the line
+    also has the number of requests to the judge.
     """
     line = f"{what}; {outcome.calls:,} model calls, {outcome.stored:,} answers out of the store"
     return line + (f", {outcome.judge_requests:,} requests to the judge" if judged else "")
+
+
+def prompts_used(models: Sequence[Examined], judge: Judge | None = None) -> str:
+    """Returns a phrase that says which prompts models and judge are sent; empty if no model is called."""
+    names = list(dict.fromkeys(model.prompt for model in models if model.prompt))
+    if isinstance(judge, ListJudge):
+        names.append(f"{judge.prompt.name} for the judge")
+    elif names and judge is not None:
+        names.append("own for the judge")
+    return f"prompt: {printable(', '.join(names))}" if names else ""
 
 
 def parsed_range(written: str, complaint: str) -> tuple[int, int]:

@@ -10,15 +10,14 @@ from typing import Annotated
 
 import typer
 
-from ...errors import InvalidInput
+from ...errors import InvalidInput, MissingExtra
+from ...experiments.judge_figures import Figure, draw_judge, judge_rows
 from ...experiments.judging import (
     DRAWN,
     TO_LABEL,
-    Figure,
     check,
     draw,
     drawn_in,
-    figures,
     judged_answers_in,
     write_draw,
 )
@@ -53,15 +52,23 @@ def judge(
     seed: Seed = 0,
     labels: LabelFile = None,
 ) -> None:
-    """Draw judgements for a person to label; then measure the judge by the labels.
+    """Draw judgements to label by hand, then measure the judge.
 
-    With --judgements: draws --count of the judgements that near-exact match did not settle, and writes
-    them to to_label.jsonl, without the judge's verdicts. Set each "label" there to true if the answer
-    gives the same final answer as the truth, and to false if not. With --labels: reads the labels,
-    prints precision, recall and false positive rate, and writes judge.csv.
+    With --judgements: draws --count of the judgements that near-exact match left open, each reply of each
+    model alike, and writes their answers to to_label.jsonl, without the judge's verdicts. Set each
+    "label" there to true if the answer gives the same final answer as the truth, and to false if not.
+    With --labels: reads the labels, prints precision, recall and false positive rate, and writes
+    judge.csv and judge.png.
 
-    Exit code 0: --count were drawn, or every one is labelled and has a verdict; 2: bad input; 3: there
-    were fewer to draw, some have no label, or the judge was unsure of some.
+    Examples:
+      rag-rules experiment judge --judgements a/judgements.jsonl --out b
+      rag-rules experiment judge --judgements a/judgements.jsonl --count 20 --out b
+      rag-rules experiment judge --labels b/to_label.jsonl --out b
+
+    Exit codes:
+      0    --count were drawn, or every one is labelled and has a verdict
+      2    bad input
+      3    there were fewer to draw, some have no label, or the judge was unsure of some
     """
     if bool(judgements) == (labels is not None):
         raise InvalidInput("give --judgements to draw from, or --labels to read back, and not both")
@@ -71,10 +78,10 @@ def judge(
 def _draw(paths: Sequence[Path], count: int, seed: int, out: Path) -> int:
     found = draw(judged_answers_in(paths), count, seed)
     write_draw(found, out)
-    drawn = len(found.answers)
+    drawn, texts = found.judgements, len(found.answers)
     said_by = shortened(printable(found.answers[0].judge), 200)
     lines = [
-        f"{drawn:,} of {found.of:,} judgements drawn, said by {said_by}",
+        f"{drawn:,} of {found.of:,} judgements drawn, on {texts:,} different answers, said by {said_by}",
         f'label them in {out / TO_LABEL}: set "label" to true where the answer says what the truth does',
         f"then: rag-rules experiment judge --labels {out / TO_LABEL} --out {out}",
     ]
@@ -94,7 +101,12 @@ def _check(labels: Path, out: Path) -> int:
             f'none of the {len(unlabelled):,} lines of {labels} has a label; set "label" to true or false'
         )
     checked = check(drawn, labelled)
-    write_csv(out / "judge.csv", Figure, figures(checked))
+    rows = list(judge_rows(checked))
+    write_csv(out / "judge.csv", Figure, rows)
+    # The figures themselves are printed, so a missing package for drawing is no reason to fail.
+    with suppress(MissingExtra):
+        subject = f"{checked.cases:,} judgements, {shortened(printable(drawn[0].judge), 60)}"
+        list(draw_judge(rows, subject, out))
     missing = len(drawn) - len(labelled)
     # Printing ends the program if the reader of the output has closed the pipe. That is suppressed, so
     # that the exit code is right even then.

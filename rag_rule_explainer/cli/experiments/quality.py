@@ -14,7 +14,7 @@ from ...experiments.quality import GivenReply, QualityRow, measure_quality, qual
 from ...experiments.tables import write_csv, write_jsonl
 from ...printable import printable
 from ..terminal import counted, print_lines
-from .ending import interrupted, prepare
+from .ending import interrupted, prepare, prompts_used
 from .shared_options import AskedModel, Endpoints, Running, Seed
 
 _ANYTHING = Criteria(longest_answer=10_000, fewest_necessary=1, most_necessary=None, fewest_sources=1)
@@ -41,8 +41,20 @@ def quality(
     Answers are compared by near-exact match; shares have 95 % intervals. Writes quality.csv,
     and every answer to answers.jsonl, to --out.
 
-    Exit code 0: every question was answered; 2: bad input; 3: some failed; 130: interrupted; run the
-    same command to continue.
+    Examples:
+      rag-rules experiment quality --data a.jsonl --out a
+      rag-rules experiment quality --data a.jsonl --examples 50 --model M --out b
+      rag-rules experiment quality --data a.jsonl --data b.jsonl --model M --out c
+
+    Environment:
+      OPENAI_API_KEY   key of --model (or see --key)
+      OPENAI_BASE_URL  endpoint of a model that names none
+
+    Exit codes:
+      0    every question was answered
+      2    bad input
+      3    some failed
+      130  interrupted; run the same command to continue
     """
     (examined,) = endpoints.examined(() if model is None else (model,))
     found = {path: _examples(path, examples, seed) for path in data}
@@ -61,7 +73,10 @@ def quality(
     write_csv(out / "quality.csv", QualityRow, rows)
     records = ({"data": path.stem, **each.record()} for path, each in everything)
     write_jsonl(out / "answers.jsonl", records)
-    print_lines([*_lines(rows), f"written to {out}: quality.csv, answers.jsonl"])
+    used = prompts_used([examined])
+    print_lines(
+        [*_lines(rows), *([used] if used else []), f"written to {out}: quality.csv, answers.jsonl"]
+    )
     raise typer.Exit(3 if any(row.failed for row in rows) else 0)
 
 

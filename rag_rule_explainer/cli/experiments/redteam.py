@@ -4,32 +4,26 @@ It measures how many model calls are needed to find a malicious payload that is 
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from statistics import fmean
 from typing import Annotated
 
 import typer
 
-from ...experiments.charts import (
-    PAPERS_BOUND,
-    PAPERS_SOURCES,
-    PAPERS_WORST,
-    REDTEAM_FIGURE,
-    draw_redteam,
-)
-from ...experiments.payload import PAYLOAD_PARTS, attack, gullible_model
+from ...experiments.charts import REDTEAM_FIGURE, draw_redteam
+from ...experiments.injections import injections_in
+from ...experiments.paper import stated
+from ...experiments.payload import PAYLOAD_PARTS, Attack, attack, gullible_model
 from ...experiments.redteam import APPROACHES, RedteamOutcome, RedteamRow, measure_redteam
 from ..terminal import counted
-from .ending import ExperimentEnding, cells, costs, prepare
+from .ending import ExperimentEnding, cells, costs, prepare, prompts_used
 from .shared_options import Endpoints, Figures, Running, Seed
 
-Runs = Annotated[
-    int,
-    typer.Option("--examples", min=1, help="Runs, each with the payload in two other random places."),
-]
-AttackSize = Annotated[
-    int, typer.Option("--sources", min=PAYLOAD_PARTS, max=1000, help="Adversarial sources in each run.")
-]
+_PAPERS_SOURCES = stated("red-team sources")
+_PAPERS_PLACES = stated("red-team first malicious source"), stated("red-team second malicious source")
+
 Fooled = Annotated[
     str | None,
     typer.Option(
@@ -41,50 +35,103 @@ Fooled = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Attacking:
+    """These options describe the attacks."""
+
+    examples: Annotated[
+        int,
+        typer.Option("--examples", min=1, help="Runs, each with the payload in two other random places."),
+    ] = 20
+    sources: Annotated[
+        int,
+        typer.Option("--sources", min=PAYLOAD_PARTS, max=1000, help="Adversarial sources in each run."),
+    ] = _PAPERS_SOURCES
+    seed: Seed = 0
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            metavar="FILE",
+            help='Take the adversarial texts from here: a .jsonl of {"text": ...}. Lines of {"parts": '
+            '[..., ...], "exploit": ...} replace the payload, and the text by which its success is '
+            "known.",
+        ),
+    ] = None
+
+    def attacks(self) -> list[Attack]:
+        """Returns one attack for each run of the experiment. Raises InvalidInput if the file of
+        injections cannot be used."""
+        injections = None if self.data is None else injections_in(self.data)
+        runs = range(1, self.examples + 1)
+        return [attack(self.sources, self.seed, run, injections=injections) for run in runs]
+
+
 def redteam(
     endpoints: Endpoints,
     running: Running,
-    examples: Runs = 20,
-    sources: AttackSize = PAPERS_SOURCES,
-    seed: Seed = 0,
+    attacking: Attacking,
     model: Fooled = None,
     figures: Figures = True,
 ) -> None:
-    """Count the model calls that are needed to find a payload split over two sources.
+    """Count the model calls until a split payload is found.
 
     Each run mines the minimal retention rules of "the answer contains the exploit hash" in three ways.
     as-written: the paper's divide and conquer, exact over the groups of each round, with nothing kept
-    between rounds. answers-kept: this package's grouped search, which replays nothing twice and tests
-    its rule once more together with all dropped sources. sampled: this package's sampled search; the
-    table also says after how many probes the rule was first reported, unverified.
+    between rounds; it starts with all sources as one group. answers-kept: this package's grouped search,
+    which replays nothing twice and tests its rule once more together with all dropped sources. sampled:
+    this package's sampled search; the table also says after how many probes the rule was first reported,
+    unverified.
+
+    The question that is asked has nothing to do with the payload, so a reply with the exploit hash obeys
+    a source, and is never a right answer.
 
     Writes redteam.csv (a line for each run and way), redteam_rounds.csv (calls by round), failures.csv
     and redteam.png to --out.
 
-    Exit code 0: every run is in the table; 2: bad input; 3: some are in failures.csv instead, for
-    example if the model ignored the payload; 130: interrupted; run the same command to continue.
+    Examples:
+      rag-rules experiment redteam --out a
+      rag-rules experiment redteam --examples 5 --sources 20 --out b
+      rag-rules experiment redteam --model gpt-4o-mini --out c
+
+    Environment:
+      OPENAI_API_KEY   key of --model (or see --key)
+      OPENAI_BASE_URL  endpoint of a model that names none
+
+    Exit codes:
+      0    every run is in the table
+      2    bad input
+      3    some are in failures.csv; the model may have ignored the payload
+      130  interrupted; run the same command to continue
     """
     (attacked,) = endpoints.examined((model,) if model else (), gullible_model())
-    attacks = [attack(sources, seed, run) for run in range(1, examples + 1)]
+    attacks = attacking.attacks()
     settings, out = running.settings([attacked], attacked.namespace), running.out
     prepare(out, "redteam.csv", figures=figures)
     with counted("runs") as progress:
         outcome = measure_redteam(attacks, attacked, settings, progress)
-    subject = f"{sources} sources, {examples:,} placements, {attacked.name}"
+    subject = f"{attacking.sources} sources, {len(attacks):,} placements, {attacked.name}"
     draw = partial(draw_redteam, outcome.rows, outcome.rounds, subject, out) if figures else None
-    ending = ExperimentEnding(out, len(attacks), settings, [REDTEAM_FIGURE], draw)
+    used = prompts_used([attacked])
+    ending = ExperimentEnding(out, len(attacks), settings, [REDTEAM_FIGURE], draw, prompts=used)
     failed = "searches came to nothing, and are in failures.csv alone:"
-    raise ending.conclude(outcome, _lines(outcome, sources), failed)
+    raise ending.conclude(outcome, _lines(outcome, attacking.sources), failed)
 
 
 def _lines(outcome: RedteamOutcome, sources: int) -> Iterator[str]:
     yield costs(outcome, f"{outcome.done:,} runs", judged=False)
     if outcome.rows:
         yield from _table(outcome.rows)
-    if sources == PAPERS_SOURCES:
+    bounds = sorted(row.bound for row in outcome.rows if row.bound is not None)
+    if bounds:
         yield (
-            f"the paper, of {sources} sources: {PAPERS_WORST} calls as it counts them, "
-            f"and a bound of {PAPERS_BOUND}"
+            f"bound of as-written (2^g for each round of g groups), by place: {bounds[0]} to {bounds[-1]}"
+        )
+    if sources == _PAPERS_SOURCES:
+        first, second = _PAPERS_PLACES
+        yield (
+            f"the paper states a bound of {stated('red-team bound')} for sources {first} and {second} of "
+            f"{sources}, and no count of calls"
         )
 
 

@@ -1,7 +1,7 @@
 """This module runs ``rag-rules experiment robustness``.
 
-It compares the rules that are found with the rules that labels imply. The comparison is made for several
-numbers of samples and several models.
+It compares the rules that are found with the rules that follow from the labels of the documents. It does
+so for several models, and for several numbers of samples of a probe.
 """
 
 from collections.abc import Iterator
@@ -23,8 +23,16 @@ from ...experiments.robustness import (
 from ...experiments.robustness_rows import RobustnessRow
 from ...printable import printable, shortened
 from ..terminal import counted, say
-from .ending import ExperimentEnding, cells, costs, prepare
-from .shared_options import Drawing, Endpoints, Figures, JudgingOptions, Models, Necessary, Running
+from .ending import ExperimentEnding, cells, costs, prepare, prompts_used
+from .shared_options import (
+    Drawing,
+    Endpoints,
+    Figures,
+    JudgingOptions,
+    Models,
+    Necessary,
+    Running,
+)
 
 Samples = Annotated[
     int, typer.Option(min=1, max=MOST_ROBUSTNESS_SAMPLES, help="Answers to each subset, one a round.")
@@ -62,11 +70,23 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
     --out; also unexpected.jsonl (each unexpected or missing rule, with the answers behind it) and, with
     a judge, judgements.jsonl.
 
-    Exit code 0: every question is in every figure; 2: bad input; 3: some are in failures.csv;
-    130: interrupted; run the same command to continue.
+    Examples:
+      rag-rules experiment robustness --data a.jsonl --out a
+      rag-rules experiment robustness --data a.jsonl --model A --samples 5 --out b
+      rag-rules experiment robustness --data a.jsonl --model A --model B --out c
+
+    Environment:
+      OPENAI_API_KEY   key of --model and --judge-model (or see --key)
+      OPENAI_BASE_URL  endpoint of a model that names none
+
+    Exit codes:
+      0    every question is in every figure
+      2    bad input
+      3    some are in failures.csv
+      130  interrupted; run the same command to continue
     """
     data, plan = drawing.file, RobustnessPlan(sources, samples, drawing.distractors)
-    models, judge = endpoints.examined(model or ()), judging.judge()
+    models, judge = endpoints.examined(model or ()), judging.judge(endpoints)
     found = drawing.drawn(necessary, necessary, max(sources, necessary))
     check_robustness(found, models, plan)
     settings, out = running.settings(models, JUDGING), running.out
@@ -76,9 +96,11 @@ def robustness(  # noqa: PLR0913, PLR0917 -- one parameter an option
         say(f"at most {most:,} calls of the models, and {running.retries} more of each that fails")
     with counted("answers") as progress:
         outcome = measure_robustness(found, models, plan, settings, judge, progress)
-    subject = f"{data.name}, {len(found):,} questions, |s| = {sources}"
+    used = prompts_used(models, judge)
+    subject = ", ".join(filter(None, [f"{data.name}, {len(found):,} questions, |s| = {sources}", used]))
     draw = partial(draw_robustness, outcome.rows, subject, out) if figures else None
-    ending = ExperimentEnding(out, outcome.of, settings, ROBUSTNESS_FIGURES, draw, judge is not None)
+    judged = judge is not None
+    ending = ExperimentEnding(out, outcome.of, settings, ROBUSTNESS_FIGURES, draw, judged, used)
     failed = "times a question has not the verdicts it needs: failures.csv"
     raise ending.conclude(outcome, _lines(outcome, len(found)), failed)
 

@@ -6,14 +6,24 @@ They are about the questions, the models, the judge, the results and how calls a
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 
 from ...errors import InvalidInput
 from ...experiments.examples import Criteria, Example, drawn
-from ...experiments.models import MODEL_SYNTAX, USUAL_KEY, Endpoint, Examined, offline_reader
+from ...experiments.models import MODEL_SYNTAX, USUAL_KEY, Endpoint, Examined, offline_reader, shuffled
+from ...experiments.paper import FACTS, stated
+from ...experiments.prompts import (
+    OWN_JUDGE,
+    OWN_PROMPT,
+    PAPERS_JUDGE,
+    PAPERS_PROMPT,
+    JudgePrompt,
+    PromptTemplate,
+)
 from ...experiments.published import examples_in
+from ...experiments.reasoning import UNSENT
 from ...predicates import Judge
 from ...settings import DEFAULT_TIMEOUT, Settings
 from ...storing.store import Store
@@ -21,6 +31,9 @@ from ..named_stores import store_at
 from ..terminal import unstyled
 
 USUAL_CONCURRENCY = 8
+PromptName: TypeAlias = Literal["own", "paper"]
+PAPERS_TEMPERATURE, PAPERS_TOKENS = FACTS["temperature"].value, stated("most tokens")
+_PARTS = MODEL_SYNTAX.replace("[", " [")
 
 Data = Annotated[
     Path | None,
@@ -51,14 +64,17 @@ AskedModel = Annotated[
 Models = Annotated[
     list[str] | None,
     typer.Option(
-        "--model", metavar="NAME", help=f"{unstyled(MODEL_SYNTAX)}. May be given several times."
+        "--model",
+        metavar="NAME",
+        help=f"Ask this model. Parts are added without spaces: {unstyled(_PARTS)}. May be given several "
+        "times.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """These options choose the questions that are drawn, and the order of their distractors (sources
+    """These options choose the questions for the experiment, and the order of their distractors (sources
     that are not needed for the answer)."""
 
     data: Data = None
@@ -95,21 +111,57 @@ class Endpoints:
         None
     )
     key: Annotated[str, typer.Option("--key", metavar="VARIABLE", help="What its key is in.")] = USUAL_KEY
-    temperature: Annotated[float, typer.Option(min=0.0, help="The model's temperature.")] = 1.0
+    temperature: Annotated[float, typer.Option(min=0.0, help="The model's temperature.")] = (
+        PAPERS_TEMPERATURE
+    )
     max_output_tokens: Annotated[
         int, typer.Option("--max-output-tokens", min=1, help="Most tokens of an answer.")
-    ] = 100
+    ] = PAPERS_TOKENS
     reasoning_effort: Annotated[
         str | None,
         typer.Option(
             "--reasoning-effort",
             metavar="WORD",
-            help="The model's word for the least, such as minimal or low; not sent if not given, because "
-            "models that do not reason refuse it.",
+            help="The model's word for the least, such as minimal or low. If not given, it is sent to "
+            "models whose least is known, and to no others, because models that do not reason refuse it; "
+            "unsent sends none.",
+        ),
+    ] = None
+    prompt: Annotated[
+        PromptName | None,
+        typer.Option(
+            "--prompt",
+            help="own: this package's prompt. paper: one with the parts of the paper's, in its order, "
+            "and nothing more, for models and judge. own if not given.",
+        ),
+    ] = None
+    prompt_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--prompt-file",
+            metavar="FILE",
+            help="Send this text, as it is, with the question for {question}, and the sources, one after "
+            "the other, for {sources}.",
+        ),
+    ] = None
+    shuffle_sources: Annotated[
+        int | None,
+        typer.Option(
+            "--shuffle-sources",
+            metavar="SEED",
+            help="Show all sources in a random order that this number decides. If not given, necessary "
+            "ones come first in the prompt.",
         ),
     ] = None
 
     def examined(self, models: Sequence[str], free: Examined | None = None) -> tuple[Examined, ...]:
+        """Returns the models to measure. If an option says so, they are shown the sources in random
+        order. See ``_in_order`` for the parameters and the errors."""
+        found = self._in_order(models, free)
+        seed = self.shuffle_sources
+        return found if seed is None else tuple([shuffled(model, seed) for model in found])
+
+    def _in_order(self, models: Sequence[str], free: Examined | None) -> tuple[Examined, ...]:
         """Returns the models to measure.
 
         ``models``: the values of ``--model``. If there are none, returns ``free``, or the offline reader
@@ -117,7 +169,12 @@ class Endpoints:
         installed.
         """
         if not models:
-            given = {"--base-url": self.base_url, "--reasoning-effort": self.reasoning_effort}
+            given = {
+                "--base-url": self.base_url,
+                "--reasoning-effort": self.reasoning_effort,
+                "--prompt": self.prompt,
+                "--prompt-file": self.prompt_file,
+            }
             for option, value in given.items():
                 if value is not None:
                     # Without ``--model``, the offline reader answers. A user who names an endpoint would
@@ -125,8 +182,16 @@ class Endpoints:
                     raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
             return (free or offline_reader(),)
         settings = self.temperature, self.max_output_tokens, self.reasoning_effort
-        usual = Endpoint("unnamed", self.base_url, self.key, *settings)
+        usual = Endpoint("unnamed", self.base_url, self.key, *settings, prompt=self.template())
         return tuple([Endpoint.of(written, usual).examined() for written in models])
+
+    def template(self) -> PromptTemplate:
+        """Returns the prompt for answers. Raises InvalidInput if its file cannot be used."""
+        if self.prompt_file is None:
+            return PAPERS_PROMPT if self.prompt == "paper" else OWN_PROMPT
+        if self.prompt is not None:
+            raise InvalidInput("give --prompt or --prompt-file, and not both")
+        return PromptTemplate.of_file(self.prompt_file)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,23 +209,57 @@ class JudgingOptions:
     judge_key: Annotated[
         str, typer.Option("--judge-key", metavar="VARIABLE", help="What the judge's key is in.")
     ] = USUAL_KEY
+    judge_prompt: Annotated[
+        PromptName | None,
+        typer.Option(
+            "--judge-prompt",
+            help="own: this package's prompt. paper: one with the parts of the paper's, in its order, "
+            "and nothing more; the judge replies with a list of booleans, at temperature 1.0 and in at "
+            "most 100 tokens. As --prompt if not given.",
+        ),
+    ] = None
+    judge_prompt_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--judge-prompt-file",
+            metavar="FILE",
+            help="Send the judge this text, as it is, with the question, the truth, and the candidates "
+            "as a JSON list, for {question}, {truth} and {candidates}. It replies as with --judge-prompt "
+            "paper.",
+        ),
+    ] = None
 
-    def judge(self) -> Judge | None:
+    def judge(self, endpoints: Endpoints | None = None) -> Judge | None:
         """Returns the judge; None without --judge-model.
 
-        The judge has the model's default temperature and no limit on the length of replies. Raises
-        InvalidInput for wrong options, and MissingExtra if a package is not installed.
+        With this package's prompt, the judge has the model's default temperature and no limit on the
+        length of replies. ``endpoints``: the options of the models; if no option chooses the judge's
+        prompt, their prompt decides. Raises InvalidInput for wrong options, and MissingExtra if a package
+        is not installed.
         """
+        prompt = self._template(endpoints)
         if self.judge_model is None:
-            if self.judge_base_url is not None:
-                raise InvalidInput(
-                    "--judge-base-url goes with --judge-model only; name the judge as well"
-                )
+            given = {
+                "--judge-base-url": self.judge_base_url,
+                "--judge-prompt": self.judge_prompt,
+                "--judge-prompt-file": self.judge_prompt_file,
+            }
+            for option, value in given.items():
+                if value is not None:
+                    raise InvalidInput(f"{option} goes with --judge-model only; name the judge as well")
             return None
-        usual = Endpoint(
-            "unnamed", self.judge_base_url, self.judge_key, temperature=None, max_tokens=None
-        )
-        return Endpoint.of(self.judge_model, usual).judge()
+        limits = (None, None) if prompt.text is None else (PAPERS_TEMPERATURE, PAPERS_TOKENS)
+        effort = UNSENT if prompt.text is None else None
+        usual = Endpoint("unnamed", self.judge_base_url, self.judge_key, *limits, effort)
+        return Endpoint.of(self.judge_model, usual).judge(prompt)
+
+    def _template(self, endpoints: Endpoints | None) -> JudgePrompt:
+        if self.judge_prompt_file is not None:
+            if self.judge_prompt is not None:
+                raise InvalidInput("give --judge-prompt or --judge-prompt-file, and not both")
+            return JudgePrompt.of_file(self.judge_prompt_file)
+        name = self.judge_prompt or (endpoints.prompt if endpoints else None)
+        return PAPERS_JUDGE if name == "paper" else OWN_JUDGE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
-"""This package splits responses of raw clients into items and rebuilds them from a subset of the items.
+"""This package splits the responses of search clients into items, and builds responses from a subset of
+the items. A search client is used without a framework, such as Chroma's ``collection``.
 
-It supports Chroma, Qdrant, Elasticsearch, OpenSearch, rows of PostgreSQL (pgvector), FAISS, Tavily and
-MCP, and imports none of them. ``gate`` recognises most responses by their shape; pass ``items_of=`` for
-FAISS, whose responses hold no texts, and for your own clients:
+It supports Chroma, Qdrant, Pinecone, Elasticsearch, OpenSearch, Meilisearch, rows of PostgreSQL
+(pgvector), FAISS, Tavily and MCP, and imports none of them. ``gate`` makes explanations see the calls of
+a search. It recognises most responses by their shape. Pass ``items_of=`` for FAISS, whose responses hold
+no texts, and for your own clients:
 
     from rag_rule_explainer.instrumentation.clients import ItemsOf, chroma, faiss
 
@@ -13,6 +15,7 @@ FAISS, whose responses hold no texts, and for your own clients:
 
 from .of_chroma import chroma
 from .of_faiss import faiss
+from .of_hits import meilisearch, pinecone
 from .of_mcp import mcp_content
 from .of_qdrant import qdrant
 from .of_rows import pgvector
@@ -28,8 +31,10 @@ __all__ = [
     "elasticsearch",
     "faiss",
     "mcp_content",
+    "meilisearch",
     "opensearch",
     "pgvector",
+    "pinecone",
     "qdrant",
     "tavily",
 ]

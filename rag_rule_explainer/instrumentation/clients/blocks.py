@@ -1,5 +1,5 @@
-"""This module handles the two forms in which a tool returns its result: content blocks, and structured
-content with the same facts. It finds the item of the structured content that belongs to each block."""
+"""This module splits the results of tools that return the same data twice: as content blocks, and as
+structured content. It finds the item of the structured content that belongs to each block."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -7,18 +7,33 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidInput
 from ...given import Given
-from .reading import field_of, is_listed, mapping_in, read_fields, with_fields
+from .of_listing import json_listing, listing, may_tell_of_results, value_in_json, with_results
+from .protocol import Rows
+from .reading import field_of, is_listed, lists_several, mapping_in, read_fields, with_fields
 
 CANNOT_BE_CUT = (
     "the structured content of a tool's result is not about its content blocks one by one, so it cannot "
     "be cut as they are. Gate the function that makes documents of it, or pass gate(call, "
     "items_of=ItemsOf(take_apart, put_together)) from rag_rule_explainer.instrumentation.clients"
 )
+_LISTS_SEVERAL = (
+    "a content block of a tool's result is JSON that lists several results, so it cannot be cut "
+    "into documents. Have the tool return a list, which makes a block of each; or gate the function that "
+    "makes documents of it, or pass gate(call, items_of=ItemsOf(take_apart, put_together)) from "
+    "rag_rule_explainer.instrumentation.clients"
+)
+
+
+_ONE_TEXT = "result"
+"""The key under which the structured content holds the return value of a tool that returns no object."""
 
 
 class Block(NamedTuple):
-    """A ``Block`` holds a content block of a tool's result. ``structured``: the item of the result's
-    structured content that belongs to this block; None if the result has no structured content."""
+    """A ``Block`` holds a content block of a tool's result.
+
+    ``structured``: the item of the result's structured content that belongs to this block; None if the
+    result has no structured content.
+    """
 
     block: Any
     structured: Any = None
@@ -27,40 +42,56 @@ class Block(NamedTuple):
 def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
     """Returns each content block with the item of the structured content that belongs to it.
 
-    ``structured``: the structured content. A list in it with one item for each block is divided among the
-    blocks. A single block gets all of it. Raises InvalidInput if several blocks have no such list.
+    ``structured``: the structured content; if it is None, each block gets None. If exactly one list in it
+    has one item for each block, each block gets its item of this list. Otherwise a single block gets all
+    of the structured content, and InvalidInput is raised for several blocks.
+
+    If the text of a single block is JSON that lists results, each result becomes a block. InvalidInput is
+    raised if that JSON cannot be written again with fewer results.
     """
+    if len(blocks) == 1 and _is_empty(blocks[0]):
+        return []
+    if len(blocks) == 1 and _lists_in(blocks[0]):
+        return _results_in(blocks[0], structured)
+    if any(_several(json_listing.rows(_text_of(block))) for block in blocks):
+        raise InvalidInput(_LISTS_SEVERAL)
     key = _list_of(len(blocks), structured)
     if key is not None:
+        if may_tell_of_results(structured, key):
+            raise InvalidInput(CANNOT_BE_CUT)
         return [Block(*pair) for pair in zip(blocks, structured[key], strict=True)]
-    if structured is not None and len(blocks) > 1:
+    if structured is not None and (len(blocks) > 1 or _several(listing.rows(structured))):
         raise InvalidInput(CANNOT_BE_CUT)
     return [Block(block, structured) for block in blocks]
 
 
 def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) -> tuple[list[Any], Any]:
-    """Returns the blocks of ``row`` and the structured content that belongs to them.
+    """Returns the retained blocks and the structured content that belongs to them.
 
     ``row``: the retained blocks. ``blocks``, ``structured``: the blocks and the structured content of the
-    original response. The new structured content has the same fields as the original one. Only the list
-    that has one item for each block is shortened.
+    original response. If a list in the structured content has one item for each block, only this list is
+    shortened; the other fields stay.
     """
+    if len(blocks) == 1 and _is_empty(blocks[0]):
+        return list(blocks), structured
+    if len(blocks) == 1 and _lists_in(blocks[0]):
+        return _with_results(row, blocks[0], structured)
     own = [each.block for each in row]
     key = _list_of(len(blocks), structured)
     if key is not None:
-        return own, {**structured, key: [each.structured for each in row]}
+        return own, with_results(structured, key, [each.structured for each in row])
     if row or not _is_one_text(structured) or not blocks:
         return own, row[0].structured if row else None
-    # ``row`` is empty. The structured content of such a tool must hold a text, so the empty result has an
-    # empty text in both forms.
-    return [with_fields(blocks[0], text="")], dict.fromkeys(structured, "")
+    # Nothing is retained. This tool's structured content consists of one text, which must not be missing,
+    # so both the block and the structured content get an empty text.
+    return [_with_text(blocks[0], "")], dict.fromkeys(structured, "")
 
 
 def read_block(block: Any) -> Given | None:
-    """Returns the text of a content block, which is an object or a dict. The text of a link to a
-    resource is the resource's description, title or name."""
+    """Returns the text, id and metadata of a content block, which is an object or a dict. The text of a
+    link to a resource is the resource's description, title or name, or else its URI."""
     if isinstance(block, str):
-        return Given(block, None, {})
+        return _read_object(block) or Given(block, None, {})
     inside = field_of(block, "resource")
     holder = block if inside is None else inside
     uri = field_of(holder, "uri") or field_of(holder, "url")
@@ -68,23 +99,70 @@ def read_block(block: Any) -> Given | None:
     if text is None and uri is not None and field_of(holder, "blob") is None:
         words = (field_of(holder, name) for name in ("description", "title", "name"))
         text = next((each for each in words if each), str(uri))
-    fields = _object_in(text)
-    read = None if fields is None else read_fields(fields)
-    if read is not None and isinstance(read.text, str):
+    read = _read_object(text)
+    if read is not None:
         return read
     metadata = mapping_in(field_of(block, "meta") or field_of(block, "_meta"))
     named = metadata.get("id") or (field_of(block, "id") if uri is None else str(uri))
     return Given(text, named, metadata)
 
 
-def _object_in(text: object) -> Mapping[str, Any] | None:
-    if not isinstance(text, str) or not text.lstrip().startswith("{"):
-        return None
-    try:
-        parsed = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return cast("Mapping[str, Any]", parsed) if isinstance(parsed, dict) else None
+def _results_in(block: Any, structured: Any) -> list[Block]:
+    text = _text_of(block)
+    rows = json_listing.rows(text)
+    same = structured is None or structured in (
+        value_in_json(text),
+        {_ONE_TEXT: text},
+        {_ONE_TEXT: value_in_json(text)},
+    )
+    if rows is None or not same:
+        raise InvalidInput(_LISTS_SEVERAL)
+    texts = (each if isinstance(each, str) else json.dumps(each) for each in rows[0])
+    return [Block(_with_text(block, own), each) for own, each in zip(texts, rows[0], strict=True)]
+
+
+def _with_results(row: Sequence[Block], block: Any, structured: Any) -> tuple[list[Any], Any]:
+    text = json_listing.response([[each.structured for each in row]], _text_of(block))
+    own: Any = value_in_json(text)
+    if structured is None or structured == value_in_json(_text_of(block)):
+        return [_with_text(block, text)], None if structured is None else own
+    is_text = isinstance(structured[_ONE_TEXT], str)
+    return [_with_text(block, text)], {_ONE_TEXT: text if is_text else own}
+
+
+def _text_of(block: Any) -> Any:
+    return block if isinstance(block, str) else field_of(block, "text")
+
+
+def _with_text(block: Any, text: str) -> Any:
+    return text if isinstance(block, str) else with_fields(block, text=text)
+
+
+def _read_object(text: object) -> Given | None:
+    """Returns the document that a text describes as a JSON object; None if the text is no such object."""
+    parsed = value_in_json(text)
+    read = read_fields(cast("Mapping[str, Any]", parsed)) if isinstance(parsed, dict) else None
+    return read if read is not None and isinstance(read.text, str) else None
+
+
+def _lists_in(block: Any) -> bool:
+    """Returns True iff the text of a block is JSON that lists results. A resource is one document,
+    whatever it contains."""
+    parsed = value_in_json(_text_of(block))
+    if is_listed(parsed):
+        listed = cast("Sequence[object]", parsed)
+        return len(listed) > 0 and all(isinstance(each, Mapping) for each in listed)
+    return lists_several(mapping_in(parsed))
+
+
+def _is_empty(block: Any) -> bool:
+    """Returns True iff the text of a block is JSON that lists no result."""
+    text = _text_of(block)
+    return value_in_json(text) is not None and json_listing.rows(text) == [[]]
+
+
+def _several(rows: Rows | None) -> bool:
+    return bool(rows) and len(rows[0]) > 1
 
 
 def _list_of(size: int, structured: Any) -> str | None:

@@ -1,5 +1,5 @@
-"""This module splits a text in which several documents are joined. The words around the documents must
-be the same for all of them, except for each document's own id and metadata."""
+"""This module splits a text in which several documents are joined. The words between the documents must
+be the same for all of them, except for each document's id and metadata."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -62,8 +62,8 @@ def _spans(content: str, texts: Sequence[str]) -> list[tuple[int, int]] | None:
 
 
 class _Template:
-    """This class holds the words that stand around each document, with placeholders for the document's id
-    and metadata."""
+    """A ``_Template`` holds the words before or after each document, with placeholders for the document's
+    id and metadata."""
 
     def __init__(self, words: str, document: Given) -> None:
         self._parts: list[tuple[str, bool]] = [(words, False)]
@@ -73,8 +73,8 @@ class _Template:
             self._parts = [part for each in self._parts for part in _parted(each, key, whole)]
 
     def of(self, document: Given) -> str:
-        """Returns the words as they stand around another document. A placeholder is left empty if the
-        document has no such field."""
+        """Returns the words with the id and metadata of ``document`` in place of the placeholders. A
+        placeholder is left empty if the document has no such field."""
         said = _said_by(document)
         return "".join(said.get(part, "") if is_key else part for part, is_key in self._parts)
 

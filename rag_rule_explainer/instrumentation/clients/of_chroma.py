@@ -21,8 +21,7 @@ _FIELDS = {
     "distances": "distance",
     "scores": "score",
 }
-"""The names of the parallel lists of a response. For each list, the key that its values have in an
-item."""
+"""The names of the parallel lists of a response, each with the key that its values have in an item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,8 @@ class Chroma:
         return with_fields(like, **columns)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the document's text with its id and metadata."""
+        """Returns the document's text, id and metadata. The text is None if the response does not include
+        texts; ``gate`` then raises an error."""
         return Given(item.get("document"), item.get("id"), mapping_in(item.get("metadata")))
 
 

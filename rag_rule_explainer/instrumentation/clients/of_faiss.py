@@ -1,5 +1,5 @@
-"""This module splits responses of FAISS. They are arrays of distances and of positions in the index,
-without texts."""
+"""This module splits responses of FAISS into items, one for each hit. A response has only distances and
+positions in the index, so the user passes the texts."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -32,16 +32,17 @@ class Neighbour(NamedTuple):
 class Faiss:
     """This client splits what ``search`` and ``search_and_reconstruct`` of an index return.
 
-    An item is a position in the index. ``texts``: a list, a dict or a function from a position to its
-    text or document. Rows with fewer items than the longest row are filled with positions of -1, as FAISS
-    does. If the index has fewer vectors than requested, the rows of every replay have as many fillers as
-    the original response.
+    An item is a ``Neighbour``: one search result with its position in the index. ``texts``: a list, a
+    dict or a function from a position to its text or document. In replays, shorter rows are filled with
+    positions of -1, as FAISS does. If FAISS filled even the longest row of the original response, because
+    the index has too few vectors, replays add the same number of -1.
     """
 
     texts: Texts
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row for each query, with the neighbours that the query found."""
+        """Returns one row for each query, with the neighbours that the query found. Positions of -1 are
+        left out."""
         if not _is_result(response):
             return None
         distances, places, *vectors = response
@@ -77,8 +78,8 @@ class Faiss:
         return listed_like(own, like)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text at a position of the index. Its id is that of the document; the position, if
-        the document has none.
+        """Returns the text or the document that ``texts`` has for a position of the index. If a document
+        has no id, its id is the position.
 
         Raises InvalidInput if ``texts`` has no text for the position.
         """
@@ -125,8 +126,8 @@ def _is_result(response: Any) -> bool:
 
 
 def _worst(distances: Any) -> Any:
-    """Returns the distance with which FAISS fills rows. That is the greatest possible number; the
-    least one, if the values fall from the best result to the worst, as similarities do."""
+    """Returns the distance with which FAISS fills rows: the greatest possible number. If the values fall
+    from the best result to the worst, as similarities do, it is the least possible number."""
     numpy = sys.modules["numpy"]
     most = numpy.finfo(distances.dtype).max
     falling = any(bool((row[:-1] > row[1:]).any()) for row in distances)
@@ -136,11 +137,11 @@ def _worst(distances: Any) -> Any:
 def faiss(texts: Texts) -> Faiss:
     """Returns the client for responses of a FAISS index.
 
-    ``texts``: a list, a dict or a function, from a position to its text, or to a document with an id.
-    Raises InvalidInput for anything else.
+    ``texts``: a list, a dict or a function that returns, for a position in the index, its text or a
+    document with an id. Raises InvalidInput for anything else.
 
-    FAISS fills a row with positions of -1 if the index has fewer vectors than requested, and so do
-    replays. Skip them in your application: ``texts[-1]`` of a list is its last text.
+    If the index has fewer vectors than requested, FAISS fills the row with positions of -1, and so do
+    replays. Skip these positions in your application, because ``texts[-1]`` of a list is its last text.
     """
     if isinstance(texts, (str, bytes)) or not (callable(texts) or hasattr(texts, "__getitem__")):
         raise InvalidInput(

@@ -25,8 +25,8 @@ class Content:
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the content blocks in one row. Raises InvalidInput if the structured content cannot
-        be divided among them."""
+        """Returns the content blocks in one row, which is empty if the tool failed. Raises InvalidInput
+        if the structured content cannot be divided among the blocks."""
         content: object = field_of(response, "content")
         if not is_listed(content) or not any(_has(response, name) for name in (*_STRUCTURED, *_FAILED)):
             return None
@@ -40,7 +40,7 @@ class Content:
         them."""
         if _failed(like):
             return like
-        blocks, structured = structured_of(rows[0], like.content, _structured(like))
+        blocks, structured = structured_of(rows[0], field_of(like, "content"), _structured(like))
         name = next((name for name in _STRUCTURED if _has(like, name)), None)
         return with_fields(like, content=blocks, **({name: structured} if name else {}))
 
@@ -57,7 +57,8 @@ class Content:
         )
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text of a content block. A picture or a sound has no text."""
+        """Returns the text, id and metadata of a content block. The text of a picture or a sound is
+        None."""
         return read_block(item.block)
 
 

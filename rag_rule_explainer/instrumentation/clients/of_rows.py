@@ -17,8 +17,9 @@ class TableRows:
     """This client splits what ``fetchall()``, or ``.all()`` of SQLAlchemy, returns. An item is a row.
 
     ``text``, ``id``: the columns that hold the text and the id of a row, given by name, or by position
-    for plain tuples. If ``text`` is None, the text is read from a column with a usual name, else from the
-    only column that holds a text. Example: ``pgvector(text="content", id="id")``.
+    for plain tuples. Example: ``pgvector(text="content", id="id")``. If ``text`` is None, the text is
+    read from a column with a name in ``TEXT_KEYS``, such as ``text`` or ``content``, else from the only
+    column that holds a text.
     """
 
     text: str | int | None = None
@@ -67,8 +68,8 @@ class TableRows:
 
     @staticmethod
     def _key(column: Any, fields: Mapping[Any, Any]) -> Any:
-        """Returns the name of a column that was given by its position. A column that needs no
-        translation is returned as it is."""
+        """Returns the key of a column in ``fields``. A position is replaced by the column's name if the
+        row has names; any other value is returned unchanged."""
         if isinstance(column, int) and column not in fields and -len(fields) <= column < len(fields):
             return list(fields)[column]
         return column

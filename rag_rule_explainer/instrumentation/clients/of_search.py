@@ -7,6 +7,13 @@ from typing import Any, cast
 from ...given import Given
 from .protocol import Rows
 from .reading import is_listed, mapping_in, read_fields
+from .uncut import Uncut
+
+_OF_NO_DOCUMENT = frozenset(
+    ("_clusters", "_scroll_id", "_shards", "hits", "pit_id", "profile", "status", "timed_out", "took")
+)
+"""The hits, and the parts of a response that do not depend on documents. All other parts, such as
+aggregations and suggestions, are computed from all documents that match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +22,8 @@ class SearchEngine:
 
     An item is a hit; its text is in its ``_source`` or ``fields``. An exact ``total`` is reduced by the
     number of omitted hits, as if the index did not have them. ``max_score`` is the highest score of the
-    retained hits. Aggregations are about the whole index, so they are not changed.
+    retained hits. Aggregations and suggestions are computed from the omitted hits too. So if some hits
+    are omitted from a response, reading these parts raises UntrueReplay.
     """
 
     def rows(self, response: Any) -> Rows | None:
@@ -78,7 +86,14 @@ def _with_hits(body: Mapping[str, Any], row: Sequence[Any]) -> Mapping[str, Any]
         own["max_score"] = max(
             (hit["_score"] for hit in row if _is_number(hit.get("_score"))), default=None
         )
-    return {**body, "hits": own}
+    if len(row) == len(outer["hits"]):
+        return {**body, "hits": own}
+    uncut = {name: Uncut(name) for name in body if name not in _OF_NO_DOCUMENT and _tells(body[name])}
+    return {**body, "hits": own, **uncut}
+
+
+def _tells(part: object) -> bool:
+    return isinstance(part, (dict, list)) and bool(cast("Any", part))
 
 
 def _total(total: Any, more: int) -> Any:

@@ -36,16 +36,16 @@ class Tavily:
         return [[*cast("Sequence[object]", results), *answer]]
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` with only these results. Its ``answer`` is None if Tavily's
-        answer is omitted."""
+        """Returns a copy of ``like`` with only these results. The answer that Tavily wrote itself is one
+        of the items; if the rows do not have it, ``answer`` is None in the copy."""
         results = [each for each in rows[0] if _is_result(each)]
         answers = [each[_ANSWER] for each in rows[0] if not _is_result(each)]
         own = {_ANSWER: answers[0] if answers else None} if like.get(_ANSWER) or answers else {}
         return with_fields(like, results=results, **own)
 
     def read(self, item: Any) -> Given | None:
-        """Returns the full text of the page if the response has it, else the passage that the search
-        found."""
+        """Returns the text of a result: the full text of the page if the response has it, else the
+        passage that the search found."""
         if not _is_result(item):
             return Given(item[_ANSWER], _ANSWER, {})
         key = next((key for key in _TEXTS if isinstance(item.get(key), str) and item[key]), None)

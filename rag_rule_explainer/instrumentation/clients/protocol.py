@@ -1,37 +1,40 @@
 """This module defines the interface of a client, which splits responses into items and rebuilds them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
-from ...allowed import checked_function
+from ...allowed import checked_function, named_function
+from ...errors import InvalidInput
 from ...given import Given
 from .reading import read_any
 from .users_functions import users_result
 
 Rows: TypeAlias = Sequence[Sequence[Any]]
-"""The items of a response. There is one row for each query of the request, and usually there is one
-query."""
+"""The items of a response, in one row for each query. A response usually answers one query, and then has
+one row."""
 
 
 class Client(Protocol):
     """A ``Client`` splits responses into items, and builds a response from a subset of the items.
 
-    An item holds all data about one result, so that it can be put into another response of the same
+    An item holds all data about one result, so that it can be put into a different response of the same
     client. The methods never change their arguments.
     """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns the items of a response; None if the response is not of this client."""
+        """Returns the items of a response; None if the response does not come from a client of this
+        kind."""
         ...
 
     def response(self, rows: Rows, like: Any) -> Any:
-        """Returns a copy of ``like`` that has only these items. ``rows`` has as many rows as ``like``."""
+        """Returns a copy of ``like``, the original response, that has only these items. ``rows`` has as
+        many rows as ``like``; an omitted item is missing from its row."""
         ...
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of an item. An item without a text gives None, or a
-        ``Given`` whose text is not a ``str``."""
+        """Returns the text, id and metadata of an item. If the item has no text, returns None or a
+        ``Given`` whose text is not a ``str``; ``gate`` raises an error in both cases."""
         ...
 
 
@@ -54,8 +57,14 @@ class ItemsOf:
         )
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns all items in one row."""
-        return [list(users_result("take_apart", self.take_apart, response, what="a list of items"))]
+        """Returns one row with all items that ``take_apart`` finds in the response."""
+        items = users_result("take_apart", self.take_apart, response, what="a list of items")
+        if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
+            raise InvalidInput(
+                f"take_apart, which gate was given ({named_function(self.take_apart)}), returned a "
+                f"{type(cast('object', items)).__name__}; have it return a list of items"
+            )
+        return [list(cast("Iterable[Any]", items))]
 
     def response(self, rows: Rows, like: Any) -> Any:
         """Returns the response that ``put_together`` makes of ``like`` and these items."""

@@ -9,8 +9,8 @@ from typing import Any, cast
 from ...given import ID_KEYS, NAMING_METADATA, Given
 
 TEXT_KEYS = ("page_content", "text", "content", "snippet", "body", "document", "chunk", "passage")
-"""The usual keys of a text. The most specific keys come first, and the first key that is found is
-used."""
+"""The usual keys of a text. If several are present, the first in this order is used, so the most specific
+keys come first."""
 _VECTOR = re.compile(r"\[[-+\d.eE,\s]*\]")
 
 
@@ -35,8 +35,8 @@ def is_listed(value: object) -> bool:
 def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = None) -> Given:
     """Returns the text and the id among fields, and the other simple fields as metadata.
 
-    ``text``, ``identity``: the keys of the text and of the id; None for the usual keys. Without a usual
-    key of a text, the only field that holds a text is used.
+    ``text``, ``identity``: the keys of the text and of the id. If ``text`` is None, the text is searched
+    for as by ``text_key``; if ``identity`` is None, the id is searched for under ``ID_KEYS``.
     """
     key = text if text is not None else text_key(fields)
     named = fields.get(identity) if identity is not None else _first(fields.get, ID_KEYS)
@@ -47,14 +47,59 @@ def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = 
 
 
 def text_key(fields: Mapping[Any, Any]) -> Any:
-    """Returns the key of the text among fields; None if no field, or more than one field, may be the
-    text."""
+    """Returns the key of the text among fields: a key in ``TEXT_KEYS``, or else the key of the only field
+    that holds a text. Returns None if there is no such field, or more than one."""
     usual = next((key for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
     if usual is not None:
         return usual
     naming = {*ID_KEYS, *NAMING_METADATA}
     texts = [key for key, each in fields.items() if key not in naming and _is_text(each)]
     return texts[0] if len(texts) == 1 else None
+
+
+def _lists_results(fields: Mapping[Any, Any], depth: int = 3) -> bool:
+    """Returns True iff a field, or a field of a dict inside, is a list with a dict in it: such fields are
+    a response with several results, and not a document."""
+    return any(
+        (is_listed(each) and any(isinstance(inside, Mapping) for inside in each))
+        or (isinstance(each, Mapping) and depth > 0 and _lists_results(cast("Any", each), depth - 1))
+        for each in fields.values()
+    )
+
+
+def _has_usual(fields: Mapping[Any, Any]) -> bool:
+    return any(isinstance(fields.get(key), str) for key in TEXT_KEYS)
+
+
+def is_response(result: object) -> bool:
+    """Returns True iff the whole result of a search is a response with a list of results, which may be
+    empty, and not a single document."""
+    fields = mapping_in(result)
+    empty = any(is_listed(each) and not each for each in fields.values())
+    return lists_several(fields) or (empty and not _has_usual(fields))
+
+
+def lists_several(fields: Mapping[Any, Any]) -> bool:
+    """Returns True iff the fields are a response with a list of results. The results are dicts. If no
+    field has a usual name of a text, results of any type count, because the only text may then be the
+    query."""
+    return _lists_results(fields, 0) or (not _names_text(fields) and _lists_anything(fields))
+
+
+def _names_text(fields: Mapping[Any, Any]) -> bool:
+    """Returns True iff the name of a text field is, or contains, a usual name of a text, as
+    ``passage_text`` does."""
+    texts = (str(key) for key, each in fields.items() if isinstance(each, str))
+    return any(part in TEXT_KEYS for key in texts for part in (key, *key.lower().split("_")))
+
+
+def _lists_anything(fields: Mapping[Any, Any], depth: int = 3) -> bool:
+    return any(
+        (is_listed(each) and len(each) > 0)
+        or (isinstance(each, Mapping) and depth > 0 and _lists_anything(cast("Any", each), depth - 1))
+        for name, each in fields.items()
+        if name != "metadata"
+    )
 
 
 def read_any(item: Any) -> Given | None:
@@ -64,15 +109,17 @@ def read_any(item: Any) -> Given | None:
         return Given(item, None, {})
     fields = fields_in(item)
     if fields is not None:
-        return read_fields(fields)
+        given = read_fields(fields)
+        # If the item lists results, its only text may be the query or the name of a namespace.
+        return given._replace(text=None) if not _has_usual(fields) and _lists_results(fields) else given
     text = _first(lambda name: _text_of(item, name), TEXT_KEYS)
     identity = _first(lambda name: getattr(item, name, None), ID_KEYS)
     return Given(text, identity, mapping_in(getattr(item, "metadata", None)))
 
 
 def fields_in(row: Any) -> Mapping[Any, Any] | None:
-    """Returns a dict or a database row as a mapping; None for other objects. The keys are the names of
-    the columns; their positions, if the row has no names."""
+    """Returns a dict or a database row as a mapping; None for other objects. The keys of a row are the
+    names of its columns, or their positions if it has no names."""
     inside = getattr(row, "_mapping", row)
     if isinstance(inside, Mapping):
         return cast("Mapping[Any, Any]", inside)

@@ -9,12 +9,15 @@ from ...probing.transient import is_transient
 
 
 def users_result(name: str, function: Callable[..., Any], *given: Any, what: str = "") -> Any:
-    """Returns what a user's function returns.
+    """Calls a user's function, and returns its result.
 
     ``name``: the parameter through which ``gate`` got the function. ``given``: the function's arguments.
-    ``what``: what the function has to return; empty if it may return None. Raises InvalidInput, which
-    names the function, if it raises or returns None without permission. A transient error is raised
-    unchanged, so that the run is retried.
+    ``what``: words for the value that the function has to return, for the error message; empty if it may
+    return None.
+
+    Raises InvalidInput, which names the function, if the function raises an error or returns None where
+    ``what`` is set. A transient error (one that a repetition may avoid) is raised unchanged, so that the
+    run is retried.
     """
     try:
         result = function(*given)

@@ -1,1 +1,2 @@
-"""This package copies the state of an application, and replaces methods during an explanation."""
+"""This package copies the state of an application, and replaces methods of classes during an
+explanation."""

@@ -1,7 +1,7 @@
 """This module gives context variables in every replay the values that they had before the baseline.
 
 Replays start from the context that the baseline left, in which the baseline may have set variables. Each
-of these variables gets its earlier value during a replay. A variable that had neither a value nor a
+of these variables gets its earlier value back during a replay. A variable that had neither a value nor a
 default before the baseline cannot be reset: replays find the value that the baseline set.
 """
 
@@ -16,8 +16,8 @@ Values = dict[ContextVar[Any], Any]
 
 @dataclass(slots=True, eq=False)
 class Contexts:
-    """This class resets the context variables that the baseline has set. ``kept``: the variables that
-    cannot be reset."""
+    """This class resets each context variable that the baseline has set. ``kept``: the variables that
+    cannot be reset, because they had no value before the baseline."""
 
     kept: tuple[ContextVar[Any], ...] = ()
     _before: Values = field(default_factory=Values)

@@ -1,30 +1,33 @@
-"""This module copies objects of any class. It also describes them in texts by which they can be
+"""This module copies objects of any class. It also describes objects in texts, by which objects can be
 compared."""
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from copy import copy, deepcopy
 from functools import partial
 from hashlib import blake2b
+from pathlib import PurePath
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any, cast
 
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+_OF_TABLES = ("pandas", "polars")
 _DEPTH = 3
-"""For objects whose ``repr`` shows only an address: the number of levels to which attributes are
-described."""
+"""Objects whose ``repr`` shows only an address are described by their attributes, down to this number of
+levels."""
 
 
 def copied(given: Any) -> Any:
-    """Returns a deep copy of an object. A part that cannot be copied deeply is copied shallowly, or is
-    shared if it cannot be copied at all."""
+    """Returns a deep copy of an object. If no deep copy can be made, returns a shallow one; if none can
+    be made at all, returns the object itself."""
     try:
         return deepcopy(given)
-    except Exception:  # noqa: S110 -- whatever a __deepcopy__ of the user's raises
+    except Exception:  # noqa: S110 -- A user's ``__deepcopy__`` may raise any error.
         pass
-    with suppress(Exception):  # A user's ``__copy__`` may raise any error. The object is then shared.
+    with suppress(Exception):  # A user's ``__copy__`` may raise any error.
         return copy(given)
     return given
 
@@ -32,9 +35,9 @@ def copied(given: Any) -> Any:
 def described(value: Any, *, deep: bool = True) -> str:
     """Returns a text that is equal for equal values, and different for different ones.
 
-    Functions count as equal if these are equal: their code, defaults, enclosed variables, the simple
-    globals that they use, and the objects to which they are bound. An object whose ``repr`` is only an
-    address is described by its attributes; by its class alone if ``deep`` is False.
+    Functions are equal if these are equal: their code, defaults, enclosed variables, the simple globals
+    that they use, and the objects to which they are bound. An object whose ``repr`` is only an address is
+    described by its attributes; by its class alone if ``deep`` is False.
     """
     return _description(value, _DEPTH if deep else 0)
 
@@ -63,11 +66,35 @@ def _shown(value: object, depth: int) -> Any:
         return ["array", str(array.dtype), repr(array.shape), _digest(array.tobytes())]
     if isinstance(value, (set, frozenset)):
         return ["set", sorted(_inside(each, depth) for each in cast("set[object]", value))]
+    table = getattr(value, "to_csv", None) or getattr(value, "write_csv", None)
+    if type(value).__module__.startswith(_OF_TABLES) and callable(table):
+        return ["table", _digest(str(table()).encode("utf-8", "surrogatepass"))]
+    return _of_statement(value) or _of_object(value, depth)
+
+
+def _of_object(value: object, depth: int) -> Any:
     said = repr(value)
-    if not _ADDRESS.search(said) or isinstance(value, (type, ModuleType)):
+    if isinstance(value, (type, ModuleType, PurePath)):
         return said
-    attributes = {} if depth <= 0 else dict(_attributes(value))
-    return [type(value).__module__, type(value).__qualname__, _inside(attributes, depth)]
+    # A ``repr`` may omit attributes, such as a secret, or show only the beginning of a long one.
+    attributes = {} if depth <= 0 else dict(own_attributes(value))
+    if not attributes and not _ADDRESS.search(said):
+        return said
+    shown = "" if _ADDRESS.search(said) else said
+    return [type(value).__module__, type(value).__qualname__, shown, _inside(attributes, depth)]
+
+
+def _of_statement(value: object) -> Any:
+    """Returns the SQL of a statement of SQLAlchemy, and its parameters; None for anything else. The
+    attributes of a statement are not used, because they differ even between equal statements."""
+    sqlalchemy: Any = sys.modules.get("sqlalchemy")
+    if sqlalchemy is None or not isinstance(value, sqlalchemy.ClauseElement):
+        return None
+    try:
+        compiled = cast("Any", value).compile()
+        return ["statement", str(compiled), repr(compiled.params)]
+    except sqlalchemy.exc.SQLAlchemyError:
+        return None
 
 
 def _of_function(value: object, depth: int) -> Any:
@@ -81,7 +108,7 @@ def _of_function(value: object, depth: int) -> Any:
         return ["builtin", value.__module__, value.__qualname__]
     if not isinstance(value, FunctionType):
         return None
-    enclosed = [cell.cell_contents for cell in value.__closure__ or () if _is_filled(cell)]
+    enclosed = [cell.cell_contents for cell in value.__closure__ or () if is_filled(cell)]
     known = {
         name: value.__globals__[name] for name in value.__code__.co_names if name in value.__globals__
     }
@@ -91,7 +118,8 @@ def _of_function(value: object, depth: int) -> Any:
 
 
 def _inside(value: Any, depth: int) -> str:
-    # A function's enclosed variables are described at depth 0 too, where attributes of objects are not.
+    # At depth 0, attributes of objects are no longer described. Values to which functions refer are
+    # described further, down to ``-_DEPTH``, because functions often enclose other functions.
     return _description(value, depth - 1) if depth > -_DEPTH else ""
 
 
@@ -107,7 +135,8 @@ def _digest(content: bytes) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-def _is_filled(cell: Any) -> bool:
+def is_filled(cell: Any) -> bool:
+    """Returns True iff the enclosed variable of a function has a value."""
     try:
         cell.cell_contents  # noqa: B018 -- raises if the cell is empty
     except ValueError:
@@ -115,7 +144,7 @@ def _is_filled(cell: Any) -> bool:
     return True
 
 
-def _attributes(value: object) -> Iterator[tuple[str, Any]]:
+def own_attributes(value: object) -> Iterator[tuple[str, Any]]:
     """Yields the attributes in an instance's dict and slots."""
     own: Mapping[str, Any] = getattr(value, "__dict__", {})
     yield from own.items()

@@ -1,7 +1,8 @@
-"""This module finds out whether the instances of a class keep all their state in their attributes.
+"""This module finds out whether the instances of a class keep all their state in their attributes. If so,
+a copy of the attributes is a complete copy of the instance.
 
-Code "reaches out" if it uses globals, files or libraries that may keep state. Code that cannot be checked
-counts as reaching out.
+Code "reaches out" if it uses globals, files or libraries in which state may be kept. Code that cannot be
+checked counts as reaching out.
 """
 
 import builtins
@@ -53,7 +54,8 @@ _ENCLOSED = {
     "uuid",
     "warnings",
 }
-"""Libraries whose functions store nothing about the code that calls them."""
+"""Libraries whose functions store nothing about the code that calls them. Code that calls them does not
+reach out."""
 
 _GENERATED = "<string>"
 """The file name of code that a library such as ``dataclasses`` generates."""
@@ -69,7 +71,7 @@ _verdicts: WeakKeyDictionary[Any, dict[tuple[str, ...], bool]] = WeakKeyDictiona
 
 
 def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -> bool:
-    """Returns True iff the code of the class or function reaches out nowhere: all state is in the
+    """Returns True iff the code of the class or function does not reach out, so that all state is in the
     instances.
 
     ``trusted``: packages and modules that are known to keep no state.
@@ -81,15 +83,16 @@ def keeps_to_itself(thing: type | FunctionType, trusted: tuple[str, ...] = ()) -
 
 
 class _Looking:
-    """This class checks a class or function, and everything that its code names. Each object is
-    checked once."""
+    """This class checks a class or function, and everything that its code names, for code that reaches
+    out. Each object is checked once."""
 
     def __init__(self, trusted: tuple[str, ...]) -> None:
         self._trusted = trusted
         self._seen: set[int] = set()
 
     def at_value(self, value: object) -> bool:
-        """Returns True iff code that uses this value cannot keep state through it."""
+        """Returns True iff this value gives code no way to store state outside of instances. A number
+        gives no such way, but an unknown module may."""
         if isinstance(value, _CONSTANTS) or id(value) in self._seen:
             return True
         if isinstance(value, tuple):
@@ -114,7 +117,7 @@ class _Looking:
             return True
         entries = {name: entry for name, entry in vars(owner).items() if name != "model_config"}
         if any(isinstance(entry, _MUTABLE) and name[:2] != "__" for name, entry in entries.items()):
-            return False  # All instances of the class share this attribute, so state may be kept in it.
+            return False  # All instances of the class share this attribute, so it may hold state.
         functions = (function for entry in entries.values() for function in _functions(entry))
         return all(map(self._at_function, functions))
 

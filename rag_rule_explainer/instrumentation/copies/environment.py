@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, eq=False)
 class Environment:
-    """This class holds the environment variables that runs set, with the values from before they were
-    set.
+    """This class stores the environment variables that runs set, each with its value from before it was
+    first set.
 
-    ``raced``: a variable that was set while other runs may have been active; empty if there is none.
+    ``raced``: a variable that a run set while others may have been active, which then may have read the
+    wrong value; empty if there is none.
     """
 
     _before: dict[str, str | None] = field(default_factory=dict[str, str | None])
@@ -27,8 +28,8 @@ class Environment:
         return next(iter(self._before), "")
 
     def note(self, name: str, *, alone: bool) -> None:
-        """Notes that a run is about to set this variable. ``alone``: True if no other replay is
-        active."""
+        """Records the present value of a variable that a run is about to set. ``alone``: True if no other
+        run is active."""
         self._before.setdefault(name, os.environ.get(name))
         if not alone:
             self.raced = self.raced or name

@@ -25,8 +25,9 @@ class Interception:
     """An ``Interception`` names methods of a root class that are replaced once the class is imported.
 
     ``names``: the pattern that the methods' names match. ``wrapping``: makes the replacements.
-    ``inherited``: methods that are also replaced on subclasses that only inherit them. ``added``: methods
-    that are replaced on the root class alone, whether it defines or inherits them.
+    ``inherited``: methods that are also replaced on classes that inherit them from outside, such as
+    ``__init__`` of ``object``. ``added``: methods that are replaced on the root class alone, whether it
+    defines or inherits them.
     """
 
     module: str
@@ -82,9 +83,14 @@ def _has_new_at(place: Root, known: dict[type, None]) -> bool:
     return False
 
 
+def _is_held(owner: type) -> bool:
+    """Returns True iff a loaded module has the class under the class's own name."""
+    return getattr(sys.modules.get(owner.__module__), owner.__name__, None) is owner
+
+
 def _inherited(owner: type, name: str, found: Any) -> Any:
-    """Returns a method for a class that only inherits it. The method calls the one that the instance
-    would inherit from the next class in its resolution order."""
+    """Returns a method for a class that does not define it. The method calls the inherited one, like
+    ``super()`` would."""
 
     @wraps(found)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -94,16 +100,16 @@ def _inherited(owner: type, name: str, found: Any) -> Any:
 
 
 class Patches:
-    """This class replaces the methods that its interceptions name, as long as it has at least one
-    user. It is thread-safe."""
+    """This class replaces the methods that its interceptions name, from the first call of ``start`` to
+    the last call of ``stop``. It is thread-safe."""
 
     def __init__(self, interceptions: Iterable[Interception]) -> None:
         self._interceptions = tuple(interceptions)
         self._at_root: dict[Root, list[Interception]] = {}
         for each in self._interceptions:
             self._at_root.setdefault(each.place, []).append(each)
-        # The method names that match no pattern. They are remembered because most classes have many names
-        # in common, which then need not be matched again.
+        # The method names that match no pattern. They are remembered because most classes have many
+        # method names in common, and these need not be matched again.
         self._left_alone: dict[Root, set[str]] = {place: set() for place in self._at_root}
         self._lock = threading.RLock()
         self._users = 0
@@ -111,6 +117,9 @@ class Patches:
         # The key is a class and a method's name. The value is the original method (None if the class
         # itself did not define it) and the replacement.
         self._wrapped: dict[tuple[type, str], tuple[Any, Any]] = {}
+        # The replacements that were made so far, each with the method that it replaces. An application
+        # that explains one answer after the other needs the same hundreds of them each time.
+        self._made: dict[tuple[type, str], tuple[Any, Any]] = {}
 
     @property
     def active(self) -> bool:
@@ -134,23 +143,23 @@ class Patches:
         self.wrap_loaded_classes()
 
     def stop(self) -> None:
-        """Ends the effect of one ``start``. The last ``stop`` restores the original methods of every
-        class."""
+        """Ends the effect of one ``start``. The last ``stop`` restores the original methods of all
+        classes."""
         with self._lock:
             self._users -= 1
             if not self._users:
                 self._unwrap()
 
     def wrap_loaded_classes(self) -> None:
-        """Replaces the methods of classes that were loaded since the last call. Does nothing outside
-        of ``start`` and ``stop``."""
+        """Replaces the methods of classes that were loaded since the last call. Does nothing if all calls
+        of ``start`` have been ended by ``stop``."""
         with self._lock:
             # A replay may still run after its explanation was aborted. Nothing must be replaced for it
-            # then.
+            # then, because nothing would restore the methods.
             if not self._users:
                 return
-            # This method runs before each replay, and usually there is no new class. So the quick check
-            # comes first.
+            # Usually there is no new class. This method runs before each replay, so the quick check comes
+            # first.
             places = [place for place, known in self._known.items() if _has_new_at(place, known)]
             new = {place: self._new_at(place) for place in places}
             for interception in self._interceptions if new else ():
@@ -158,8 +167,8 @@ class Patches:
                     self._wrap(owner, names, interception)
 
     def _new_at(self, place: Root) -> list[tuple[type, list[str]]]:
-        """Returns the classes that were loaded since the last call. Each comes with those of its
-        methods' names that match a pattern."""
+        """Returns the classes that were loaded since the last call, each with the names of its methods
+        that match a pattern."""
         interceptions, known, root = self._at_root[place], self._known[place], _root_at(place)
         loaded = {} if root is None else _with_subclasses(root)
         left_alone = self._left_alone[place]
@@ -182,28 +191,34 @@ class Patches:
                 continue
             method = vars(owner)[name]
             if callable(method):
-                replacement = interception.wrapping(name, method)
-                self._wrapped[owner, name] = (method, replacement)
-                setattr(owner, name, replacement)
+                self._replace(owner, name, method, interception.wrapping)
         for name in interception.inherited:
             definer = next(each for each in owner.__mro__ if name in vars(each))
             if (definer, name) not in self._wrapped:
-                replacement = interception.wrapping(name, _inherited(owner, name, vars(definer)[name]))
-                self._wrapped[owner, name] = (None, replacement)
-                setattr(owner, name, replacement)
-        for name in interception.added if owner is interception.root() else ():
-            if (owner, name) not in self._wrapped:
+                self._replace(owner, name, vars(definer)[name], interception.wrapping, is_own=False)
+        for name in interception.added:
+            if owner is interception.root() and (owner, name) not in self._wrapped:
                 self._add(owner, name, interception.wrapping)
 
     def _add(self, root: type, name: str, wrapping: Wrapping) -> None:
         own = vars(root).get(name)
-        replacement = wrapping(name, _inherited(root, name, getattr(root, name)) if own is None else own)
-        self._wrapped[root, name] = (own, replacement)
-        setattr(root, name, replacement)
+        found = getattr(root, name) if own is None else own
+        self._replace(root, name, found, wrapping, is_own=own is not None)
+
+    def _replace(
+        self, owner: type, name: str, found: Any, wrapping: Wrapping, *, is_own: bool = True
+    ) -> None:
+        """Replaces a method. ``is_own``: False if the class inherits the method ``found``."""
+        method, replacement = self._made.get((owner, name), (None, None))
+        if method is not found:
+            replacement = wrapping(name, found if is_own else _inherited(owner, name, found))
+            self._made[owner, name] = (found, replacement)
+        self._wrapped[owner, name] = (found if is_own else None, replacement)
+        setattr(owner, name, replacement)
 
     def _hook(self, root: type) -> None:
-        """Makes the root class patch new subclasses at once when they are defined, for example by an
-        import during a run."""
+        """Makes the root class patch new subclasses as soon as they are defined, for example by an import
+        during a run."""
         original = vars(root).get(_HOOK)
 
         def init_subclass(cls: type, **kwargs: Any) -> None:
@@ -219,14 +234,21 @@ class Patches:
 
     def _unwrap(self) -> None:
         for (owner, name), (method, replacement) in self._wrapped.items():
-            # Another library may have wrapped the replacement. The replacement then stays: it now only
-            # calls the original method.
+            # A different library may have wrapped the replacement, which then cannot be removed. It does
+            # no harm, because outside of a run it only calls the original method.
             if vars(owner).get(name) is not replacement:
                 continue
             if method is None:
                 delattr(owner, name)
             else:
                 setattr(owner, name, method)
+        # A class that no module holds may be gone soon; what is kept of it would keep it alive.
+        lasting = {owner for owner in {owner for owner, _ in self._wrapped} if _is_held(owner)}
+        self._made = {
+            (owner, name): self._made[owner, name]
+            for owner, name in self._wrapped
+            if owner in lasting and name != _HOOK
+        }
         self._wrapped.clear()
         for known in self._known.values():
             known.clear()

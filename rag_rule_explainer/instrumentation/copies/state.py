@@ -1,4 +1,5 @@
 """This module isolates the memory of an application, so that every replay reads what the baseline read.
+*Memory objects* are objects that store data between runs, such as a chat history.
 
 The content of each memory object is copied when the baseline first uses the object. A replay works on its
 own copy of this content, and its writes are dropped with the copy. The integrations replace the methods
@@ -36,12 +37,14 @@ class Same:
 
 @dataclass(slots=True, eq=False)
 class State:
-    """A ``State`` holds the contents of memory objects that one run sees.
+    """A ``State`` holds the content of memory objects as one run sees it, and knows which objects the run
+    made.
 
-    ``live``: True if the run writes to the real objects, as outside of explanations. ``before``: by key,
-    the content of an object when the baseline first used it. ``aside``: like ``before``, for objects that
-    influence answers only through retrieval, such as an index. ``first``: the state of the baseline; None
-    if this state is the baseline's.
+    ``live``: True if the run writes to the real objects; this is so if the baseline is the user's own
+    run. ``before``: for each key, the content of an object when the baseline first used it. It shows what
+    the application remembers. ``aside``: the same for objects such as an index, which influence answers
+    only through retrieval and are no memory. ``first``: the state of the baseline; None if this state is
+    the baseline's.
     """
 
     live: bool = False
@@ -60,13 +63,16 @@ class State:
     _lock: Any = field(default_factory=threading.RLock)
 
     def of_a_replay(self) -> "State":
-        """Returns the state of a replay. The replay works on copies of the content that the baseline
+        """Returns the state of a new replay. The replay works on copies of the content that the baseline
         first read."""
         return State(before=self.before, aside=self.aside, first=self)
 
     def read(self, key: Hashable, reading: Callable[[], Any]) -> Any:
-        """Returns a copy of the content from before the baseline. ``reading`` reads it from the real
-        object, and is called for the first read only."""
+        """Returns a copy of the content that a memory object had when a run first used it.
+
+        ``key``: identifies the object. ``reading``: reads the content from the real object; it is called
+        for the first read only.
+        """
         with self._lock:
             if key not in self.before:
                 self.before[key] = copied(reading())
@@ -75,20 +81,20 @@ class State:
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
         """Returns the same as ``read``, for a ``reading`` that is asynchronous."""
         if key not in self.before:
-            # Several readings may run concurrently. The result of the first that ends is kept for all of
-            # them.
+            # Several readings may run concurrently. All of them return the result of the reading that
+            # ends first.
             self.before.setdefault(key, copied(await reading()))
         return copied(self.before[key])
 
     def kept(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """Returns the object that is stored in ``aside`` under the key. ``making`` makes it at the
-        first call. All runs share it."""
+        """Returns the object that ``aside`` holds under the key. ``making`` makes it at the first call of
+        any run; all later calls return the same object."""
         with self._lock:
             return self.aside[key] if key in self.aside else self.aside.setdefault(key, making())
 
     def own(self, key: Hashable, making: Callable[[], Any]) -> Any:
-        """Returns this run's own copy of the object with this key. ``making`` makes the copy at the
-        first call."""
+        """Returns this run's own copy of the object with this key. The first call makes the copy by
+        ``making``."""
         with self._lock:
             if key not in self._copies:
                 made = self._copies[key] = making()
@@ -96,7 +102,7 @@ class State:
             return self._copies[key]
 
     def note_copy(self, copy: object, original: object) -> None:
-        """Notes that the copy is this run's own copy of the original."""
+        """Records that ``copy`` is this run's own copy of ``original``."""
         self._own[id(copy)] = copy, original
 
     def owned(self, key: Hashable) -> Any:
@@ -112,8 +118,8 @@ class State:
         return id(thing) in self._own
 
     def original(self, thing: object) -> Any:
-        """Returns the original of which the baseline made this copy; None if the baseline made no such
-        copy."""
+        """Returns the original of a copy that the baseline made; None if ``thing`` is no such copy, or if
+        this state is the baseline's."""
         return None if self.first is None else self.first.copied_from(thing)
 
     def copied_from(self, copy: object) -> Any:
@@ -124,11 +130,11 @@ class State:
     def birth_of(
         self, thing: object, told: Hashable = None, unsaid: tuple[object, ...] = ()
     ) -> Generator[None, None, None]:
-        """Notes that this run constructs an object in the block. Such an object needs no copy.
+        """Records that this run constructs an object in the block. Such an object needs no copy.
 
-        ``thing``: the object. ``told``: a key by which other runs recognise their counterpart of the
-        object, for objects that stand for something outside of the process. ``unsaid``: further arguments
-        of the constructor, which can be compared only within one run.
+        ``thing``: the object. ``told``: a key by which other runs recognise the object that they
+        construct in its place. ``unsaid``: arguments of the constructor that ``told`` describes only by
+        their class. Objects with equal ``told`` and different ``unsaid`` get different keys.
         """
         with self._lock:
             if unsaid:
@@ -154,8 +160,9 @@ class State:
         return bool(self._being_made) and id(thing) in self._being_made
 
     def note_birth(self, thing: object, told: Hashable = None) -> None:
-        """Notes that this run made the object. Objects with an equal key ``told`` are numbered in
-        their order."""
+        """Records that this run made the object. ``told``: a key by which other runs recognise the object
+        that they make in its place; None if they need not. Objects with the same ``told`` are numbered in
+        the order in which they are made."""
         with self._lock:
             if Same(thing) not in self._born:
                 self._born[Same(thing)] = None if told is None else self._next_of(told)
@@ -165,22 +172,25 @@ class State:
         return next((told, place) for place in count() if (told, place) not in known)
 
     def bore(self, thing: object) -> bool:
-        """Returns True iff this run made the object."""
+        """Returns True iff this run made the object, which then belongs to this run alone."""
         return Same(thing) in self._born
 
     def note_write(self, thing: object) -> None:
-        """Notes that this run writes to an object that other runs share."""
+        """Records that this run writes to an object that other runs share."""
         self._written.add(Same(thing))
 
     def holds_own(self, thing: object) -> bool:
-        """Returns True iff this run made the object or wrote to it."""
+        """Returns True iff this run made the object or wrote to it, so that the object may hold texts of
+        this run."""
         return Same(thing) in self._born or Same(thing) in self._written
 
     def tell(self, thing: object, told: Hashable) -> None:
-        """Notes the key by which other runs recognise their counterpart of the object."""
+        """Stores a key for an object. Several runs may each make an object for the same purpose, such as
+        for the history of one chat session. ``told``: the key, which has to be equal for all these
+        objects."""
         self._told[Same(thing)] = told
 
     def told_of(self, thing: object) -> Hashable:
-        """Returns the key by which other runs recognise their counterpart of the object; None if the
-        object is shared by all runs."""
+        """Returns the key that ``tell`` stored for this object. It is equal to the keys of the objects
+        that other runs make for the same purpose. None if the object has no such key."""
         return self._told.get(Same(thing), self._born.get(Same(thing)))

@@ -34,8 +34,8 @@ _LOCKS: dict[type, Callable[[], Any]] = {
 
 
 class NoTwin(Exception):
-    """This error says that no twin can be made of an object, because some of its state may be outside
-    of its attributes or cannot be copied."""
+    """This error says that no twin can be made of an object, because some of its state may be outside of
+    its attributes, or cannot be copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Twins:
     """This class makes twins: isolated copies that a replay can use without changing the originals.
 
     ``trusted``: packages and modules whose classes are known to keep all their state in their instances.
-    ``shares``: returns the classes whose instances are not copied but shared with the original, such as
-    the model. ``copied``: packages whose objects can copy themselves.
+    ``shares``: returns the classes whose instances, such as models, are not copied but shared with the
+    original. ``copied``: packages whose objects are copied by ``deepcopy``.
     """
 
     trusted: tuple[str, ...]
@@ -60,16 +60,20 @@ class Twins:
         return _Copying(self, self.shares(), own_code).thing(thing, locks=True)
 
     def described(self, thing: Any) -> str:
-        """Returns a text that describes the object's content without the shared objects. Equal
-        contents have equal texts."""
+        """Returns a text that describes the object's content, except for the objects that its twin shares
+        with it. Equal contents have equal texts."""
         shared = self.shares()
         return described({n: v for n, v in state_of(thing).items() if not isinstance(v, shared)})
 
 
 @dataclass(slots=True)
 class _Copying:
-    """This class makes one twin. ``own_code``: True if the class of the object is not trusted.
-    Functions that the object holds are then checked too."""
+    """This class makes one twin, the copy of an object for a run.
+
+    ``shared``: the classes whose instances are not copied. ``own_code``: True if the class of the object
+    is the user's own. Functions that the object refers to are then also checked for state that is not in
+    the object.
+    """
 
     twins: Twins
     shared: tuple[type, ...]
@@ -112,7 +116,7 @@ class _Copying:
         kind = cast("type[Any]", type(thing))
         try:
             twin = self.memo[id(thing)] = object.__new__(kind)
-        except TypeError as error:  # the class keeps state in C
+        except TypeError as error:  # the class may keep state in C, where no attribute shows it
             raise NoTwin(kind.__name__) from error
         attributes: dict[str, Any] = _get(twin, "__dict__", {})
         in_slots = _in_slots(thing)

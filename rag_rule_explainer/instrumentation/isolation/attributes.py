@@ -1,8 +1,8 @@
 """This module gives each run its own copy of an object's attributes.
 
 The object itself is not copied. While a run reads or sets its attributes, the run's copy is used instead.
-Plain data among the attributes is copied. Other objects, such as a client, are shared by all runs; some
-of them are isolated in another way.
+Plain data among the attributes is copied. Other objects, such as a client, are shared by all runs, unless
+they are isolated themselves.
 """
 
 from collections import deque
@@ -18,11 +18,11 @@ from ..run_context import refused
 from .isolating import current_state
 
 PARTS = ("__dict__", "__pydantic_private__", "__pydantic_fields_set__", "__pydantic_extra__")
-"""The dicts that hold the attributes of an object. Only the first is there for every class; the others
-are those of pydantic models."""
+"""The dicts that hold the attributes of an object. Objects of all classes have the first one; only
+pydantic models have the other dicts."""
 
 ADDED = ("__init__", "__getattribute__", "__setattr__", "__delattr__")
-"""The methods that are replaced on a root class."""
+"""The methods that are replaced on a root class, which is the common base class of isolated objects."""
 
 Parts: TypeAlias = dict[str, Any]
 _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
@@ -30,7 +30,8 @@ _LEAVES = frozenset({str, int, float, bool, bytes, type(None)})
 
 def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | None = None) -> Any:
     """Returns a deep copy of containers and of objects of the types ``data``. Other objects are shared
-    with the original. So are embedding vectors, because applications do not change their numbers."""
+    with the original. Long lists of floats are shared too, because they are embeddings, whose numbers no
+    application changes. ``memo``: the copies that were made so far, by the ``id()`` of the original."""
     kind = cast("type[Any]", type(value))
     if kind in _LEAVES:
         return value
@@ -55,21 +56,22 @@ def data_copy(value: Any, data: tuple[type, ...] = (), memo: dict[int, Any] | No
 
 
 def _renew(made: Any, items: Iterable[Any], data: tuple[type, ...], memo: dict[int, Any]) -> None:
-    """Replaces the items of a copied container by copies."""
+    """Replaces each item of a copied container by a copy; texts and numbers stay."""
     for place, each in [(place, each) for place, each in items if type(each) not in _LEAVES]:
         made[place] = data_copy(each, data, memo)
 
 
 def _is_vector(value: list[Any]) -> bool:
-    return len(value) > 15 and type(value[0]) is float  # An embedding is never this short.
+    return len(value) > 15 and type(value[0]) is float  # no embedding has 15 numbers or fewer
 
 
 class Attributes:
-    """This class isolates the attributes of objects, run by run.
+    """This class isolates the attributes of objects: each run reads and sets its own copy of them.
 
-    ``data``: the types of objects that are copied together with their holder. ``told``: returns the part
-    of an object that answers depend on, or None. ``carries``: returns True for objects that must not be
-    made in one run and used in another.
+    ``data``: types of objects that are copied together with the object that refers to them. ``told``: a
+    function that returns the part of an object on which answers depend, or None. ``carries``: returns
+    True for an object that holds a conversation; if the baseline made it, a replay that uses it gets a
+    StateShared error.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class Attributes:
         self._carries = carries
 
     def wrapping(self, name: str, method: Any) -> Any:
-        """Returns the method that replaces one of those named in ``ADDED``."""
+        """Returns the replacement for ``method``, whose name is one of those in ``ADDED``."""
         if name == "__init__":
             return born(method)
         return {
@@ -104,7 +106,8 @@ class Attributes:
             if name in attributes:
                 return attributes[name]
             if name == "__getstate__" and len(parts) == 1 and not _has_a_state(thing):
-                # Copies and pickles of the object are made from this state.
+                # ``copy`` and ``pickle`` call ``__getstate__``. The default one would read the object's
+                # real attributes instead of the run's copy.
                 return lambda: dict(attributes)
             if name in object.__getattribute__(thing, "__dict__"):
                 raise AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}")
@@ -117,7 +120,8 @@ class Attributes:
         def set_(thing: Any, name: str, value: Any) -> None:
             parts = self._parts(thing)
             kind = cast("type[Any]", type(thing))
-            # A pydantic model sets fields in its ``__dict__``, which is the run's copy already.
+            # A pydantic model's own method sets the field in ``thing.__dict__``, and reading this
+            # attribute already returns the run's copy.
             if parts is None or len(parts) > 1 or hasattr(getattr(kind, name, None), "__set__"):
                 method(thing, name, value)
             else:
@@ -179,7 +183,7 @@ def _is_empty(thing: object) -> bool:
 
 
 def _has_a_state(thing: object) -> bool:
-    """Returns True iff the class defines its own ``__getstate__``."""
+    """Returns True iff the class defines ``__getstate__``, or inherits one that is not ``object``'s."""
     kind: Any = type(thing)
     return getattr(kind, "__getstate__", None) is not getattr(object, "__getstate__", None)
 
@@ -187,8 +191,8 @@ def _has_a_state(thing: object) -> bool:
 def born(method: Any, *, outside: bool = False) -> Any:
     """Returns an ``__init__`` that records each new object as made by the current run.
 
-    ``outside``: True if the object may stand for something outside the process, such as a database. Other
-    runs recognise such an object by the arguments of ``__init__``.
+    ``outside``: True if the object may give access to something outside the process, such as a database.
+    Other runs recognise such an object by the arguments of ``__init__``.
     """
 
     @wraps(method)
@@ -203,12 +207,14 @@ def born(method: Any, *, outside: bool = False) -> Any:
 
 
 def shared_key_of(state: State, thing: object) -> Hashable:
-    """Returns the key under which all runs keep the state of this object."""
+    """Returns a key for the state of this object. If each run makes its own object for the same thing,
+    such as one chat session, these objects have equal keys."""
     return state.told_of(thing) or Same(thing)
 
 
 def not_carried_over(state: State, thing: object) -> None:
-    """Raises StateShared if a replay uses an object that the baseline made."""
+    """Raises StateShared if the current run is a replay and the baseline made the object. The object
+    would pass what the baseline stored in it to the replay."""
     if state.first is not None and state.first.bore(thing):
         raise refused(
             StateShared(f"a {type(thing).__name__} that was made during one run was used by another one")

@@ -24,7 +24,8 @@ _here = threading.local()
 
 @cache
 def listen() -> None:
-    """Installs the audit hook once; Python cannot remove it again."""
+    """Installs the audit hook at the first call; later calls do nothing. Python cannot remove an audit
+    hook, so it stays until the process ends."""
     sys.addaudithook(_passed_on)
 
 
@@ -32,8 +33,8 @@ def _passed_on(event: str, given: tuple[Any, ...]) -> None:
     if event not in _EVENTS or getattr(_here, "busy", False):
         return
     run = participation()
-    # Replays are served what was retrieved, and read no files for it. So the files that a retrieval reads
-    # are ignored.
+    # A replay gets recorded results in place of real retrievals, so it reads no files for them. The files
+    # that a retrieval of the baseline reads are therefore ignored.
     if run is None or run.outside is None or inside_retrieval.get():
         return
     _here.busy = True

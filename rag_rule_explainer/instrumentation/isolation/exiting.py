@@ -1,6 +1,7 @@
 """This module turns ``sys.exit()`` in a task of a replay into an error of that task.
 
-Otherwise it would end the event loop, and with it the whole explanation; only the task can catch it.
+Without this, the SystemExit would end the event loop and thus the whole explanation. No code outside of
+the task can prevent this.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ from typing_extensions import override
 from ..run_context import participation
 
 _within: WeakKeyDictionary[asyncio.AbstractEventLoop, int] = WeakKeyDictionary()
-"""The number of running replays on each loop."""
+"""The number of running replays on each event loop."""
 
 
 _COROUTINE: Any = CoroutineType
@@ -27,8 +28,8 @@ class ApplicationExited(Exception):
 
 @contextmanager
 def exits_contained() -> Generator[None, None, None]:
-    """Turns a SystemExit that a task of a replay raises into an error, for the duration of the block.
-    Needs a running event loop."""
+    """Turns a SystemExit that a task of a replay raises into an ``ApplicationExited``, for the duration
+    of the block. Needs a running event loop."""
     loop = asyncio.get_running_loop()
     before = loop.get_task_factory()
     is_first = not _within.get(loop, 0)
@@ -45,13 +46,17 @@ def exits_contained() -> Generator[None, None, None]:
 
 
 class _Containing:
-    """This task factory wraps the coroutines of replays. ``before``: the loop's earlier task factory."""
+    """A ``_Containing`` makes the tasks of an event loop while replays run. It puts each coroutine of a
+    replay into a ``_Contained``, so that ``sys.exit()`` in it becomes an error of its task.
+
+    ``before``: the event loop's earlier task factory, which is used as well and restored later.
+    """
 
     def __init__(self, before: Callable[..., Any] | None) -> None:
         self.before = before
 
     def __call__(self, loop: asyncio.AbstractEventLoop, coro: Any, **given: Any) -> Any:
-        # The loop makes all its tasks with this factory, also tasks outside of replays.
+        # The event loop makes all its tasks with this factory, including tasks that belong to no replay.
         if type(coro) is _COROUTINE and participation() is not None:
             coro = _Contained(coro)
         if self.before is not None:
@@ -60,11 +65,11 @@ class _Containing:
 
 
 class _Contained(Coroutine[Any, Any, Any]):
-    """This class wraps a coroutine, passes each step on to it, and turns its SystemExit into an
-    ``ApplicationExited``.
+    """A ``_Contained`` runs a coroutine as if it were that coroutine, but raises an ``ApplicationExited``
+    in place of its SystemExit.
 
-    An ``async def`` around the coroutine would do the same, but the loop would have to close it after
-    each task.
+    An ``async def`` around the coroutine would do the same, but would cost more time for each task,
+    because the event loop would also have to close it.
     """
 
     __slots__ = ("_coroutine",)

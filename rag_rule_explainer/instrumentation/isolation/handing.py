@@ -1,7 +1,8 @@
 """This module makes each thread that a run starts part of that run.
 
-A new thread does not inherit the context variables of the code that starts it. Only those of this package
-are passed on. The application thus finds the same variables as without an explanation.
+A new thread does not inherit the context variables of the code that starts it. This module passes on only
+the context variables of this package, so that the application's code finds the same variables as without
+an explanation.
 """
 
 import re
@@ -36,7 +37,8 @@ def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _traced() -> AbstractContextManager[object]:
-    """Marks the traces that are made in the block as those of the current run."""
+    """Marks the traces that begin in the block, such as those of LangSmith, as parts of the current
+    run."""
     replay, run = current_replay(), participation()
     if replay is not None:
         return marked(replay)
@@ -75,8 +77,8 @@ def _to_a_thread(_: str, start: Any) -> Any:
 
 
 def _is_the_applications(thread: threading.Thread) -> bool:
-    """Returns True iff a thread runs code of the user or of a framework. Threads of other libraries,
-    such as the workers of a pool, may serve several runs."""
+    """Returns True iff a thread runs code of the user or of a framework. Threads of other libraries, such
+    as the workers of a pool, may serve several runs, so they are not made part of one run."""
     does: Any = getattr(thread, "_target", None) or type(thread)
     while isinstance(does, partial):
         does = cast("partial[Any]", does).func

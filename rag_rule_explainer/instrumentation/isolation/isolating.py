@@ -1,7 +1,8 @@
-"""This module carries out the methods of memories on the current run's copy of their content.
+"""This module lets the methods of memories (objects that store data between runs) work on the current
+run's copy of their content.
 
-Each method is written once for sync and async callers, as a generator. It yields the calls of the real
-object that it needs; ``carried_out`` makes these calls, and ``acarried_out`` awaits them.
+Each method is written once for sync and async callers, as a generator. It yields each call of the real
+memory that it needs. ``carried_out`` makes these calls, and ``acarried_out`` awaits them.
 """
 
 import inspect
@@ -20,10 +21,10 @@ _reading_real: ContextVar[bool] = ContextVar("rag_rule_reading_real", default=Fa
 
 
 class Real(NamedTuple):
-    """A ``Real`` describes a call of the real object.
+    """A ``Real`` is a request of a generator for a call of the real memory.
 
-    ``reading``: the name of a method that only reads, called with ``given``; empty for the application's
-    own call.
+    ``reading``: the name of a method that only reads, which is called with the arguments ``given``. If it
+    is empty, the call that the application made is passed on unchanged.
     """
 
     reading: str = ""
@@ -31,10 +32,11 @@ class Real(NamedTuple):
 
 
 MADE = Real()
-"""This value stands for the call that the application made, unchanged."""
+"""The request to pass the application's own call on to the real memory, unchanged."""
 
 Use: TypeAlias = Generator[Real, Any, Any]
-"""A generator that yields calls, is sent their results, and returns the result for the caller."""
+"""The type of a method of a memory, written as a generator: it yields calls, is sent their results, and
+returns the result for the application."""
 
 
 def current_state() -> State | None:
@@ -45,7 +47,7 @@ def current_state() -> State | None:
 
 @contextmanager
 def reading_real() -> Generator[None, None, None]:
-    """Lets all calls inside the block use the real objects."""
+    """Makes all calls inside the block use the real objects instead of the run's copies."""
     token = _reading_real.set(True)
     try:
         yield
@@ -54,7 +56,8 @@ def reading_real() -> Generator[None, None, None]:
 
 
 def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
-    """Runs a generator and returns its result. ``call`` makes each call that the generator yields."""
+    """Runs a generator and returns its result. ``call``: a function that makes each call that the
+    generator yields, and returns its result."""
     try:
         real = next(use)
         while True:
@@ -66,8 +69,8 @@ def carried_out(use: Use, call: Callable[[Real], Any]) -> Any:
 
 
 async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
-    """Runs a generator and returns its result. ``call`` makes each call that the generator yields; its
-    result is awaited."""
+    """Runs a generator and returns its result. ``call``: a function that makes each call that the
+    generator yields, and returns an awaitable of its result."""
     try:
         real = next(use)
         while True:
@@ -79,7 +82,8 @@ async def acarried_out(use: Use, call: Callable[[Real], Awaitable[Any]]) -> Any:
 
 
 def arguments(method: Callable[..., Any], *given: Any, **named: Any) -> dict[str, Any]:
-    """Returns the arguments of a call by parameter name, with defaults."""
+    """Returns the arguments of a call of ``method`` by parameter name, including those with default
+    values."""
     bound = _signature(method).bind(*given, **named)
     bound.apply_defaults()
     return dict(bound.arguments)

@@ -1,8 +1,8 @@
-"""This module hides the prints and warnings of replays, because the first run has shown them already.
+"""This module hides the prints and warnings of replays, because the first run has already shown the same.
 
-During an explanation, ``sys.stdout`` and ``warnings.showwarning`` are replaced by filters. Other threads,
-conditions, judges and progress print as usual. Stderr and log records are not filtered, so that errors
-stay visible.
+During an explanation, ``sys.stdout`` and ``warnings.showwarning`` are replaced by filters. All other
+code, such as judges and the progress display, prints as usual. Stderr and log records are not filtered,
+so that errors stay visible.
 """
 
 import sys
@@ -18,18 +18,18 @@ from rich.file_proxy import FileProxy
 from ..run_context import participation
 
 _late: ContextVar[bool] = ContextVar("rag_rule_late", default=False)
-"""True while ``muted`` hides prints outside of a replay as well."""
+"""True inside a block of ``muted``, which hides the prints of all code, not only of replays."""
 
 
 def is_muted() -> bool:
-    """Returns True iff prints of the current context are hidden."""
+    """Returns True iff prints of the calling code are hidden now."""
     run = participation()
     return _late.get() or (run is not None and run.muted)
 
 
 @contextmanager
 def muted(is_so: bool) -> Generator[None, None, None]:
-    """Hides all prints of the block if ``is_so``, also those that no replay makes."""
+    """Hides everything that is printed in the block, even outside of replays, if ``is_so`` is True."""
     token = _late.set(is_so or _late.get())
     try:
         yield
@@ -81,9 +81,9 @@ def muting() -> Generator[None, None, None]:
     global _users  # noqa: PLW0603 -- there is one stdout
     with _lock:
         _users += 1
-        # If another component redirects the stream during an explanation, such as a tool that reads what
-        # its code prints, that stream is not filtered. A progress bar that begins during an explanation
-        # is filtered, since it wraps the filter.
+        # Other code may redirect the stream during an explanation, for example a tool that reads what its
+        # code prints. Output to such a stream is not filtered. A progress bar that wraps ``sys.stdout``
+        # during an explanation is filtered, since it wraps the filter.
         stdout: Any = sys.stdout
         if isinstance(stdout, FileProxy) or (_users == 1 and stdout is not None):
             sys.stdout = cast("TextIO", _Stdout(stdout))
@@ -99,7 +99,7 @@ def muting() -> Generator[None, None, None]:
 
 
 def _restore() -> None:
-    # If another component has put its own stream in place of the filter, that stream stays.
+    # If other code has put its own stream in place of the filter, that stream must stay.
     stdout: Any = sys.stdout
     while isinstance(stdout, _Stdout):
         sys.stdout = stdout = stdout.behind
@@ -109,7 +109,8 @@ def _restore() -> None:
 
 
 def _put_back_late() -> None:
-    """Removes the filters if another component restored them after the end of the last explanation."""
+    """Removes the filters if code outside of this package has put them back after the last explanation
+    ended, for example when it ends a redirection of the stream."""
     with _lock:
         if not _users:
             _restore()

@@ -1,9 +1,8 @@
 """This module redirects the use of a shared object to the run's own copy.
 
-Inside a run, getting or setting an attribute of an instance of an intercepted root class acts on the
-run's copy; outside of runs, it acts on the object. An object that holds all its state in itself has a
-twin for each run (see ``twins``). Other objects get an overlay, which implements their interface without
-changing them.
+Inside a run, getting or setting an attribute of an instance of certain classes acts on the run's copy;
+outside of runs, it acts on the object itself. The copy is a *twin* (see ``twins``). If an object cannot
+be copied, each run gets an *overlay*, which replaces some of the object's attributes.
 """
 
 import re
@@ -25,11 +24,12 @@ _untouched: ContextVar[bool] = ContextVar("rag_rule_untouched", default=False)
 _INTERCEPTED = ("__getattribute__", "__setattr__", "__delattr__", "__init__")
 _WHOLE = ("__dict__", "__pydantic_private__")
 TRANSPARENT = "_rag_rule_transparent"
-"""The attribute that marks a class whose objects only forward calls to another object."""
+"""This attribute marks a class whose objects only forward calls, and so hold no state to copy."""
 
 
 def shared_state(seen: str, ways_out: str = StateShared.WAYS_OUT) -> StateShared:
-    """Returns the error for state that would carry over between runs, and notes it on the run."""
+    """Returns a StateShared error for state that one run would pass to another run. Also records it on
+    the current run, because the application may catch the error."""
     error = StateShared(seen, ways_out)
     refused(error)
     return error
@@ -46,11 +46,11 @@ def untouched() -> Generator[None, None, None]:
 
 
 class Overlay(Protocol):
-    """An ``Overlay`` replaces some attributes of an object in one run, because the object cannot be
-    copied."""
+    """An ``Overlay`` replaces some attributes of an object that cannot be copied, for one run."""
 
     def attribute(self, name: str) -> Any:
-        """Returns the attribute as this run sees it; ``name`` is one that the overlay replaces."""
+        """Returns this run's value of an attribute. ``name``: the name of an attribute that the overlay
+        replaces."""
         ...
 
     def set_attribute(self, name: str, value: Any) -> None:
@@ -83,14 +83,14 @@ def births(state_now: Callable[[], State | None]) -> Callable[[Any], Any]:
 
 
 def known_as(state: State, thing: Any) -> Hashable:
-    """Returns the key under which all runs keep the state of an object that each run may make anew."""
+    """Returns a key for an object's state. Objects that runs make for the same thing have equal keys."""
     return state.told_of(thing) or (state.first and state.first.told_of(thing)) or Same(thing)
 
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An ``Original`` holds a copy of an object as it was before the first run. Its ``repr`` describes
-    the content of the copy."""
+    """An ``Original`` holds a copy of an object from before the first run, of which each run gets its own
+    copy. Its ``repr`` describes the content."""
 
     twin: Any
     twins: Twins
@@ -105,10 +105,10 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """A ``StandIn`` holds the object that one run uses instead of ``thing``.
+    """A ``StandIn`` says what one run uses instead of ``thing``, a shared object.
 
-    ``twin``: a copy, or the thing itself if the run may use it. ``overlay``: used if there is no twin.
-    ``shared``: True if the run must not write to it.
+    ``twin``: a copy of the object, or the object itself if the run may use it. ``overlay``: replaces some
+    attributes if there is no twin. ``shared``: True if the run must only read the object.
     """
 
     thing: Any
@@ -119,14 +119,14 @@ class StandIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:
-    """This class isolates all instances of a root class, run by run.
+    """This class isolates all instances of one root class: each run uses its own twin or overlay of them.
 
-    ``state``: returns the state of the current run. ``overlay``: makes the overlay of a thing without a
-    twin. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that change a thing.
-    ``wakes``: the attributes whose use makes a copy; None for all. ``stays``: methods that are called on
-    the thing itself; their own look-ups use the twin. ``owns_born``: returns True if a thing made in a
-    run belongs to that run and is used directly. ``aside``: True if answers depend on the things only
-    through retrieval.
+    ``state``: returns the state of the current run. ``overlay``: makes the overlay of an instance that
+    cannot be copied. ``overlaid``: the attributes that overlays replace. ``writes``: the methods that
+    change an instance. ``wakes``: a run's copy is made when one of these attributes is first used; None
+    for any attribute. ``stays``: methods that get the instance itself as ``self``, while the attributes
+    that they read come from the twin. ``owns_born``: returns True if an instance that a run made belongs
+    to this run, which then uses it directly. ``aside``: the place of the copies, see ``State``.
     """
 
     module: str
@@ -143,7 +143,7 @@ class Isolation:
 
     @property
     def interception(self) -> Interception:
-        """Returns the replacements of the methods that get and set attributes."""
+        """Returns the ``Interception`` of ``__init__`` and of the access to attributes."""
         names = re.compile("|".join(_INTERCEPTED))
         return Interception(self.module, self.owner, names, self._wrapping, _INTERCEPTED)
 
@@ -210,11 +210,13 @@ class Isolation:
     def _stand_in(
         self, state: State, thing: Any, name: str, *, changing: bool = False, keeping: bool = False
     ) -> StandIn | None:
-        """Returns the object that this run uses instead; None if the run uses the object itself."""
+        """Returns what the current run uses instead of the object; None if it uses the object itself.
+        ``keeping``: True to make the copy whatever attribute (``name``) is used."""
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        if original is not None:  # An object that all runs share has passed the copy of another run on.
+        # A shared object passed on the baseline's copy. By its original, this replay's copy is found.
+        if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)
         stand_in: StandIn | None = state.owned(key)
@@ -256,8 +258,8 @@ class Isolation:
         return StandIn(thing, twin)
 
     def _held(self, state: State, thing: Any) -> Original | None:
-        """Returns a copy of the object as it was before the first run used it; None if the object cannot
-        be copied."""
+        """Returns the copy of the object from before the first run used it, which the first call makes;
+        None if the object cannot be copied."""
         kept, key = state.aside if self.aside else state.before, (self.owner, Same(thing))
         if key not in kept:
             if self.twins is None:
@@ -269,27 +271,28 @@ class Isolation:
         return kept[key]
 
     def keep(self, state: State, thing: Any) -> Any:
-        """Keeps the current state of the object as its state before the run. Returns its overlay, or None
-        if it has none."""
+        """Stores a copy of the object's current content, from which replays will start, unless one is
+        stored already. Returns the object's overlay, or None if it has none."""
         stand_in = self._stand_in(state, thing, "", keeping=True)
         return None if stand_in is None else stand_in.overlay
 
 
 def _was_written(state: State, key: Hashable) -> bool:
-    """Returns True iff the user's own run has written to the object itself. Replays must not see what was
-    written."""
+    """Returns True iff the baseline, if it was the user's own run, may have changed the object itself.
+    Replays must not see such changes, so they use copies."""
     first = state.first
     return first is not None and first.live and first.owned(key) is not None
 
 
 def always(_isolation: Isolation, _thing: Any) -> bool:
-    """Returns True, since everything that a run makes belongs to that run."""
+    """Returns True for every object. As ``owns_born``, it lets each run own all objects that the run
+    makes."""
     return True
 
 
 def in_memory(isolation: Isolation, thing: Any) -> bool:
-    """Returns True iff the object keeps its state in memory; False if it stands for state outside the
-    process."""
+    """Returns True iff the object keeps its state in memory; False if it gives access to state outside
+    the process, such as a database."""
     try:
         _ = None if isolation.twins is None else isolation.twins.of(thing)
     except NoTwin:

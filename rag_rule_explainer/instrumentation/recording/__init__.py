@@ -1,1 +1,2 @@
-"""This package records the baseline's retrievals, and checks the sources that replays were served."""
+"""This package records the baseline's retrievals, serves the retained ones to replays, and checks which
+sources a replay's models were sent."""

@@ -1,34 +1,39 @@
 """This module holds the sources that a baseline retrieved."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Generic, Literal, TypeAlias
 
 from ...sources import Source
-from .retrievals import Batch, Item, Keys, Results, Retrieval, Searched
+from .nested import Inside, named_as, opened_searches
+from .retrievals import Batch, Identify, Item, Keys, Results, Retrieval, Searched
 
 OnNewQuery: TypeAlias = Literal["kept", "filter", "error"]
-"""How a query is served that the baseline never made: "kept" returns all retained sources, "filter"
-searches for real and returns the retained ones, "error" raises UnknownQuery."""
-
-Identify: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[Sequence[Source]]]
-"""A function that is given the items of each retrieval and returns their sources. Equal documents get
-equal sources."""
+"""This says how a replay is served for a query that the baseline never made: "kept" returns all retained
+sources, "filter" searches for real and returns the retained ones, "error" raises UnknownQuery."""
 
 
 @dataclass(slots=True)
 class Captured(Generic[Item]):
     """A ``Captured`` holds the sources of a baseline, and the items that each of its retrievals returned.
+        An *item* is a retrieved document in the framework's own type.
 
-    ``added``: items that were added to every result. ``only``: the only retrievers that are recorded and
-    served; empty for all. ``any_query``: True if every retrieval of a replay is served all retained
-    sources. ``everything``: all sources, each with one of its items. ``batches``: the items of each
-    retrieval, with their sources. ``asked_anew``: True once a replay made a new query and was served all
-    retained sources. ``several``: True once a replay repeated a retrieval that had different results in
-    the baseline. ``derived``: the kinds of objects that the run built from retrieved documents, as names
-    of classes; every replay searches such objects for real. ``takes_all``: see ``Gate``.
+    ``identify``: finds the sources of items. ``added``: documents of the user that the recording added
+    to every result. ``only``: the only retrievers that are recorded and served; empty for all.
+    ``any_query``: True if every retrieval of a replay is served all retained sources, whatever its
+    query. ``failures``: the retrievals that raised an error; they raise it in replays too.
+    ``everything``: all sources, each with one of its items. ``batches``: the items of each retrieval,
+    with their sources. ``derived``: the class names of objects that the run built from retrieved
+    documents; every replay searches such objects for real. ``takes_all``: see ``Gate``. ``opened_keys``:
+    the keys of searches that replays make for real, with the searches inside them served; see ``opened``.
+
+    Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
+    made, and was served all retained sources although a real search does not find them all, or finds
+    more. ``several``: True once a replay repeated a retrieval that had different results in the baseline.
+    ``repeats``: True once a replay on all sources made all searches of the baseline. ``waited``: why a
+    replay has no answer, if it waited for a human, with advice; empty if none did.
     """
 
     retrievals: tuple[Retrieval[Item], ...]
@@ -40,11 +45,16 @@ class Captured(Generic[Item]):
     failures: tuple[Retrieval[Item], ...] = ()
     derived: frozenset[Searched] = frozenset()
     takes_all: bool = False
+    opened_keys: frozenset[Hashable] = frozenset()
     sources: tuple[Source, ...] = field(init=False)
     everything: Batch[Item] = field(init=False)
     batches: tuple[Batch[Item], ...] = field(init=False)
     several: bool = field(init=False, default=False)
     asked_anew: bool = field(init=False, default=False)
+    waited: str = field(init=False, default="")
+    repeats: bool = field(init=False, default=False)
+    _opened: "Captured[Item] | None" = field(init=False, default=None)
+    _new: dict[Hashable, tuple[Batch[Item], object]] = field(init=False)
     _by_key: dict[Hashable, list[tuple[Retrieval[Item], Batch[Item]]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -54,7 +64,7 @@ class Captured(Generic[Item]):
             for sources, batch in zip(self.identify(items), items, strict=True)
         )
         self.batches = named
-        self._by_key = {}
+        self._by_key, self._new = {}, {}
         for retrieval, batch in zip(self.retrievals, named, strict=True):
             for key in retrieval.keys:
                 self._by_key.setdefault(key, []).append((retrieval, batch))
@@ -67,33 +77,90 @@ class Captured(Generic[Item]):
     def brought(
         cls, items: Sequence[Item], identify: Identify[Item], only: Sequence[object] = ()
     ) -> "Captured[Item]":
-        """Returns a ``Captured`` of the caller's documents, which are served to every retrieval.
-        ``items``: these documents; ``only``: the only retrievers that are served."""
+        """Returns a ``Captured`` of documents that the user passed in. Every retrieval is served the
+        retained documents among them. ``items``: these documents; ``only``: the only retrievers that are
+        served."""
         retrieval = Retrieval((), tuple(items))
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
+    def opened(self, *, all_found: bool = False) -> "Captured[Item]":
+        """Returns what the same run retrieved, with the searches inside in the place of each search that
+        drops some of what is found inside it. Returns this object if there is no such search.
+
+        ``all_found``: True to leave searches as they are that return more than what is found inside.
+        """
+        if self._opened is None or all_found:
+            retrievals, keys = opened_searches(self.retrievals, self.identify, all_found=all_found)
+            whole = self if not keys else self._with(tuple(retrievals), keys)
+            if all_found:
+                return whole
+            self._opened = whole
+        return self._opened
+
+    def _with(
+        self, retrievals: tuple[Retrieval[Item], ...], keys: frozenset[Hashable]
+    ) -> "Captured[Item]":
+        everything = self.identify([each.items for each in retrievals])
+        named = named_as(self.sources, [source for batch in everything for source in batch])
+
+        def identify(batches: Sequence[Sequence[Item]]) -> list[list[Source]]:
+            found = self.identify(batches)
+            return [[named.get(source.id, source) for source in batch] for batch in found]
+
+        return replace(
+            self, retrievals=retrievals, identify=identify, opened_keys=self.opened_keys | keys
+        )
+
+    @property
+    def dropped(self) -> list[Source]:
+        """Returns the sources that a search found inside, and did not return."""
+        whole = self.opened()
+        return [] if whole is self else Inside(whole.sources, self.sources).dropped
+
     def other_order(self, kept: Sequence[str]) -> tuple[str, ...]:
-        """Returns the ids ``kept`` if their order differs from the order in the baseline; otherwise an
-        empty tuple."""
+        """Returns ``kept`` (ids of sources) if it does not have the order in which the baseline found
+        these sources; otherwise an empty tuple."""
         ids = frozenset(kept)
         recorded = [source.id for source in self.sources if source.id in ids]
         return () if recorded == list(kept) else tuple(kept)
 
     def form(self, keys: Keys) -> object:
-        """Returns the form of the result that the baseline got for a retrieval with these keys; None if
-        it made no such retrieval."""
+        """Returns the form of the result (such as the type of its container) that the baseline got for a
+        retrieval with these keys; None if the baseline made no such retrieval."""
         forms = {key: each.form for each in self.retrievals for key in each.keys}
         return next((forms[key] for key in keys if key in forms), None)
 
     def form_of_another(self, retriever: object) -> object:
-        """Returns the form of the last result of this retriever in the baseline, whatever its query; ()
-        if it had none."""
+        """Returns the form of the last result that this retriever returned in the baseline, whatever the
+        query; () if it returned none. A replay needs it for a query that the baseline did not make."""
         search = _search_of(retriever)
         own = (each.form for each in reversed(self.retrievals) if _search_of(each.retriever) == search)
         return next(own, ())
 
+    def settled(self, keys: Keys) -> "Batch[Item] | None":
+        """Returns the earlier result of ``settle`` for a query with any of these keys; None if there was
+        no such query."""
+        return next((self._new[key][0] for key in keys if key in self._new), None)
+
+    def settle(self, keys: Keys, retriever: object, found: "Sequence[Item] | None") -> "Batch[Item]":
+        """Returns the items that replays are served for a query that the baseline did not make. These are
+        the result of a real search, if it found all sources and nothing else. Otherwise they are all
+        sources; ``asked_anew`` is then set, because a real search has a different result.
+
+        ``found``: the result of the real search; None if it failed or cannot be read.
+        """
+        # A document that the user added is in every result, but no search finds it.
+        items = () if found is None else (*found, *self.added)
+        batch = tuple({source.id: (source, item) for source, item in self.recognised(items)}.values())
+        is_whole = len(self.recognised(items)) == len(items) and len(batch) == len(self.sources)
+        if not is_whole:
+            self.asked_anew, batch = True, self.everything
+        # The retriever is kept alive, since a key may be its id.
+        self._new.update(dict.fromkeys(keys, (batch, retriever)))
+        return batch
+
     def that_found(self, ids: Collection[str]) -> list[Retrieval[Item]]:
-        """Returns the retrievals of the baseline that found at least one source with one of these ids."""
+        """Returns the retrievals of the baseline that found a source with one of these ids."""
         return [
             retrieval
             for retrieval, batch in zip(self.retrievals, self.batches, strict=True)
@@ -101,14 +168,14 @@ class Captured(Generic[Item]):
         ]
 
     def failure(self, keys: Keys) -> Exception | None:
-        """Returns the error that a retrieval with these keys raised in the baseline; None if none was
-        raised."""
+        """Returns the error that a retrieval with these keys raised in the baseline; None if it raised
+        none."""
         errors = {key: each.error for each in self.failures for key in each.keys}
         return next((errors[key] for key in keys if key in errors), None)
 
     def recorded(self, keys: Keys) -> "Results[Item] | None":
-        """Returns the results that the baseline got for a retrieval with these keys; None if it made no
-        such retrieval."""
+        """Returns the results that the baseline got for a retrieval with these keys; None if the baseline
+        made no such retrieval."""
         key = next((key for key in keys if key in self._by_key), None)
         if key is None:
             return None
@@ -127,8 +194,8 @@ class Captured(Generic[Item]):
         ids = {source.id for source in self.sources}
         pairs: list[tuple[Source, Item]] = []
         for source, item in zip(sources, items, strict=True):
-            # Some searches return a new id at every call. A text that only one source has identifies the
-            # source then.
+            # Some searches return a new id at every call. The item is then identified by its text, if
+            # only one source has this text.
             alike = by_text.get(source.text, [])
             if source.id in ids:
                 pairs.append((source, item))
@@ -138,10 +205,16 @@ class Captured(Generic[Item]):
 
 
 def _search_of(retriever: object) -> object:
-    """Returns the identity of the search that a gate wraps, because two gates of one search are
-    equivalent.
+    """Returns a value that is equal for two gates that wrap the same search.
 
-    Bound methods are compared by equality, because each access makes a new object.
+    Bound methods are compared by equality, because each access to a method makes a new object.
     """
     search: object = getattr(retriever, "__wrapped__", retriever)
     return search if isinstance(search, MethodType) else id(search)
+
+
+def kind_of(search: object) -> str:
+    """Returns the name of a function or method, or the name of any other object's class."""
+    # Reading an attribute of any other object may run code of the user's, so its class is used.
+    named = search if isinstance(search, (FunctionType, MethodType)) else type(search)
+    return f"{named.__module__}.{named.__qualname__}"

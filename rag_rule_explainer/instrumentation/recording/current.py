@@ -1,49 +1,61 @@
-"""This module stores the gate of the running baseline or replay in the current context, so that
-intercepted searches find it."""
+"""This module stores the gate of the running baseline or replay in the current context. A *gate* handles
+all searches of a run; intercepted searches find it here."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
+from .nested import Nested
 from .recorder import Recording
 from .serving import Serving
 
 GoingOn: TypeAlias = Recording[Any] | Serving[Any]
-"""The gate of a run handles its searches: a ``Recording`` for the baseline, a ``Serving`` for a
-replay."""
-_going_on: ContextVar[GoingOn | None] = ContextVar("rag_rule_going_on", default=None)
+"""The gate of a run: a ``Recording`` records the searches of the baseline, a ``Serving`` answers the
+searches of a replay."""
+AnyPart: TypeAlias = GoingOn | Nested
+"""The object that handles a search: the gate of a run, or the record of the searches inside a search."""
+_going_on: ContextVar[AnyPart | None] = ContextVar("rag_rule_going_on", default=None)
 
 
 def going_on() -> GoingOn | None:
     """Returns the gate of the current run; None outside of runs, and after the run has ended."""
+    current = _going_on.get()
+    return None if isinstance(current, Nested) or current is None or current.closed else current
+
+
+def handling() -> AnyPart | None:
+    """Returns what handles a search that begins now: the gate of the current run, or the record of the
+    searches inside the search that is going on; None if nothing does."""
     current = _going_on.get()
     return None if current is None or current.closed else current
 
 
 @contextmanager
 def taking_part(gate: GoingOn | None) -> Generator[None, None, None]:
-    """Sets the gate of the current context for the duration of the block, and closes it at the end. None
-    hides the current gate."""
+    """Makes ``gate`` the current gate for the duration of the block, and closes it at the end. If
+    ``gate`` is None, the block has no current gate."""
     token = _going_on.set(gate)
     try:
         yield
     finally:
         if gate is not None:
             gate.closed = True
-        # An abandoned stream may end in the garbage collector's context, where the variable is unset.
+        # The garbage collector may end an abandoned stream in a different context, where the variable was
+        # not set by this block and need not be reset.
         with suppress(ValueError):
             _going_on.reset(token)
 
 
 @contextmanager
-def rejoining(gate: GoingOn) -> Generator[None, None, None]:
-    """Sets the gate of the current context to the gate of a run that another context began. The gate is
-    not closed at the end."""
+def rejoining(gate: AnyPart) -> Generator[None, None, None]:
+    """Makes ``gate`` the current gate in a different context, such as that of a thread, in which a run
+    continues. The gate is not closed at the end of the block, because the run goes on."""
     token = _going_on.set(gate)
     try:
         yield
     finally:
-        # An abandoned stream may end in the garbage collector's context, where the variable is unset.
+        # The garbage collector may end an abandoned stream in a different context, where the variable was
+        # not set by this block and need not be reset.
         with suppress(ValueError):
             _going_on.reset(token)

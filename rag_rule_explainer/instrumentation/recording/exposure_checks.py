@@ -12,10 +12,13 @@ from ...sources import Source
 from ...verdicts import Answer
 from ..requests.source_recognition import Request, Sight
 from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
+from .remarks import FILTERED, FOUND_OTHERS, NEW_RETRIEVAL, NOT_DELIVERED, NOT_SEARCHED_FOR
 from .serving import Serving
+from .shown_order import shown_order
 
 OnNoRetrieval: TypeAlias = Literal["error", "accept"]
-"""How to treat a replay that retrieved nothing: "error" raises, "accept" lets its answer count."""
+"""The treatment of a replay that retrieved nothing: "error" raises an error, "accept" uses its answer
+like any other answer."""
 
 SEEING_UNKNOWN = (
     "seeing unknown: no retrieved text was recognised in what the model was sent (it is not sent to a "
@@ -23,8 +26,9 @@ SEEING_UNKNOWN = (
     "the rules are about what was retrieved"
 )
 NOT_ASKED = (
-    "the model saw nothing of what was retained, as none was asked: out of a cache, an answer says "
-    'nothing about it (scope="retrieved" counts it all the same)'
+    "the model saw nothing of what was retained, as none was asked. The application answered by itself, "
+    "from a cache or because it found too little, so the answer may say nothing about it "
+    '(scope="retrieved" counts it all the same)'
 )
 NOT_RETRIEVED = "the application chose not to retrieve"
 MISSED = (
@@ -36,14 +40,17 @@ MISSED = (
 
 @dataclass(frozen=True, slots=True)
 class ExposureChecks:
-    """An ``ExposureChecks`` knows which sources the baseline's models were sent, and checks each replay
-    against it.
+    """An ``ExposureChecks`` knows the sources that the baseline's models were sent. It checks that each
+    replay's models were sent the retained ones of these sources, and no others.
 
-    ``units``: the sources that rules are about. ``held_out``: the sources that were retrieved but not
-    sent to a model; under the scope "seen", no replay is served them. ``scope``: "retrieved" if it is
-    unknown what the models were sent. ``unrecognised``: the ids of sources that a model is known to be
-    sent in a form that is not recognised. ``making``: advice, for messages, on how to pass a function
-    that makes a new application. ``requests``: the baseline's requests.
+    ``scope``: the sources that the rules are about: those that were retrieved ("retrieved"), those that a
+    model was sent ("seen"), or those that the user passed in ("given"). "seen" becomes "retrieved" if no
+    source was recognised in a request. ``units``: the sources that rules are about. ``held_out``: under
+    the scope "seen", the sources that were retrieved but not sent to a model; no replay is served them.
+    ``notes``: remarks for the user about the scope. ``sight``: recognises the sources in requests.
+    ``unrecognised``: the ids of sources that are known to be sent to a model, although ``sight`` does not
+    recognise them. ``making``: advice, for messages, on how to pass a function that makes a new
+    application. ``requests``: the baseline's requests.
     """
 
     scope: Scope
@@ -70,10 +77,11 @@ class ExposureChecks:
     ) -> "ExposureChecks":
         """Returns the checks for a baseline that retrieved ``sources`` and sent ``requests``.
 
-        Under the scope "seen", a source is held out if its text could be recognised in requests but was
-        not, while another source was. Two kinds of sources are never held out: those in ``pinned``, and
-        those in ``shown``, which a model is known to be sent. ``constant``: texts that every request may
-        hold; they identify no source.
+        Under the scope "seen", a source is held out if three things are true: its text could be
+        recognised in requests, it was not recognised, and the text of a different source was. Two kinds
+        of sources are never held out: those with ids in ``pinned``, which every replay retains, and in
+        ``shown``, which a model is known to be sent. ``constant``: texts that every request may hold;
+        words in them identify no source.
         """
         sight, requests = Sight(sources, constant), tuple(requests)
         seen = sight.seen_in(requests)
@@ -97,6 +105,13 @@ class ExposureChecks:
         notes = promoted if unseen else ()
         return checks(scope, tuple(sources), (), notes, sight, unrecognised=unrecognised)
 
+    def other_order_shown(self) -> tuple[str, ...]:
+        """Returns the ids of the sources that the baseline's model was shown, in their order, if these
+        are not all units in the order of ``units``. Each id is repeated if the order is not known."""
+        ids = [each.id for each in self.units]
+        known = self.sight.recognisable - self.unrecognised
+        return shown_order(ids, self.sight.orders_in(self.requests)[:-1], known)
+
     def checked(
         self,
         answer: Answer,
@@ -104,14 +119,14 @@ class ExposureChecks:
         serving: Serving[object],
         requests: Sequence[Request],
     ) -> Answer:
-        """Checks one replay, and returns its answer with the ids of the sources that were delivered and
-        seen.
+        """Checks one replay, and returns its answer with the ids of the sources that searches delivered
+        and that models saw.
 
         ``kept``: the retained sources; ``serving``: the record of what was delivered; ``requests``: the
-        replay's requests. Raises ReplayMissedGate if nothing was retrieved, and SourceLeak if a model was
-        sent an omitted source. Raises SourcesReordered if sources came in another order than requested.
-        Raises UnusableReply if a retained source was not delivered, or if no model was called that could
-        have seen it.
+        replay's requests. Raises ReplayMissedGate if nothing was retrieved, unless ``on_no_retrieval``
+        accepts this. Raises SourceLeak if a model was sent an omitted source, and SourcesReordered if
+        sources did not come in the requested order. Raises UnusableReply if a retained source was not
+        delivered, or if no model was called that could have seen it.
         """
         if serving.refused is not None:
             raise serving.refused
@@ -128,7 +143,7 @@ class ExposureChecks:
                 raise ReplayMissedGate(MISSED + self._anew())
             remarks.add(NOT_RETRIEVED)
         else:
-            self._check_delivered(answer, ids, serving)
+            remarks.update(self._check_delivered(answer, ids, serving, seen))
             if serving.order:
                 remarks.update(self._check_order(serving, requests, seen))
         unseen = serving.delivered & self.sight.recognisable - seen - self.unrecognised
@@ -137,28 +152,48 @@ class ExposureChecks:
         if seen and unseen:
             named = ", ".join(plain_id(identity) for identity in ids if identity in unseen)
             remarks.add(f"{named} was retained and did not reach the model")
+        # A request whose words do not depend on what was found, such as one to rewrite the question, asks
+        # for no answer from sources.
+        asked = requests if ids else {*requests}.difference(self.requests)
         return replace(
             answer,
             note="; ".join(sorted(filter(None, remarks))),
-            delivered=tuple(identity for identity in ids if identity in serving.delivered),
-            seen=tuple(identity for identity in ids if identity in seen) if requests else None,
+            delivered=tuple(identity for identity in ids if identity in serving.reached),
+            seen=tuple(identity for identity in ids if identity in seen) if asked else None,
         )
 
-    def _check_delivered(self, answer: Answer, ids: Sequence[str], serving: Serving[object]) -> None:
-        missing = [identity for identity in ids if identity not in serving.delivered]
-        if missing and self.held_out and len(ids) == len(self.units):
+    def is_all(self, ids: Sequence[str]) -> bool:
+        """Returns True iff ``ids`` are the ids of all sources that rules are about."""
+        return len(ids) == len(self.units) and {each.id for each in self.units} == set(ids)
+
+    def _check_delivered(
+        self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
+    ) -> Iterator[str]:
+        """Yields a remark if the application did not search for a retained source, as an agent may end
+        after its first search. This is then what it does on these sources. Raises UnusableReply if a
+        source was not delivered for any other reason."""
+        # What a search dropped in the baseline, it may drop again.
+        missing = [] if serving.promoting else [each for each in ids if each not in serving.delivered]
+        if missing and self.held_out and self.is_all(ids):
             raise self.unseen_needed(serving.that_found)
-        if missing:
-            named = ", ".join(map(plain_id, missing))
-            raise UnusableReply(
-                f"{named} not delivered: the replay did not retrieve it", answer.usage, answer.models
-            )
+        if not missing:
+            if self.is_all(ids):
+                serving.note_whole()
+            return
+        named = ", ".join(map(plain_id, missing))
+        if serving.may_search_less and not self.is_all(ids) and seen.isdisjoint(missing):
+            yield NOT_SEARCHED_FOR.format(named=named)
+            return
+        is_new = bool(serving.remarks & {NEW_RETRIEVAL, FILTERED})
+        raise UnusableReply(
+            (FOUND_OTHERS if is_new else NOT_DELIVERED).format(named=named), answer.usage, answer.models
+        )
 
     def _check_order(
         self, serving: Serving[object], requests: Sequence[Request], seen: frozenset[str]
     ) -> Iterator[str]:
-        """Raises SourcesReordered if the sources were delivered or shown in another order than requested.
-        Yields a remark if the order of some sources in the requests is unknown."""
+        """Raises SourcesReordered if the sources were delivered, or shown to a model, in a different
+        order than requested. Yields a remark if the order of some sources in the requests is unknown."""
         if tuple(serving.handed) != serving.order:
             raise SourcesReordered(serving.order, tuple(serving.handed), "its searches returned")
         _check_shown(self.sight.orders_in(self.requests), [each.id for each in self.units])
@@ -181,15 +216,15 @@ class ExposureChecks:
         """Returns the error for a replay that differs from the baseline although only sources that no
         model saw are missing.
 
-        ``that_found``: a function from ids to the retrievals that found these sources. ``answers``: how
-        the answer differs, if only the answer does; otherwise empty.
+        ``that_found``: a function from ids to the retrievals that found these sources. ``answers``: in
+        words, how the answer differs from the baseline's; empty if searches or requests to models differ.
         """
         held_out, shown = ([each.id for each in some] for some in (self.held_out, self.units))
         return unseen_needed(held_out, shown, that_found, answers)
 
     def _anew(self) -> str:
-        """Returns a part of messages: the advice to the user whose application keeps the results of an
-        earlier run."""
+        """Returns advice to a user whose application keeps the results of an earlier run. It is the last
+        sentence of some messages."""
         return (
             ". If the application keeps what another run found, pass a function that makes it anew for "
             f"every run{self.making and f': {self.making}'}"

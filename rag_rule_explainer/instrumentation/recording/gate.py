@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 
 class Gate:
-    """A ``Gate`` handles the searches of one run.
+    """A ``Gate`` handles the searches of one run: it records them, or answers them from a record.
 
-    ``closed``: True after the run has ended; the gate then has no effect. ``queries``: the texts of all
-    queries.
-
-    ``takes_all``: True iff documents that a retriever finds and drops itself are sources as well. The
-    integration then records the retrievers inside it. Always False if only some retrievers are recorded:
-    the user named those whose results count.
+    ``only``: the retrievers that the user named; empty for all. ``closed``: True after the run has ended;
+    the gate then has no effect. ``queries``: the texts of all queries. ``takes_all``: True iff documents
+    that a retriever finds and then drops are sources as well. The integration then records the retrievers
+    inside such a retriever, and not the retriever itself. Always False if the user named retrievers,
+    because only their results count.
     """
 
     def __init__(self, only: Sequence[object], *, takes_all: bool = False) -> None:
@@ -24,6 +23,6 @@ class Gate:
         self._lock = threading.Lock()
 
     def concerns(self, retriever: object) -> bool:
-        """Returns True iff calls of this retriever are recorded or served: always, unless the user named
-        other retrievers only."""
+        """Returns True iff calls of this retriever are recorded or served. These are all retrievers or,
+        if the user named some, only the named ones."""
         return not self._only or any(each is retriever for each in self._only)

@@ -1,4 +1,4 @@
-"""This module makes the errors whose messages advise the user which function to put into a gate."""
+"""This module makes errors whose messages advise the user which function to wrap in ``gate(...)``."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeAlias
@@ -14,7 +14,8 @@ ANOTHER_WAY = "the application goes another way even if all that was shown is ke
 
 
 def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
-    """Returns no retrieval. For baselines whose retrievals were not recorded."""
+    """Returns no retrievals. This function takes the place of a ``ThatFound`` if the retrievals of the
+    baseline were not recorded."""
     return ()
 
 
@@ -25,7 +26,8 @@ def unseen_needed(
     saw are missing.
 
     ``held_out``: the ids of these sources; ``shown``: the ids of the sources that a model saw.
-    ``answers``: how the answer differs, if only the answer does; otherwise empty.
+    ``that_found``: a function from ids to the retrievals that found these sources. ``answers``: in words,
+    how the answer differs from the baseline's; empty if searches or requests to models differ.
     """
     one, named = len(held_out) == 1, shortened(", ".join(map(plain_id, held_out)), 200)
     were, it = ("was", "it") if one else ("were", "them")
@@ -33,14 +35,22 @@ def unseen_needed(
     others = [each for each in that_found(shown) if each not in finding]
     steered = f"what {_names(others)} finds" if others else "a further search"
     verb = ("decide" if answers else "steer") + ("s" if one else "")
-    means = f"{verb} {'what becomes of the answer' if answers else steered}"
+    alone = not others and len(finding) == 1
+    # If there was only one search, its results decide about no second one. The application may then, for
+    # example, count the results.
+    means = f"{verb} {'what becomes of the answer' if answers or alone else steered}"
     both = _function_of_all([*finding, *others])
+    way_out = (
+        ""
+        if alone
+        else ", or wrap the function that makes both searches in gate(...), so that what it returns are "
+        f"the sources{f'; both are called in {both}' if both else ''}"
+    )
     return UnseenSourcesNeeded(
         f"{named} {were} retrieved{_by(finding)} and shown to no model, so no replay is served {it}; but "
         f"without {it}, {answers or ANOTHER_WAY}: {'it' if one else 'they'} {means}. Pass "
-        'scope="retrieved", or wrap the function that makes both searches in gate(...), so that what it '
-        f"returns are the sources{f'; both are called in {both}' if both else ''}. (A text that was "
-        'shown in other words was not recognised; scope="retrieved" takes it in as well.)'
+        f'scope="retrieved"{way_out}. (A text that was shown in other words was not recognised; '
+        'scope="retrieved" takes it in as well.)'
     )
 
 
@@ -78,8 +88,8 @@ def _names(retrievals: Iterable[Retrieval[Any]]) -> str:
 
 
 def _function_of_all(retrievals: Sequence[Retrieval[Any]]) -> str:
-    """Returns the innermost of the user's functions that led to each of these retrievals; empty if there
-    is none."""
+    """Returns the name of the innermost of the user's functions that led to all these retrievals; empty
+    if there is none."""
     if not retrievals:
         return ""
     first, *others = (each.callers for each in retrievals)

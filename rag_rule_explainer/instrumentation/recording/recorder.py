@@ -11,18 +11,19 @@ from itertools import count
 from typing import Generic
 
 from ...errors import RagRuleError
-from .captured import Captured, Identify, OnNewQuery
+from ...sources import Source
+from .captured import Captured, OnNewQuery
 from .gate import Gate
-from .retrievals import Item, Keys, Retrieval, Searched
+from .retrievals import Identify, Item, Keys, Retrieval, Searched
 
 
 class Recording(Gate, Generic[Item]):
-    """A ``Recording`` holds the results of the baseline's retrievals, in order. Thread-safe.
+    """A ``Recording`` records the results of the baseline's retrievals, in order. Thread-safe.
 
-    ``added``: items that are added to the result of every retrieval. ``only``: the only retrievers that
-    are recorded; empty for all. ``fault``: why a result could not be recorded, or None. ``derived``: the
-    kinds of objects that the run built from retrieved documents, as names of classes. ``searched_own``:
-    the kinds of searched objects that the run made.
+    ``added``: documents of the user that are added to the result of every retrieval. ``fault``: the error
+    to raise after the run because a result could not be recorded; None if there is none. ``derived``: the
+    class names of objects that the run built from retrieved documents. ``searched_own``: the class names
+    of searched objects that the run itself made. For the other parameters, see ``Captured`` and ``Gate``.
     """
 
     def __init__(
@@ -44,8 +45,8 @@ class Recording(Gate, Generic[Item]):
         self.fault: RagRuleError | None = None
 
     def begin(self) -> int:
-        """Returns a number for the moment at which a retrieval begins; later moments have higher
-        numbers."""
+        """Returns a number for the current moment, which is larger than all earlier ones. Call it when a
+        retrieval begins, and pass the number to ``record``."""
         return next(self._moments)
 
     def record(
@@ -56,25 +57,33 @@ class Recording(Gate, Generic[Item]):
         form: object = (),
         began: int | None = None,
         callers: tuple[str, ...] = (),
+        inside: Sequence[Retrieval[Item]] = (),
     ) -> None:
-        """Records the result of a retrieval. ``began``: the value of ``begin``; for the other arguments,
-        see ``Retrieval``."""
+        """Records the result of a retrieval. ``began``: the number that ``begin`` returned for it; for
+        the other arguments, see ``Retrieval``."""
         with self._lock:
             ended = next(self._moments)
             start = ended if began is None else began
             self._retrievals.append(
-                Retrieval(keys, tuple(items), retriever, form, None, start, ended, callers)
+                Retrieval(keys, tuple(items), retriever, form, None, start, ended, callers, tuple(inside))
             )
 
     def failed(self, keys: Keys, error: Exception, retriever: object) -> None:
-        """Records that a retrieval raised an error, also if the application catches it. Replays then
-        raise it too."""
+        """Records that a retrieval raised an error. Replays raise the same error, even if the application
+        catches it."""
         with self._lock:
             self._failures.append(Retrieval(keys, (), retriever, error=error))
 
     def texts_of(self, items: Sequence[Item]) -> list[str]:
         """Returns the texts of the sources of these items."""
         return [source.text for source in self._identify([items])[0]]
+
+    def retrieved(self) -> list[Source]:
+        """Returns the sources that were retrieved so far. A source that was retrieved several times
+        occurs several times."""
+        with self._lock:
+            items = [item for each in self._retrievals for item in each.items]
+        return list(self._identify([items])[0])
 
     def texts(self, before: int) -> list[str]:
         """Returns the texts of all sources that were retrieved before the moment ``before``."""
@@ -92,20 +101,23 @@ class Recording(Gate, Generic[Item]):
 
     @property
     def retrievals(self) -> int:
-        """Returns the number of recorded retrievals."""
+        """Returns the number of recorded retrievals, without those that raised an error."""
         return len(self._retrievals)
 
     @property
     def forms(self) -> tuple[object, ...]:
-        """Returns the forms of the retrievals' results, in order."""
+        """Returns, for each recorded retrieval in order, the form of its result, such as the type of its
+        container."""
         with self._lock:
             return tuple(each.form for each in self._retrievals)
 
     def captured(self, on_new_query: OnNewQuery = "kept") -> Captured[Item]:
-        """Returns the sources recorded so far, each once, in the order of their first retrieval."""
+        """Returns the sources recorded so far, each once, in the order of their first retrieval.
+        ``on_new_query``: how a replay is served for a query that the baseline never made; see
+        ``OnNewQuery``."""
         with self._lock:
             retrievals, failures = tuple(self._retrievals), tuple(self._failures)
-        return Captured(
+        captured = Captured(
             retrievals,
             self._identify,
             on_new_query,
@@ -115,3 +127,4 @@ class Recording(Gate, Generic[Item]):
             derived=frozenset(self.derived),
             takes_all=self.takes_all,
         )
+        return captured.opened(all_found=True) if self.takes_all else captured

@@ -1,6 +1,6 @@
 """This module represents the retrievals of the baseline and their results."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -10,11 +10,11 @@ Item = TypeVar("Item")
 """A retrieved document in the framework's own type."""
 
 Keys: TypeAlias = tuple[Hashable, ...]
-"""Keys of a retrieval, the most specific first. Two retrievals with a common key count as the same
-one."""
+"""The keys of a retrieval, the most specific first. If two retrievals have a key in common, they count as
+the same, and a replay is served the recorded result."""
 
 Searched: TypeAlias = tuple[str, ...]
-"""The kind of the objects that a retrieval searches: the names of their classes."""
+"""The names of the classes of the objects that a retrieval searches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +22,11 @@ class Retrieval(Generic[Item]):
     """A ``Retrieval`` holds one retrieval of the baseline and its result.
 
     ``retriever``: the object that was called; this reference keeps it alive, so that no other object gets
-    its ``id()``. ``form``: the form of the result, which replays get as well. ``error``: the error that
-    the retrieval raised, or None. ``began``, ``ended``: the numbers of the moments at which it began and
-    ended. ``callers``: the user's functions that led to the retrieval, the innermost first.
+    its ``id()``. ``form``: the form of the result (such as the type of its container); results in replays
+    have the same form. ``error``: the error that the retrieval raised, or None. ``began``, ``ended``: the
+    moments at which it began and ended; later moments have larger numbers. ``callers``: the user's
+    functions that led to the retrieval, the innermost first. ``inside``: the retrievals that it made
+    itself.
     """
 
     keys: Keys
@@ -35,11 +37,16 @@ class Retrieval(Generic[Item]):
     began: int = 0
     ended: int = 0
     callers: tuple[str, ...] = ()
+    inside: "tuple[Retrieval[Item], ...]" = ()
 
     def overlaps(self, later: "Retrieval[Any]") -> bool:
         """Returns True iff ``later`` began before this retrieval ended."""
         return later.began < self.ended
 
+
+Identify: TypeAlias = Callable[[Sequence[Sequence[Item]]], Sequence[Sequence[Source]]]
+"""A function from the items of several retrievals to their sources, one for each item. Equal documents
+get the same source."""
 
 Batch: TypeAlias = tuple[tuple[Source, Item], ...]
 """The items of one retrieval, each with its source."""
@@ -60,6 +67,6 @@ class Results(Generic[Item]):
 
     @property
     def differ(self) -> bool:
-        """Returns True iff at least two of the calls found different sources, or the same in another
+        """Returns True iff two of the calls found different sources, or the same sources in a different
         order."""
         return len({tuple(source.id for source, _ in batch) for batch in self.batches}) > 1

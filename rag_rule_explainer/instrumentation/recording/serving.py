@@ -17,17 +17,25 @@ class Serving(Gate, Generic[Item]):
     """A ``Serving`` serves the retained sources to the retrievals of one replay.
 
     ``served``: the number of retrievals. ``delivered``: the ids of the sources that were returned.
-    ``order``: the ids of the retained sources if their order differs from the baseline's, else empty.
-    ``handed``: the delivered ids, in the order of their first delivery; only filled if ``order`` is set.
-    ``refused``: the error of a query that must not be served, or None. ``undecided``: why the replay's
-    answer cannot count, or empty.
+    ``order``: the ids of the retained sources if the replay has to return them in a different order than
+    the baseline, else empty. ``handed``: the delivered ids, in the order of their first delivery; only
+    filled if ``order`` is set. ``refused``: the error of a query that must not be served, or None.
+    ``repeats_only``: True if the baseline made all these searches too, so that what was not delivered was
+    not searched for. ``undecided``: why the replay's answer must not be used, or empty. ``returned``: the
+    ids of the sources that opened searches returned; see ``opens``. ``promoting``: True if the replay is
+    served documents that a search of the baseline dropped.
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:
         super().__init__(captured.only, takes_all=captured.takes_all)
         self.served = 0
         self.delivered: set[str] = set()
+        self.returned: set[str] = set()
+        self.repeats_only = not captured.any_query
         ids = [source.id for source in kept]
+        self._dropped = frozenset(source.id for source in captured.dropped)
+        self.promoting = not self._dropped.isdisjoint(ids)
+        self._outer, captured = captured, captured.opened() if self.promoting else captured
         self.order = captured.other_order(ids)
         self.handed: list[str] = []
         self.remarks: set[str] = set()
@@ -44,10 +52,11 @@ class Serving(Gate, Generic[Item]):
         sources.
 
         ``keys``: the keys of the retrieval; ``asked``: its query, for messages. If the baseline made the
-        retrieval several times with different results, the n-th call returns the n-th result. If their
-        order is unknown, all results are returned, and ``undecided`` is set. ``on_new_query`` decides how
-        a new query is served. Returns None if the caller must search for real, and pass the result to
-        ``filtered``. Raises UnknownQuery, or the error that the retrieval raised in the baseline.
+        retrieval several times with different results, the n-th call returns the n-th result. If the
+        order of these results is unknown, or there is no n-th one, the items of all of them are returned,
+        and ``undecided`` is set. ``on_new_query`` decides how a new query is served. Returns None if the
+        calling code must search for real, and pass the result to ``settled`` if ``serves_what_is_kept``,
+        else to ``filtered``. Raises UnknownQuery, or the error that the retrieval raised in the baseline.
         """
         with self._lock:
             self.served += 1
@@ -59,6 +68,7 @@ class Serving(Gate, Generic[Item]):
                 raise failure
             if results is not None:
                 return self._deliver(self._of_its_turn(results))
+            self.repeats_only = False
             if self._captured.on_new_query == "filter":
                 self.remarks.add(FILTERED)
                 return None
@@ -69,14 +79,67 @@ class Serving(Gate, Generic[Item]):
                 )
                 raise self.refused
             self.remarks.add(NEW_RETRIEVAL)
-            self._captured.asked_anew = True
-            return self._deliver(self._captured.everything)
+            if self._captured.asked_anew:  # one difference is enough, so no further real search is made
+                return self._deliver(self._captured.everything)
+            settled = self._captured.settled(keys)
+            return None if settled is None else self._deliver(settled)
+
+    def opens(self, keys: Keys) -> bool:
+        """Returns True iff the search with these keys runs for real, and the searches inside it are
+        served."""
+        return not self._captured.opened_keys.isdisjoint(keys)
+
+    def let_through(self, items: Sequence[Item]) -> list[Item]:
+        """Returns the items that a search returned whose inner searches were served, without those of
+        omitted sources, and notes which sources it returned."""
+        with self._lock:
+            batch = self._captured.recognised(items)
+            self.served += 1
+            self.repeats_only = False
+            self.returned.update(source.id for source, _ in batch)
+            # A search may return others than those found inside it, such as the chunks of a summary.
+            inner = {id(item) for _, item in batch}
+            others = [each for each in self._outer.recognised(items) if id(each[1]) not in inner]
+        omitted = {id(item) for source, item in (*batch, *others) if source.id not in self._kept}
+        return [item for item in items if id(item) not in omitted]
+
+    def note_whole(self) -> None:
+        """Notes that a replay on all sources was delivered all of them, as the baseline was."""
+        self._captured.repeats = True
+
+    @property
+    def may_search_less(self) -> bool:
+        """Returns True iff what was not delivered was not searched for, because of what was found before.
+
+        A replay on all sources has to have made all searches. If not, the application may know the
+        results from an earlier run, and not need to search.
+        """
+        return self.repeats_only and self._captured.repeats
+
+    @property
+    def reached(self) -> set[str]:
+        """Returns the ids of the delivered sources, without those that a search found inside and did not
+        return although it drops some of what it finds there."""
+        return self.delivered - (self._dropped - self.returned)
+
+    @property
+    def serves_what_is_kept(self) -> bool:
+        """Returns True iff new queries are served all retained sources."""
+        return self._captured.on_new_query == "kept"
+
+    def settled(self, keys: Keys, retriever: object, found: Sequence[Item] | None) -> list[Item]:
+        """Returns all retained sources for a query that the baseline never made, and notes whether a real
+        search finds the same. ``retriever``: the object that is searched. ``found``: the result of the
+        real search; None if it failed or cannot be read."""
+        with self._lock:
+            return self._deliver(self._captured.settle(keys, retriever, found))
 
     def begins_with(self, keys: Keys) -> bool:
-        """Returns True iff this is the replay's first retrieval, and the baseline made it too.
+        """Returns True iff the replay has made no retrieval yet, and the baseline made the one with these
+        ``keys``. The recorded result can then be served without a real search.
 
-        Before its first retrieval, a replay was served nothing, so its result cannot be derived from a
-        source.
+        A real search is only needed if the searched objects may hold texts that the replay derived from
+        sources it was served. Before its first retrieval, a replay was served no source.
         """
         with self._lock:
             return not self.served and self._captured.recorded(keys) is not None
@@ -95,7 +158,7 @@ class Serving(Gate, Generic[Item]):
 
     def form(self, keys: Keys) -> object:
         """Returns the form of the result that the baseline got for a retrieval with these keys; None if
-        it made no such retrieval."""
+        the baseline made no such retrieval."""
         return self._captured.form(keys)
 
     def form_of_another(self, retriever: object) -> object:
@@ -110,18 +173,19 @@ class Serving(Gate, Generic[Item]):
         """Returns the texts of the sources of these items."""
         return [source.text for source in self._captured.identify([items])[0]]
 
-    def delivered_texts(self) -> list[str]:
-        """Returns the texts of the sources that this replay was served so far."""
-        return [source.text for source in self._captured.sources if source.id in self.delivered]
+    def retrieved(self) -> list[Source]:
+        """Returns the sources that this replay was served so far."""
+        return [source for source in self._captured.sources if source.id in self.delivered]
 
     def are_kept(self, items: Sequence[Item]) -> list[bool | None]:
-        """Returns one value for each item of a real search: True if its source is retained, False if it
-        is omitted, None if it has no known source.
+        """Returns for each item of a real search whether its source is retained: True or False, or None
+        if it has no known source.
 
-        Counts the retained sources as delivered, and the search as a retrieval if any item has a known
+        The retained sources count as delivered. The search counts as a retrieval if any item has a known
         source.
         """
         with self._lock:
+            self.repeats_only = False
             batch = self._captured.recognised(items)
             self.served += bool(batch)
             kept = {id(item): source.id in self._kept for source, item in batch}
@@ -129,7 +193,8 @@ class Serving(Gate, Generic[Item]):
         return [kept.get(id(item)) for item in items]
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
-        """Returns those items of a real search, and those added documents, whose sources are retained."""
+        """Returns the items of a real search whose sources are retained, together with the retained ones
+        of the documents that the user added to all results."""
         with self._lock:
             found = self._captured.recognised([*items, *self._captured.added])
             return self._deliver(tuple({id(item): (source, item) for source, item in found}.values()))

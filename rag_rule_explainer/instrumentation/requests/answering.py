@@ -1,8 +1,9 @@
-"""This module checks that runs on the same sources with the same replies give the same answer.
+"""This module checks that two runs on the same sources, with the same model replies, give the same
+answer.
 
 State that one run leaves behind may change a later run's answer after the model's reply, so that no
-request shows it. The state itself may be invisible (in a file descriptor, in the interpreter). But a
-second replay on the same sources at the end gives another answer.
+request shows the influence. The state itself may be invisible too (in a file descriptor, in the
+interpreter). But if a replay is repeated at the end, its answer then differs from the first one.
 """
 
 import threading
@@ -26,17 +27,19 @@ class Changed(NamedTuple):
 
     @property
     def told(self) -> str:
-        """Returns a clause for a message, which quotes the first and the later answer."""
+        """Returns a clause for a message, which quotes the later answer and the first one."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 
 
 @dataclass(slots=True, eq=False)
 class Answers:
-    """This class keeps the first answer on each subset of sources. Thread-safe.
+    """This class stores the first answer on each subset of sources, and compares later answers with it.
+    Thread-safe.
 
-    ``repeats``: a replay on all sources gave the baseline's answer, so answers can be compared.
-    ``departs``: a run seems to have taken another path through the code than the baseline. There are two
-    signs. The baseline's answer holds a model's reply, and the run's answer holds none. Or a request of
+    ``steady``: replaces the parts of texts that change in every run. ``repeats``: True if a replay on all
+    sources gave the baseline's answer; only then is a different answer a sign of state. ``departs``: True
+    if a run seems to have taken a different path through the code than the baseline. There are two signs:
+    the baseline's answer contains a model's reply, and the run's answer contains none; or a request of
     the run has words of a text in the code that no request of the baseline has.
     """
 
@@ -53,7 +56,7 @@ class Answers:
     def begin(
         self, key: Hashable, answer: Answer, exchanges: Sequence[Exchange], constants: Iterable[str]
     ) -> None:
-        """Stores the baseline's answer, to which later answers are compared.
+        """Stores the baseline's answer, with which later answers are compared.
 
         ``constants``: texts in the application's code.
         """
@@ -74,8 +77,9 @@ class Answers:
         """Stores a replay's answer, and returns how it differs from the first answer on the same sources;
         None if it does not.
 
-        ``beside``: texts that the replay's requests may hold, such as the served sources. ``whatever``:
-        compare the answers even if the models' replies differ.
+        ``key``: identifies these sources. ``beside``: texts that explain words in the replay's requests,
+        such as the served sources; such words are no sign of a different path. ``whatever``: if True, the
+        answers are compared even if the models' replies differ.
         """
         text, replies = self.steady(answer.text), self._replies(exchanges)
         with self._lock:
@@ -98,7 +102,7 @@ class Answers:
 
 
 def holds_one(answer: str, replies: Iterable[str]) -> bool:
-    """Returns True iff the answer contains one of these replies, or is itself contained in one."""
+    """Returns True iff the answer contains one of these replies, or one of them contains the answer."""
     line = reading_of(answer).line
     lines = (reading_of(reply).line for reply in replies)
     return any(each.strip() and (each in line or line in each) for each in lines)

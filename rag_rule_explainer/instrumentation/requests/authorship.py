@@ -1,8 +1,8 @@
-"""This module checks that the answers come from the models whose requests are seen.
+"""This module checks that the answers come from the models whose requests this package sees.
 
-An answer may use other words than the replies: code maps a reply to a label, or puts a field of it into
-a sentence. The answer still comes from the seen models if all its words are known and equal replies led
-to equal answers. Otherwise, an unseen model may have written the answer.
+An answer may use other words than the replies: code maps a reply to a label, or puts a field of it into a
+sentence. The answer still comes from these models if all its words are known and equal replies led to
+equal answers. Otherwise, a model whose requests are not seen may have written the answer.
 """
 
 import re
@@ -23,19 +23,21 @@ from .source_recognition import reading_of
 from .volatile import Steady
 
 _MARKS = re.compile(r"<(?:uuid|call|address|time|ignored)>")
-"""The placeholders that ``Steady`` puts in place of volatile parts, such as dates."""
+"""The placeholders that ``Steady`` puts in place of parts that differ from run to run, such as dates."""
 
 
 _FIGURE = re.compile(r"[^\W\d_]{0,2}\d+[^\W\d_]{0,2}")
-"""The pattern of a number, also with a letter or two around it, as in "p2" or "3rd"."""
+"""The pattern of a number, also with a letter or two around it, as in "p2" or "3rd". Such words do not
+show who wrote an answer."""
 
 
 class ForeignAnswer(NamedTuple):
-    """A ``ForeignAnswer`` is an answer that is not in the words of the seen models.
+    """A ``ForeignAnswer`` is an answer with words that the models' replies do not explain.
 
-    ``run``: the run's name. ``sources``: the ids of the retained sources; None for the baseline. ``own``:
-    the answer's words that are neither in sources nor in the input, or all words if none is left.
-    ``strange``: those of ``own`` that are not in the code's constants either.
+    ``run``: the run's name. ``sources``: the ids of the retained sources; None for the baseline.
+    ``replies``: the replies of the run's models. ``own``: the answer's words that are neither in sources
+    nor in the input; if there are none, all its words. ``strange``: the words of ``own`` that are not in
+    texts of the application's code either.
     """
 
     run: str
@@ -48,9 +50,11 @@ class ForeignAnswer(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Authorship:
-    """This class compares the answers of all runs, the baseline's first. Thread-safe.
+    """This class compares the answers of all runs, and finds those that an unseen model may have written.
+    The first answer is the baseline's. Thread-safe.
 
-    ``vouched``: an earlier search found that the seen models wrote all answers.
+    ``steady``: replaces the parts of texts that change in every run. ``vouched``: True if an earlier
+    explanation has checked the same application in this way; ``doubt`` is then always empty.
     """
 
     steady: Steady
@@ -77,8 +81,8 @@ class Authorship:
         ``given``: the texts of its input. ``constants``: texts in the application's code.
         """
         self._constants = _words_of(constants)
-        # The sources of all runs count for every run. Words that come from elsewhere have to be the same
-        # in every run.
+        # The texts of all sources explain words in the answer of every run, even if the run was not
+        # served these sources. Words of other origin have to be the same in every run.
         labels = [f"{source.id} {dict(source.metadata)}" for source in sources]
         texts = [source.text for source in sources]
         self._facts = _words_of([*given, *texts, *labels])
@@ -95,7 +99,7 @@ class Authorship:
         sources: Sequence[str] | None,
         made: Iterable[str] = (),
     ) -> None:
-        """Stores the answer of a run, and checks its words.
+        """Stores the answer of a run if it has words that the models' replies do not explain.
 
         ``sources``: the ids of the sources that the run was served; None for the baseline. ``made``:
         texts that the run produced besides model replies, such as results of tools.
@@ -109,8 +113,8 @@ class Authorship:
         with self._lock:
             group = self._by_replies[replies]
             same = [each for each in group if each.own == own]
-            # If two replays on different sources gave the same answer, the sources do not change the
-            # answer.
+            # Two replays on different sources that gave the same answer already show that the answer does
+            # not depend on the sources, so more need not be stored.
             if len(same) <= 2 and all(each.sources != ids for each in same):
                 group.append(written)
 
@@ -119,8 +123,9 @@ class Authorship:
     ) -> tuple[frozenset[str], frozenset[str]]:
         """Returns two sets of the answer's words.
 
-        The first: words that come neither from sources, nor from the input, nor from tools; all words if
-        none is left. The second: those of the first that are not in the code's constants either.
+        The first set has the words that come neither from sources, nor from the input, nor from tools. If
+        no such word is left, it has all words of the answer. The second set has the words of the
+        first set that are not in the code's constants either.
         """
         line = reading_of(_MARKS.sub(" ", self.steady(answer.text))).line
         words = frozenset(word for word in line.split() if not word.isdigit())
@@ -129,16 +134,18 @@ class Authorship:
         return own or words, own - self._constants
 
     def _cut_off(self, line: str) -> frozenset[str]:
-        """Returns those words of the line that follow the same word in a source. A word counts too if it
-        is only the beginning of the source's word."""
+        """Returns the words of the line that also follow the same word in a source. The answer may cut a
+        source off inside a word, so a word also counts if the word of the source begins with it."""
         pairs = pairwise(line.split())
         return frozenset(
             word for before, word in pairs if any(f" {before} {word}" in each for each in self._lines)
         )
 
     def _is_said(self, answer: Answer, own: frozenset[str], exchanges: Sequence[Exchange]) -> bool:
-        """Returns whether replies have more than a third of these words, or are a part of the answer
-        whose other words stand in the code."""
+        """Returns True iff the models' replies explain ``own``, which are words of the answer. This is so
+        if the replies contain more than a third of these words. It is also so if the answer contains a
+        whole reply that is not very short, and almost all of these words are in a reply or in a text of
+        the application's code."""
         said = _words_of(each.said or "" for each in exchanges)
         if not own or 3 * len(own & said) > len(own):
             return True
@@ -149,7 +156,8 @@ class Authorship:
 
     @property
     def doubt(self) -> str:
-        """Returns why an unseen model may have written answers; empty if no reason is known so far."""
+        """Returns why an unseen model may have written some of the answers; empty if there is no reason
+        so far."""
         if self.vouched:
             return ""
         with self._lock:
@@ -160,7 +168,8 @@ class Authorship:
             if other is not None:
                 return self._doubt_about(group[0], other)
         strange = [each for group in groups for each in group if len(each.strange) >= FEWEST_WORDS]
-        # An answer that is the same for equal replies on other sources comes from code.
+        # If replays on different sources gave the same answer with equal replies, the code made this
+        # answer, not an unseen model.
         times = Counter((each.replies, each.own) for each in strange if each.sources is not None)
         repeated = {own for (_, own), many in times.items() if many > 1}
         lone = next((each for each in strange if each.own not in repeated), None)
@@ -173,9 +182,10 @@ class Authorship:
         )
 
     def _decisive(self, written: ForeignAnswer) -> frozenset[str]:
-        """Returns the words in which two answers must agree if the models' replies were equal.
+        """Returns the words by which an answer is compared: if the models' replies of two runs are equal,
+        these words of their answers must be equal too.
 
-        The application's constants do not count where a model writes the answer or no model was asked,
+        The application's constants are left out if a model writes the answer or no model was asked,
         because the code may then choose a different constant each time.
         """
         is_strange = len(written.strange) >= FEWEST_WORDS

@@ -1,10 +1,11 @@
-"""This module finds texts of one run in the requests of another run.
+"""This module finds texts that one run made in the requests of a different run.
 
-A run's texts are its replies, its answer and its tools' results. Eight of their words in a row, or a
-whole shorter text, do not come into another run's request by chance. Exempt are texts with another
-known origin: the baseline's input and requests, the sources that the run was served, and requests from
-before the text was made. Two words may be there by chance: they are reported as unsure, and only if
-the run itself says them as well. A single word is not looked for.
+These texts are a run's model replies, its answer and its tools' results. Eight of their words in a row,
+or a whole shorter text, do not come into a different run's request by chance. A text is not reported if
+its origin is harmless: if it is in the baseline's input or requests, or in a source that the run was
+served, or if the request was sent before the text was made. A text of two words may be in a request by
+chance. It is reported as unsure, and only if the run that sent the request made the same text itself.
+Single words are not searched for.
 """
 
 import re
@@ -17,17 +18,17 @@ from .source_recognition import Reading, Stretch, reading_of, readings
 
 _NUMBERS = re.compile(r"(?<= )[\d.,]+(?= )")
 _FEWEST_WORDS = 2
-"""The fewest words of a text that is searched for; a shorter text could have come from anywhere."""
+"""Texts with fewer words are not searched for, because they may come from anywhere."""
 _SURE_WORDS = 3
-"""The fewest words that a text must have so that it does not occur in a request by chance."""
+"""A text with at least this many words does not occur in a request by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A ``Carried`` is a text that one run made and that appears in a request of another run.
+    """A ``Carried`` is a text that one run made and that a request of a different run contains.
 
-    ``maker``: the name of the run that made it. ``sure``: False if the text is so short that it may be
-    there by chance.
+    ``maker``: the name of the run that made the text. ``sure``: False if the text is so short that it may
+    be in the request by chance.
     """
 
     maker: str
@@ -37,10 +38,11 @@ class Carried:
 
 @dataclass(slots=True, eq=False)
 class MadeTexts:
-    """This class keeps the texts that runs made, and finds them in other runs' requests. Thread-safe."""
+    """This class stores the texts that runs made, and finds them in the requests of other runs.
+    Thread-safe."""
 
-    # Keys: eight words in a row, or the words of a short text. Values: when a run first made it, and
-    # which run.
+    # The keys are eight words in a row, or the words of a short text. The values say when a run first
+    # made this text, and which run.
     _long: dict[Stretch, tuple[int, str]] = field(default_factory=dict[Stretch, tuple[int, str]])
     _short: dict[str, tuple[int, str]] = field(default_factory=dict[str, tuple[int, str]])
     _noted: set[str] = field(default_factory=set[str])
@@ -50,14 +52,16 @@ class MadeTexts:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def allow(self, texts: Iterable[str]) -> None:
-        """Allows these texts, such as the baseline's requests, in any request."""
+        """Allows every request to contain these texts, such as those of the baseline's requests."""
         for text in texts:
             for each in map(reading_of, readings(text)):
                 self._known |= each.stretches
                 self._known_lines.append(each.line)
 
     def allow_parts(self, constants: Iterable[str]) -> None:
-        """Allows, in any request, texts that consist only of these constants and of numbers."""
+        """Allows every request to contain texts that consist only of numbers and of parts of these
+        constants. ``constants``: texts in the application's code; those of fewer than three words are
+        ignored."""
         for text in constants:
             words = reading_of(text).line.split()
             if len(words) >= _SURE_WORDS:
@@ -72,7 +76,8 @@ class MadeTexts:
     def note(self, maker: str, texts: Iterable[str], sent: Sequence[str]) -> None:
         """Records texts that a run made, so that they are found in the requests of other runs.
 
-        ``sent``: the run's own requests; their words do not count as made by the run.
+        ``sent``: the run's own requests. Words that are in these requests are not recorded, because the
+        run did not make them itself.
         """
         with self._guard:
             news = [text for text in texts if text not in self._noted]
@@ -94,11 +99,11 @@ class MadeTexts:
                     self._short.setdefault(read.line, (at, maker))
 
     def found_in(self, exchange: Exchange, served: Sequence[str], made: Sequence[str]) -> Carried | None:
-        """Returns a text of another run that is in this request, preferably a sure one; None if there is
-        none.
+        """Returns a text that this request contains and that a different run made; None if there is none.
+        A text that cannot be there by chance is preferred.
 
-        ``served``: the texts of the sources and the results of tools that the run was served. ``made``:
-        the texts that the run made itself.
+        ``exchange``: the request. ``served``: the texts of the sources and the results of tools that the
+        run was served. ``made``: the texts that the run made itself.
         """
         if not (self._long or self._short):
             return None
@@ -139,8 +144,8 @@ class MadeTexts:
         before = _read(exchange.request.written_before)
         unsure: Carried | None = None
         for text, maker in found:
-            # A model may repeat in its reply a text that it was sent. So the reply alone does not explain
-            # where that text came from.
+            # A model may repeat a text that it was sent. So the run's own replies (``said``) do not
+            # explain how a long text came into the request. Only earlier texts explain it.
             if not isinstance(text, str):
                 if not any(text in each.stretches for each in (*facts, *before)):
                     return Carried(maker, " ".join(text))
@@ -159,7 +164,8 @@ def _read(texts: Iterable[str]) -> list[Reading]:
 
 
 def is_too_short(text: str) -> bool:
-    """Returns True if the text is so short that several runs may have made it independently."""
+    """Returns True if the text has one or two words, so that several runs may have made it
+    independently."""
     return 0 < _words_of(text) < _SURE_WORDS
 
 

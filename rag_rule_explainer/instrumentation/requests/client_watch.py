@@ -1,7 +1,7 @@
 """This module records the requests and replies of one run's models, for integrations of model clients.
 
-The integration reads its client's requests and replies (``ModelRequest``, ``ModelReply``), and passes
-them to the watch of the current context's run.
+The integration reads its client's requests and replies as ``ModelRequest`` and ``ModelReply``, and passes
+them to ``current_watch()``, which belongs to the current run.
 """
 
 import threading
@@ -36,8 +36,9 @@ class Called(NamedTuple):
 class ModelRequest(NamedTuple):
     """This class represents a request to a model.
 
-    ``text``: the text of all its messages. ``sent``: that text together with roles, tool calls and
-    parameters. ``results``: pairs of a tool call's id and the text that the tool returned.
+    ``text``: the text of all its messages, in which sources are searched for. ``sent``: that text
+    together with roles, tool calls and parameters, by which requests are compared. ``results``: pairs of
+    a tool call's id and the text that the tool returned.
     """
 
     text: str
@@ -48,7 +49,8 @@ class ModelRequest(NamedTuple):
 class ModelReply(NamedTuple):
     """A ``ModelReply`` is one reply of a model.
 
-    ``spoken``: its text and tool calls. ``spent``: the number of tokens by kind.
+    ``said``: its text and how it ended. ``spoken``: its text and tool calls as one text, by which replies
+    are compared. ``spent``: the number of tokens by kind.
     """
 
     said: Said
@@ -59,9 +61,11 @@ class ModelReply(NamedTuple):
 
 
 class ClientWatch:
-    """This class records the requests and replies of one run, its tokens, and faults of its replies.
+    """This class records the requests and replies of one run, the tokens spent, and why a reply is
+    unusable, for example because it was cut off.
 
-    ``failures``: the errors that models raised, also those that the application caught.
+    ``accepts``: finish reasons (the reasons why a model stopped) with which the user accepts a reply.
+    ``failures``: the errors that models raised, even if the application caught them.
     """
 
     def __init__(self, *, accepts: Collection[str] = ()) -> None:
@@ -84,8 +88,9 @@ class ClientWatch:
 
     @property
     def fault(self) -> str:
-        """Returns why the replies cannot be used: the first fault of a reply, or that all models failed;
-        empty if they can be used."""
+        """Returns the reason why the replies cannot be used: the fault of the first unusable reply, such
+        as that it was cut off, or, if no model replied, the first error of a model. Empty if they can be
+        used."""
         return f"{FAILED}: {self.failures[0]}" if self.failures and not self.said else self._fault
 
     @property
@@ -100,11 +105,12 @@ class ClientWatch:
             return {model: dict(spent) for model, spent in self._spent.items()}
 
     def asked(self, asked: ModelRequest) -> object:
-        """Records a request, and returns the key for its reply. May raise an error that ends the run."""
+        """Records a request, and returns the key by which ``replied`` finds it. May raise an error that
+        ends the run."""
         key = object()
         if not inside_retrieval.get():
-            # A reranker is shown all sources, also in a replay. So its requests are not searched for
-            # omitted sources.
+            # Recorded requests are searched for omitted sources. A reranking model is shown all sources
+            # in replays too, so with its requests recorded, every replay would look wrong.
             self._note_results(asked)
             self.exchanges.ask(key, asked.text, asked.sent)
         return key
@@ -124,9 +130,10 @@ class ClientWatch:
 
     @contextmanager
     def streaming(self, key: object, so_far: Callable[[], ModelReply]) -> Generator[None, None, None]:
-        """Records a streamed reply that is read inside the block.
+        """Records a streamed reply, which must be read inside the block.
 
-        ``so_far``: returns the part of the reply that has arrived.
+        ``key``: the value that ``asked`` returned. ``so_far``: a function that returns the part of the
+        reply that has arrived.
         """
         self._streams[key] = so_far
         try:
@@ -142,7 +149,8 @@ class ClientWatch:
         self._ended(key)
 
     def end_streams(self) -> None:
-        """Records the replies of abandoned streams as far as they arrived, at the end of the run."""
+        """Records the replies of streams that the application did not read to their end, as far as they
+        arrived. Must be called at the end of the run."""
         for key in list(self._streams):
             self._ended(key)
 
@@ -162,8 +170,8 @@ class ClientWatch:
             raise
 
     def _note_results(self, asked: ModelRequest) -> None:
-        """Records the results of tools as texts that this run made, and records which tools returned
-        texts of sources."""
+        """Stores on the current run which texts its tools returned, and which tools returned texts of
+        sources."""
         run = participation()
         results = [(self._calls[call], text) for call, text in asked.results if call in self._calls]
         if run is None or not results:
@@ -183,13 +191,13 @@ _watching: ContextVar[ClientWatch | None] = ContextVar("rag_rule_client_watch", 
 
 @contextmanager
 def watched_by(watch: ClientWatch) -> Generator[None, None, None]:
-    """Makes the watch record the models that are called in this context inside the block."""
+    """Makes ``watch`` record all calls of models in this context, for the duration of the block."""
     token = _watching.set(watch)
     try:
         yield
     finally:
         watch.end_streams()
-        # The garbage collector may close an abandoned stream in another context, where the variable
+        # The garbage collector may close an abandoned stream in a different context, where the variable
         # cannot be reset.
         with suppress(ValueError):
             _watching.reset(token)

@@ -1,7 +1,8 @@
 """This module finds conversations on a model's server that several runs share.
 
-A request shows only the name of such a conversation. If two runs name the same one, or a run continues
-one before any model replied to it, the conversation holds messages of another run.
+A request shows only the name of such a conversation, not its messages. The conversation holds messages of
+a different run in two cases: two runs name the same conversation; or a run continues a conversation
+before any model has replied to this run.
 """
 
 import re
@@ -21,16 +22,17 @@ _GOING_ON = "previous_response_id"
 
 @dataclass(slots=True, eq=False)
 class ServerConversations:
-    """This class keeps the name of each conversation with the first run that named it. Thread-safe."""
+    """This class stores which run was the first to name each conversation. Thread-safe."""
 
     _runs: dict[str, str] = field(default_factory=dict[str, str])
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, run: str, exchanges: Iterable[Exchange]) -> Left | None:
-        """Records the conversations that a run's exchanges name. Returns a conversation that holds
-        messages of another run, or None."""
+        """Records the conversations that a run's requests name. Returns a conversation that holds
+        messages of a different run; None if there is none."""
         for exchange in exchanges:
-            # An integration writes the parameters of a request after its messages.
+            # An integration writes the parameters of a request after its messages, so a name in a message
+            # is not taken for a parameter.
             parameters = exchange.sent.rpartition("\n\n")[2]
             for found in _NAMED.finditer(parameters):
                 parameter, name = found.group(1), found.group(2) or found.group(3)

@@ -1,8 +1,8 @@
-"""This module compares the requests of a replay on all sources with those of the baseline.
+"""This module compares the requests of two runs, such as the baseline and a replay on all sources.
 
-Lines of sources may come in any order, because parallel searches and equal scores change the order.
-Requests may come in any order too, because parallel branches send them in any order. A request is
-compared only if all earlier replies were equal: after another reply, other requests are expected.
+The order of lines from sources is ignored, because parallel searches and equal scores change it. The
+order of requests is ignored too, because parallel branches may send them in any order. A request is
+compared only if all earlier replies were equal, because different replies lead to different requests.
 """
 
 import json
@@ -17,17 +17,18 @@ from .source_recognition import reading_of
 
 _MARK = "<source>"
 _FEWEST_WORDS = 3
-"""The fewest words that a line must have to be recognised as a part of a source."""
+"""A line with fewer words is recognised as a part of a source only if it is a whole line of it."""
 _AROUND = 60
-"""The number of characters that are shown around the first difference."""
+"""The number of characters that messages show around the first difference."""
 
 
 class Step(NamedTuple):
-    """A ``Step`` holds digests of one request to a model.
+    """A ``Step`` holds digests of one request to a model and of its reply.
 
-    ``request``: digest of the request with the lines of sources sorted. ``worded``: digest of the
-    unchanged request. ``framed``: digest of the request without earlier replies of the run. ``after``:
-    the indexes of the steps that were answered before this request.
+    ``request``: the digest of the request with the lines of sources sorted, so that their order does not
+    matter. ``worded``: the digest of the unchanged request. ``framed``: like ``request``, but without
+    texts of earlier replies of the run. ``reply``: the digest of the reply. ``after``: the indexes of the
+    steps that were answered before this request.
     """
 
     request: str
@@ -39,9 +40,11 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """A ``Course`` is the sequence of one run's requests and replies, for comparison with another run.
+    """A ``Course`` is the sequence of one run's requests and replies, for comparison with a different
+    run.
 
-    ``texts``: the requests as they are compared; empty for a course that was loaded from a store.
+    ``texts``: the requests, in which the parts that change in every run are replaced; empty for a course
+    that was loaded from a store, because a store holds only digests.
     """
 
     steps: tuple[Step, ...]
@@ -57,13 +60,15 @@ class Course:
     ) -> "Course":
         """Returns the course of a run, without requests that got no reply.
 
-        ``sources``: texts whose order does not matter. ``made``: results of tools in this run.
+        ``steady``: replaces the parts of texts that change in every run. ``sources``: texts in whose
+        lines the order does not matter. ``made``: results of tools in this run, which are treated in the
+        same way.
         """
         answered = [each for each in exchanges if each.said is not None]
         places = {id(each): place for place, each in enumerate(answered)}
         texts = tuple(steady(each.sent) for each in answered)
-        # Tools that run in parallel return their results in any order, so that order does not matter
-        # either.
+        # Tools that run in parallel return their results in any order, so the order of these does not
+        # matter either.
         moving = [steady(text) for text in (*sources, *made)]
         shown = _Shown(moving, [each.reply or "" for each in answered])
         steps = tuple(
@@ -79,21 +84,29 @@ class Course:
         return cls(steps, texts)
 
     def leads_to(self, other: "Course") -> bool:
-        """Returns True iff this course contains the other course's last request, where replies quoted in
-        it may differ."""
+        """Returns True iff this course contains the last request of the other course. The two requests
+        may quote different replies."""
         if not other.steps:
             return False
         last = other.steps[-1]
         return any(last.request == step.request or last.framed == step.framed for step in self.steps)
 
     def same_order(self, other: "Course") -> bool:
-        """Returns True iff both courses have the same requests, each with its lines in the same order.
-        The requests themselves may come in another order."""
+        """Returns True iff both courses have the same requests with the same order of lines inside each.
+        The order of the requests themselves may differ."""
         return sorted(step.worded for step in self.steps) == sorted(step.worded for step in other.steps)
 
     def same_replies(self, other: "Course") -> bool:
         """Returns True iff both courses have the same replies."""
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
+
+    def answered_otherwise(self, other: "Course") -> bool:
+        """Returns True iff a request of this course got another reply in the other course, as models give
+        by chance."""
+        known: dict[str, set[str]] = {}
+        for step in self.steps:
+            known.setdefault(step.request, set()).add(step.reply)
+        return any(step.reply not in known.get(step.request, {step.reply}) for step in other.steps)
 
     @property
     def beginning(self) -> str:
@@ -102,16 +115,17 @@ class Course:
         return _digest("\n".join(first)) if first else ""
 
     def fingerprint(self, ignored: Sequence[str]) -> str:
-        """Returns the course as JSON; it holds digests and no texts.
+        """Returns the course as JSON, which holds digests and no texts, so that a store may keep it.
 
-        ``ignored``: the patterns that were removed from requests.
+        ``ignored``: the user's patterns, whose matches were removed from the requests; see
+        ``from_fingerprint``.
         """
         return json.dumps([list(ignored), self.steps])
 
     @classmethod
     def from_fingerprint(cls, fingerprint: str, ignored: Sequence[str]) -> "Course | None":
-        """Returns the course that a fingerprint describes; None if other patterns were removed from its
-        requests than ``ignored``, and for a text that is no fingerprint."""
+        """Returns the course that a fingerprint describes. Returns None if the text is no fingerprint, or
+        if it was made with different ``ignored`` patterns, so that its digests cannot be compared."""
         try:
             patterns, steps = json.loads(fingerprint)
             if patterns != list(ignored):
@@ -127,10 +141,11 @@ class Course:
 
 
 class Difference(NamedTuple):
-    """A ``Difference`` holds two requests that should be equal, one of each run.
+    """A ``Difference`` holds a request of one run and the request of a second run that should be equal to
+    it.
 
-    ``number``: the position of the request, from 1 on. ``was``: the first run's request; ``came``: the
-    other run's request; None if that run made no such request.
+    ``number``: the position of the request, starting with 1. ``was``: the first run's request; ``came``:
+    the second run's request. One of them is None if its run made no such request.
     """
 
     number: int
@@ -139,11 +154,12 @@ class Difference(NamedTuple):
 
     @property
     def told(self) -> str:
-        """Returns a clause for messages that quotes both requests around their first difference."""
+        """Returns a clause for messages that quotes both requests near their first difference. It calls
+        the two runs the baseline and the replay."""
         return self.told_of("the baseline", "the replay")
 
     def told_of(self, first: str, other: str) -> str:
-        """Returns the clause of ``told`` with other names for the two runs."""
+        """Returns the same clause as ``told``, with these names for the two runs."""
         if self.was is None or self.came is None:
             return _whole(self.was, self.came, first, other)
         start = next(
@@ -155,7 +171,7 @@ class Difference(NamedTuple):
 
     @property
     def added(self) -> tuple[str, ...]:
-        """Returns the parts of the other run's request that are not in the first run's."""
+        """Returns the parts of the second run's request that are not in the first run's."""
         if self.was is None or self.came is None:
             return () if self.came is None else (self.came,)
         was, came = self.was.split(), self.came.split()
@@ -166,8 +182,8 @@ class Difference(NamedTuple):
 
 
 def difference(first: Course, other: Course) -> Difference | None:
-    """Returns the first difference between two courses that cannot be explained by different replies;
-    None if there is none."""
+    """Returns the first request in which two courses differ, unless a different earlier reply explains
+    the difference; None if there is no such request."""
     left = list(range(len(first.steps)))
     same: set[int] = set()
     alone = False
@@ -191,7 +207,8 @@ def difference(first: Course, other: Course) -> Difference | None:
 
 
 class _Shown:
-    """This class sorts the lines of sources and of earlier replies in a request."""
+    """This class sorts the lines of a request that come from sources, results of tools or earlier
+    replies, so that their order has no influence on a comparison."""
 
     def __init__(self, sources: Sequence[str], replies: Sequence[str]) -> None:
         self._every = {line.strip() for text in sources for line in text.split("\n")} - {""}
@@ -200,7 +217,8 @@ class _Shown:
         self._replies = {reading_of(text).line for text in replies}
 
     def sorted_in(self, text: str) -> str:
-        """Returns the text with a mark for each line of a source, followed by these lines, sorted."""
+        """Returns the text with the lines that may move at its end, sorted. Where a long line of a source
+        stood, the text has a placeholder."""
         shown: list[str] = []
         for line in self._lines:
             shown += [line] * text.count(line)
@@ -233,8 +251,14 @@ def _without_replies(
 
 
 def _nearest(first: Course, left: Sequence[int], place: int) -> str | None:
-    """Returns the first run's request at this position, if the other run did not make it; else the first
-    request that the other run did not make. None if there is none; empty if no texts are known."""
+    """Returns a request of the first run, for a message that compares it with an unexpected request of
+    the other run.
+
+    It is the request at the same position, if the other run did not make it; else the first one that the
+    other run did not make. Returns None if there is none, and an empty text if the texts are unknown.
+    ``left``: the positions of the requests that the other run did not make. ``place``: the position of
+    the unexpected request.
+    """
     if not first.texts:
         return ""
     if place in left:

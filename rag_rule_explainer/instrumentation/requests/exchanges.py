@@ -1,7 +1,7 @@
-"""This module keeps all requests and replies of one run, in order.
+"""This module stores all requests and replies of one run, in order.
 
-The integrations' watches add them. ``fidelity`` compares them with another run, and ``carrying``
-searches them for texts of other runs.
+The integrations add them. The module ``fidelity`` compares them with those of a different run, and
+``carrying`` searches them for texts of other runs.
 """
 
 import threading
@@ -12,8 +12,8 @@ from itertools import count
 from .source_recognition import Request
 
 _clock = count(1)
-"""This counter numbers the requests and the texts that runs made, in the order of time, for the whole
-process."""
+"""This counter gives requests, and texts that runs made, increasing numbers, for the whole process. So it
+is known which came first."""
 
 
 def moment() -> int:
@@ -26,8 +26,9 @@ class Exchange:
     """An ``Exchange`` is one request to a model with its reply.
 
     ``sent``: the request with roles, tool calls and parameters. ``reply``: the reply's text; ``said``:
-    the text with its tool calls; both are None without a reply. ``after``: the exchanges of the same run
-    that were answered before this request was sent. ``at``: a number that grows with every request.
+    the reply's text with its tool calls; both are None if there is no reply. ``after``: the exchanges of
+    the same run that were answered before this request was sent. ``at``: the moment of the request, see
+    ``moment``.
     """
 
     request: Request
@@ -42,8 +43,8 @@ class Exchange:
 class Exchanges:
     """This class keeps the exchanges of one run. Thread-safe.
 
-    ``before_sending``: functions called with each request before it is sent; they may raise.
-    ``after_reply``: functions called with the text of each reply.
+    ``before_sending``: functions that are called with each request before it is sent; they may raise an
+    error to end the run. ``after_reply``: functions that are called with the text of each reply.
     """
 
     before_sending: list[Callable[[Request], None]] = field(
@@ -64,8 +65,9 @@ class Exchanges:
         return [each.request for each in self]
 
     def ask(self, key: Hashable, text: str, sent: str) -> None:
-        """Records a request; ``reply`` with the same ``key`` records its reply. Raises what
-        ``before_sending`` raises."""
+        """Records a request. Raises an error if a function in ``before_sending`` does. ``key``: any value
+        by which ``reply`` finds the request. ``text``: the text of the messages; ``sent``: see
+        ``Exchange``."""
         with self._guard:
             after = tuple(self._replied)
             request = Request(text, tuple(each.reply or "" for each in after))

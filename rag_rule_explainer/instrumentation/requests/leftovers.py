@@ -1,8 +1,9 @@
 """This module finds texts in a replay's requests that identify a source omitted from that replay.
 
 State that the baseline filled, such as a set of all retrieved titles, is the same in every later run, so
-comparing runs does not show it. It shows when a request holds the title of an omitted source. A title
-that was in the application before the baseline, such as in a catalogue in its prompt, does not count.
+a comparison of runs does not show its influence. But the influence can be seen if a request contains the
+title of an omitted source. If the application had the title before the baseline, for example in a
+catalogue in its prompt, the title is no leftover.
 """
 
 import re
@@ -22,7 +23,7 @@ from .volatile import Steady
 _PIECES = re.compile(r"[\n;,|•]+|(?<=[.!?])\s+")
 _MOST_PIECES = 500
 _MOST_LINES = 5000
-"""The largest number of lines for which the found marks are cached."""
+"""The largest number of lines whose marks (texts that identify a source) are cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,10 @@ class Leftover:
 class Leftovers:
     """This class finds leftovers in the requests of replays. Thread-safe.
 
-    ``early``: the baseline's requests before its first retrieval. ``is_after_the_run``: the baseline was
-    run before the application's state was first read.
+    ``steady``: replaces the parts of texts that change in every run. ``before``: the application's state
+    when this object was created. ``early``: the baseline's requests before its first retrieval; texts in
+    them are no leftovers. ``is_after_the_run``: True if the baseline had already run when this object was
+    created.
     """
 
     application: object
@@ -66,8 +69,8 @@ class Leftovers:
         self.before = Holdings(self.application)
 
     def miss_the_baseline(self) -> None:
-        """Notes that the baseline was run before the application's state was first read, so that the
-        content of collections may come from the baseline."""
+        """Records that the baseline had already run when the application's state was first read. The
+        content of collections may then come from the baseline."""
         self.is_after_the_run = True
 
     def begin(self, sources: Sequence[Source], given: Iterable[str]) -> None:
@@ -77,8 +80,9 @@ class Leftovers:
         self._given = tuple(given)
 
     def look(self, after: Holdings) -> None:
-        """Compares the application's state with that before the baseline. New texts in it that come from
-        a source are searched for in requests too, however short they are."""
+        """Compares the application's state with its state before the baseline. From now on, requests are
+        also searched for new texts in the state that come from a source, even if they are very short.
+        Only the first call has an effect."""
         with self._lock:
             if self._looked or self._marks is None:
                 return
@@ -96,11 +100,12 @@ class Leftovers:
     def found_in(
         self, exchanges: Iterable[Exchange], kept: Sequence[Source], made: Sequence[str]
     ) -> Leftover | None:
-        """Returns a text in a request that identifies an omitted source; None if there is none. A text
-        whose holder is known comes first.
+        """Returns a text in a request that identifies an omitted source; None if there is none. Prefers a
+        text for which the object that holds it is known.
 
-        Texts that are constants of the application or come from the run's input do not count. ``made``:
-        texts that the run made, searched for, or may remember.
+        Texts that the application had before the baseline, and texts of the run's input, are not
+        returned. ``kept``: the retained sources. ``made``: texts that the run made, searched for, or may
+        remember; they are not returned either.
         """
         ids = {source.id for source in kept}
         if self._marks is None or len(ids) >= len(self._sources):
@@ -112,8 +117,8 @@ class Leftovers:
             suspects = self._suspects(exchange.request.text, ids)
             if not suspects:
                 continue
-            # Reading the state is slow, so it is read only if a request has a suspicious text; most have
-            # none.
+            # Reading the state is slow. It is read only if a request has a suspicious text, and most
+            # requests have none.
             if look is None:
                 look = cache(lambda: Holdings(self.application))
             if explained is None:

@@ -1,7 +1,8 @@
-"""This module finds short texts that identify a source: its id, title, names, figures and phrases.
+"""This module finds short texts that identify a source: its id, title, names, figures and phrases. Such a
+text is called a *mark*.
 
-The leak check finds stretches of eight words; marks are shorter. A mark may be in a request by chance or
-for a good reason, so a found mark is only a suspicion.
+The check for omitted sources in requests (``SourceLeak``) searches for eight words in a row; marks are
+shorter. A mark may be in a request by chance or for a good reason, so a found mark is only a suspicion.
 """
 
 import re
@@ -13,13 +14,14 @@ from ...sources import Source
 from .source_recognition import words_of
 
 PHRASE = 5
-"""The number of words in a row that is enough to identify a source: they hardly occur in a prompt by
+"""The number of words in a row that identify their source, because so many hardly occur in a prompt by
 chance."""
 AROUND = 2
-"""The number of words before and after a mark, the phrase by which a source was recognised, that are
-compared with the source's text."""
+"""The number of words before and after a mark (a text that identifies a source) that are compared, to
+find out whether the mark in a request comes from a text of the application."""
 _LONGEST = 8
-"""The most words of a mark; longer texts are found by their phrases."""
+"""The largest number of words of a mark (a text that identifies a source). Longer texts are recognised by
+phrases of ``PHRASE`` words."""
 _NAME = re.compile(r"[^\W\d_][\w'’-]*(?:[ \t]+[^\W\d_][\w'’-]*)+")
 _FIGURE = re.compile(r"(?<![\w.,])\d{1,3}(?:[.,]\d{3})+(?![\w])|(?<![\w.,])\d{3,}(?![\w])")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -30,10 +32,11 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A ``Mark`` is a text that identifies sources.
+    """A ``Mark`` is a short text that identifies one or more sources.
 
-    ``words``: the text as it is compared. ``owners``: the sources' ids. ``kept_by``: words for the object
-    that holds the text since the baseline; empty for a mark that is taken from a source.
+    ``words``: the text's words in lower case, by which it is compared. ``owners``: the ids of these
+    sources. ``kept_by``: describes the object of the application that has held the text since the
+    baseline; empty if the text was only found in a source.
     """
 
     text: str
@@ -44,7 +47,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class FoundMark:
-    """A ``FoundMark`` is a mark in a line. ``before``, ``after``: the line's words next to the mark."""
+    """A ``FoundMark`` is a mark (a text that identifies a source) that was found in a line. ``before``,
+    ``after``: the words of the line next to it."""
 
     mark: Mark
     before: Words
@@ -67,7 +71,8 @@ class SourceMarks:
                 self._add_phrases(words_of(text), source.id)
 
     def add(self, text: str, owners: Iterable[str], kept_by: str = "") -> None:
-        """Adds a text that identifies these sources."""
+        """Adds a mark: a text that identifies these sources. ``owners``: the ids of the sources.
+        ``kept_by``: see ``Mark``."""
         words = words_of(text)
         if not words:
             return
@@ -77,7 +82,7 @@ class SourceMarks:
             self._kept_by.setdefault(words, kept_by)
 
     def found_in(self, line: str) -> list[FoundMark]:
-        """Returns all marks in a line, including marks that overlap."""
+        """Returns all marks (texts that identify a source) in a line, including marks that overlap."""
         words, found = words_of(line), list[FoundMark]()
         for start, word in enumerate(words):
             for size in range(min(self._longest.get(word, 0), len(words) - start), 0, -1):
@@ -128,7 +133,8 @@ def telling_parts(source: Source) -> Iterator[str]:
 
 
 def is_telling(text: str) -> bool:
-    """Returns True iff a short text looks like a name, an id or a figure rather than like any word."""
+    """Returns True iff a short text looks like a name, an id or a figure, and not like an ordinary
+    word."""
     stripped = text.strip()
     words = words_of(stripped)
     if not 0 < len(words) <= _LONGEST or len(stripped) < 2:

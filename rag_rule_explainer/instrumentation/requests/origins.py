@@ -1,4 +1,5 @@
-"""This module finds out whether an application held a found mark before the baseline or only since."""
+"""This module finds out whether the application already had a text before the baseline. The text is a
+*mark*: a short text that identifies a source, found in a request."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,16 +11,20 @@ from .marks import AROUND, FoundMark
 from .source_recognition import words_of
 
 _MORE = 2
-"""The fewest words that must follow a mark at the beginning of a line so that the line is recognised."""
+"""A mark (a text that identifies a source, such as a name) may begin both a line of a request and a line
+of the application's own text. If at least this many words follow it in the application's line, the mark
+counts as coming from the application, even if other words follow it in the request."""
 
 
 @dataclass(slots=True, eq=False)
 class Origins:
-    """This class compares marks found in requests with the texts that the application held before the
-    baseline and holds later.
+    """This class finds out whether a mark (a text that identifies a source) in a request comes from a
+    text that the application already had before the baseline.
 
-    ``before``: the application's state before the baseline, or after it if ``is_after_the_run``.
-    ``sources``: the sources that the baseline retrieved.
+    ``before``: the application's state when it was first read. ``sources``: the sources that the baseline
+    retrieved. ``is_after_the_run``: True if the state was first read after the baseline, because the
+    application was passed to this package only then. Texts in collections of this state may then come
+    from the baseline.
     """
 
     before: Holdings
@@ -29,8 +34,8 @@ class Origins:
     _records: set[int] | None = None
 
     def stands_in_a_text(self, found: FoundMark) -> bool:
-        """Returns whether a text that existed before the baseline contains the mark with the same words
-        around it."""
+        """Returns True iff a text that existed before the baseline contains the mark (the text that
+        identifies a source) with the same words before or after it."""
         if self._constants is None:
             records = self._records_before()
             self._constants = [
@@ -49,8 +54,8 @@ class Origins:
         return any(each.text in value or value in each.text for each in self.sources)
 
     def is_an_entry(self, found: FoundMark) -> bool:
-        """Returns True iff this exact text was a value of the application before the baseline, and the
-        application's code may write that value into its texts. Values in documents do not count."""
+        """Returns True iff a value of the application was this exact text before the baseline, and the
+        application's code may put that value into its texts. Values in documents are ignored."""
         records = self._records_before()
         return any(
             held.is_code
@@ -67,8 +72,9 @@ class Origins:
         return self._records
 
     def newly_held(self, found: FoundMark, after: Holdings) -> tuple[bool, str]:
-        """Returns whether an object holds the text only since the baseline, and a description of that
-        object; the description is empty if the object itself is new."""
+        """Returns two values. The first is True iff an object holds the text now but did not hold it
+        before the baseline. The second describes that object, and is empty if the object itself is new.
+        """
         is_new = False
         line = f" {' '.join(found.mark.words)} "
         records = _records(after, self.sources)
@@ -77,7 +83,7 @@ class Origins:
                 continue
             places = [each for each in (name, *after.names(held)) if each]
             if places and not any(is_read(after, each) for each in places):
-                # This object is only written to, such as a log, so the text cannot come from it.
+                # The code only writes to this object, as to a log, so the text cannot come from it.
                 continue
             is_new = True
             if self._was_there(held, name, after):
@@ -85,13 +91,14 @@ class Origins:
         return is_new, ""
 
     def _was_there(self, held: Held, name: str, after: Holdings) -> bool:
-        """Returns whether the object that holds the text, or the attribute that holds it, existed before
+        """Returns True iff the object that holds the text, or the attribute that holds it, existed before
         the baseline."""
         earlier = self.before.of(held.thing)
         if earlier is not None:
             is_collection = not (held.is_users)
             return is_collection or any(known == name for known, _ in earlier.plain)
-        # A new collection may have replaced an old one under the same name.
+        # An attribute of an old object may have been set to a new collection. This counts as a change of
+        # the old object.
         owner = None if held.holder is None else self.before.of(after.all[held.holder].thing)
         if owner is None:
             return False
@@ -105,7 +112,8 @@ class Origins:
 
 
 def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
-    """Returns the ``id()`` of the objects that belong to documents, such as texts and metadata."""
+    """Returns the ``id()`` of all ``Held`` entries that belong to documents, such as texts and
+    metadata."""
     texts = {source.text for source in sources}
     roots: set[int] = set()
     for held in holdings.all:
@@ -129,14 +137,16 @@ def _records(holdings: Holdings, sources: Sequence[Source]) -> set[int]:
 
 
 def line_of(text: str) -> str:
-    """Returns the words of a text in a line, with spaces around it."""
+    """Returns the words of a text in a single line, with a space before and after each word. In such a
+    line, a search for a phrase finds only whole words."""
     return f" {' '.join(words_of(text))} "
 
 
 def _has(line: tuple[str, ...], found: FoundMark, is_part: bool) -> bool:
-    """Returns whether a line has the mark with the same words around it.
+    """Returns True iff a line has the mark (the text that identifies a source) with the same words before
+    or after it.
 
-    ``is_part``: the line is a part of a text of several lines.
+    ``is_part``: True if the line is a part of a text of several lines.
     """
     mark, before, after = found.mark.words, found.before, found.after
     size = len(mark)

@@ -1,7 +1,8 @@
 """This module compares a repeated replay with the first replay on the same sources.
 
-Some state changes nothing in runs on all sources, such as a cache of decisions. It shows when a replay on
-fewer sources is repeated after all others. So do effects of parallel replays on each other.
+Some state, such as a cache of decisions, changes nothing in runs on all sources. Its influence shows if a
+replay on fewer sources is repeated after all other replays. The repetition also shows whether replays
+that ran in parallel influenced each other.
 """
 
 import threading
@@ -14,7 +15,8 @@ from .exchanges import Exchange
 from .volatile import Steady
 
 _MOST_TEXT = 10_000_000
-"""The largest number of characters of requests that are kept."""
+"""The largest number of characters of requests that are stored. Later first replays are not stored, so a
+repetition of them is not compared."""
 
 Sent = tuple[tuple[Exchange, ...], tuple[str, ...]]
 """The requests and replies of a replay, and the results of its tools."""
@@ -22,7 +24,7 @@ Sent = tuple[tuple[Exchange, ...], tuple[str, ...]]
 
 @dataclass(slots=True, eq=False)
 class Repeated:
-    """This class keeps the requests of the first replay on each subset of sources. Thread-safe."""
+    """This class stores the requests of the first replay on each subset of sources. Thread-safe."""
 
     steady: Steady
     _first: dict[tuple[str, ...], Sent] = field(default_factory=dict[tuple[str, ...], Sent])
@@ -30,15 +32,18 @@ class Repeated:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def knows(self, ids: tuple[str, ...]) -> bool:
-        """Returns True iff the first replay on these sources was kept, so that another one can be
-        compared with it."""
+        """Returns True iff the first replay on these sources was stored, so that ``take`` compares a
+        later one with it."""
         return ids in self._first
 
     def take(
         self, kept: Sequence[Source], exchanges: Sequence[Exchange], made: Sequence[str]
     ) -> Difference | None:
-        """Keeps the requests of the first replay on these sources. Returns how those of a later replay
-        differ from them; None if they are equal."""
+        """Stores the requests of the first replay on these sources, and returns None. For a later replay,
+        returns how its requests differ from those of the first; None if they are equal.
+
+        ``kept``: the retained sources. ``made``: the results of tools in the replay.
+        """
         ids, sent = tuple(source.id for source in kept), (tuple(exchanges), tuple(made))
         with self._lock:
             first = self._first.get(ids)

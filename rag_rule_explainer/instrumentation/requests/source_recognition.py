@@ -1,7 +1,8 @@
 """This module recognises sources in requests to a model.
 
-A source is recognised by its whole text if that is short, else by stretches of eight words that no other
-source has. So it may be cut, or embedded in JSON. Texts that a model wrote in the same run do not count.
+A short source is recognised by its whole text, a longer one by eight words in a row that no other source
+has. So a source is recognised even if it is cut, or embedded in JSON. Texts that a model wrote earlier in
+the same run are ignored, because a model may quote a source.
 """
 
 import html
@@ -15,9 +16,9 @@ from typing import NamedTuple
 from ...sources import Source
 
 STRETCH = 8
-"""The number of words in a row that is long enough not to occur twice by chance."""
+"""The number of words in a row that never occur in two texts by chance."""
 SHORTEST = (3, 12)
-"""The fewest words and characters that a text must have so that it does not occur by chance."""
+"""A text with at least this many words and characters does not occur in a different text by chance."""
 
 Stretch = tuple[str, ...]
 
@@ -30,7 +31,8 @@ _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/])|[nrtbf])')
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A ``Request`` holds the text of a request and the replies before it in the same run."""
+    """A ``Request`` holds the text of a request, and the replies of models that came before it in the
+    same run."""
 
     text: str
     written_before: tuple[str, ...] = ()
@@ -38,7 +40,10 @@ class Request:
 
 class Reading(NamedTuple):
     """A ``Reading`` is a text in the form in which it is compared: its words in one line, and all its
-    sequences of eight words (*stretches*)."""
+    sequences of eight words (*stretches*).
+
+    ``is_telling``: True if the text is so long that it does not occur in a request by chance.
+    """
 
     line: str
     stretches: frozenset[Stretch]
@@ -56,11 +61,13 @@ def reading_of(text: str) -> Reading:
 class Sight:
     """This class recognises sources in requests.
 
-    ``constant``: texts that every request may contain, such as a prompt.
+    ``constant``: texts that every request may contain, such as a prompt. Words in them identify no
+    source.
     """
 
     def __init__(self, sources: Sequence[Source], constant: Iterable[str] = ()) -> None:
-        everywhere = {stretch for text in constant for stretch in _stretches(_words(text))}
+        always = [_words(text) for text in constant]
+        everywhere = {stretch for each in always for stretch in _stretches(each)}
         words = self._words = {source.id: _words(source.text) for source in sources}
         stretches = {identity: _stretches(of) for identity, of in words.items()}
         owners = Counter(stretch for each in stretches.values() for stretch in each)
@@ -78,7 +85,7 @@ class Sight:
             and not self._own.get(identity)
             and (containers := _containing(identity, each, stretches))
         }
-        spoken = [_line(of) for of in words.values()] + [_line(_words(text)) for text in constant]
+        spoken = [_line(of) for of in (*words.values(), *always)]
         self._short = {
             identity: _line(of)
             for identity, of in words.items()
@@ -95,8 +102,8 @@ class Sight:
         }
 
     def glued_in(self, requests: Iterable[Request]) -> frozenset[str]:
-        """Returns the ids of the short sources whose text is in a request, even if no spaces separate it
-        from other text."""
+        """Returns the ids of the short sources whose text is in a request, even if no space separates it
+        from the words around it."""
         found: set[str] = set()
         for request in requests if self._glued else ():
             before = [_run_together(reading_of(text).line) for text in request.written_before]
@@ -119,9 +126,10 @@ class Sight:
     ) -> frozenset[str]:
         """Returns the ids of omitted sources whose text is in one of the requests.
 
-        A source that is a part of another source counts if the other one is omitted too. A source that
-        adjacent retained chunks make up together does not count. ``seen``: what ``seen_in`` returned for
-        these requests, if it was called before.
+        ``kept``: the ids of the retained sources. ``seen``: the result of ``seen_in`` for these requests,
+        if it is known. Two cases are no leak: the omitted source is a part of a retained source; or its
+        words are found only where the end of one retained source is followed by the beginning of the
+        next.
         """
         requests = tuple(requests)
         leaked = set((self.seen_in(requests) if seen is None else seen).difference(kept))
@@ -142,8 +150,8 @@ class Sight:
         return frozenset(leaked)
 
     def _between(self, kept: Collection[str]) -> frozenset[Stretch]:
-        """Returns the sequences of eight words that arise where one of these sources directly follows
-        another."""
+        """Returns the sequences of eight words that arise where one of these sources directly follows a
+        different one."""
         ends = [self._words[each][1 - STRETCH :] for each in kept if each in self._words]
         starts = [self._words[each][: STRETCH - 1] for each in kept if each in self._words]
         return frozenset[Stretch]().union(*(_stretches([*x, *y]) for x in ends for y in starts))
@@ -153,7 +161,7 @@ class Sight:
     ) -> frozenset[str]:
         """Returns the ids of the recognisable sources whose text, or a part of it, is in a request.
 
-        ``but``: sequences of words that do not count.
+        ``but``: sequences of eight words that are ignored.
         """
         seen: set[str] = set()
         for request in requests:
@@ -174,8 +182,8 @@ class Sight:
     def orders_in(self, requests: Iterable[Request]) -> list[tuple[str, ...]]:
         """Returns the orders in which the requests show the recognisable sources.
 
-        Each request gives two orders: by the first and by the last place of each source. The last order
-        returned is by first appearance over all requests.
+        Each request gives two orders: by the first and by the last place of each source. One more order
+        follows at the end: by the first place over all requests.
         """
         orders, overall = list[tuple[str, ...]](), dict[str, None]()
         for request in requests:
@@ -237,7 +245,8 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def readings(text: str) -> Iterable[str]:
-    """Returns the text as it is, and with the escapes of JSON and HTML undone."""
+    """Yields the text as it is, and the text with the escapes of JSON or HTML replaced by their
+    characters."""
     yield text
     if "\\" in text:
         yield _ESCAPE.sub(_unescaped, text)

@@ -1,7 +1,8 @@
-"""This module finds volatile parts of texts: they differ from run to run although nothing is remembered.
+"""This module finds volatile parts of texts: parts that differ from run to run although the application
+remembers nothing.
 
-Volatile are dates, times, UUIDs, ids of calls, and addresses of objects. A counter ("turn 3") is not: it
-is state that an application carries from one run to the next.
+Dates, times, UUIDs, ids of calls, and addresses of objects are volatile. A counter ("turn 3") is not: it
+is state that an application passes from one run to the next.
 """
 
 import re
@@ -26,7 +27,7 @@ _STEADY: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), mark)
     for pattern, mark in (
         (
-            # Also after a prefix, as in LangChain's lc_<uuid>.
+            # A prefix before the UUID is allowed, as in LangChain's lc_<uuid>.
             r"(?<![^\W_])[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\b",
             "<uuid>",
         ),
@@ -50,10 +51,10 @@ _SUCH_AS = r"such as [r'request no\. \d+']"
 
 
 class Steady:
-    """This class replaces the volatile parts of texts, such as dates and ids, by placeholders.
+    """A ``Steady`` replaces the volatile parts of texts, such as dates and ids, by placeholders.
 
-    ``ignore``: patterns of further parts that the caller declares meaningless. Raises InvalidInput if it
-    is no list of patterns.
+    ``ignore``: the user's patterns of further parts that have no meaning. Raises InvalidInput if it is no
+    list of patterns.
     """
 
     def __init__(self, ignore: Sequence[str | re.Pattern[str]] = ()) -> None:
@@ -61,22 +62,23 @@ class Steady:
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """Returns the caller's patterns, as text."""
+        """Returns the user's ``ignore`` patterns, as texts."""
         return tuple(pattern.pattern for pattern in self._ignored)
 
     def without_ignored(self, text: str) -> str:
-        """Returns the text with a placeholder for each part that the caller ignores."""
+        """Returns the text with a placeholder for each part that matches the user's ``ignore`` patterns.
+        Other volatile parts stay."""
         for pattern in self._ignored:
             text = pattern.sub("<ignored>", text)
         return text
 
     def is_ignored(self, text: str) -> bool:
-        """Returns True iff the text contains something that one of the caller's ``ignore`` patterns
-        matches."""
+        """Returns True iff one of the user's ``ignore`` patterns matches a part of the text."""
         return any(pattern.search(text) for pattern in self._ignored)
 
     def volatile_in(self, text: str) -> list[str]:
-        """Returns the volatile parts of the text, without the parts that the caller ignores."""
+        """Returns the volatile parts of the text, except those that the user's ``ignore`` patterns
+        match."""
         text = self.without_ignored(text)
         return [found.group() for pattern, _ in _STEADY for found in pattern.finditer(text)]
 
@@ -108,7 +110,7 @@ def _compiled(given: Any) -> re.Pattern[str]:
 
 
 def years_in(times: Sequence[str]) -> list[str]:
-    """Returns the years in these volatile parts, in their order. Digits of ids are no years."""
+    """Returns the years in these volatile parts, in order. Digits in ids are not read as years."""
     ids = [pattern for pattern, mark in _STEADY if mark in {"<uuid>", "<call>", "<address>"}]
     dates = [time for time in times if not any(each.fullmatch(time) for each in ids)]
     return [year for time in dates for year in _YEAR.findall(time)]

@@ -1,7 +1,8 @@
-"""This module finds what runs add to modules that are not the user's, and to the main thread.
+"""This module finds attributes that runs add to library modules and to the main thread.
 
 Libraries fill their own modules while they are used, but they rarely add data under a name that the
-user's code reads. Modules, classes and functions that appear there are no data.
+user's code reads. Modules, classes and functions that a library adds are ignored, because they are not
+data.
 """
 
 import sys
@@ -18,16 +19,17 @@ from .owners import Node, Owner
 from .parts import Part
 
 _MOST = 200
-"""The most modules that are watched."""
+"""The maximum number of modules that are watched."""
 _BY_A_TEXT = frozenset({"modules", "import_module", "__import__"})
-"""Names by which code reaches a module that only a text names."""
+"""Names by which code can get a module by a name in a string. If the code uses one of these names, all
+modules whose names occur in strings are watched too."""
 _OF_THREADS = frozenset({"main_thread", "current_thread", "currentThread", "enumerate"})
 """Names by which code reaches the main thread."""
 
 
 def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> list[Node]:
-    """Returns a node for each library module that the user's functions name, or that ``reached`` holds,
-    and for the main thread if it is named."""
+    """Returns the objects that are watched for additions, each as a node: library modules that the user's
+    functions name, modules in ``reached``, and the main thread if the code names it."""
     modules = {each.__name__: each for each in reached if isinstance(each, ModuleType)}
     named = set[str]()
     for node in functions:
@@ -45,7 +47,9 @@ def watched_for_additions(functions: Iterable[Node], reached: Iterable[Any]) -> 
 
 
 def added_to(thing: Any) -> Part:
-    """Returns the part that consists of the attributes that are added to this object from now on."""
+    """Returns a ``Part`` for the attributes that are added to the object from now on. A ``Part`` is a
+    pair of functions that save and restore a piece of an object's state. This one ignores all attributes
+    that exist already."""
     known = frozenset(_all_of(thing))
 
     def read(thing: Any) -> dict[str, Any]:
@@ -68,12 +72,13 @@ def _all_of(thing: Any) -> dict[str, Any]:
 
 
 def _is_made_by_a_library(value: object) -> bool:
-    """Returns True for what libraries load into their modules when it is asked for first."""
+    """Returns True for a module, or for a library's class or function. Libraries add these to their
+    modules when they load them at the first use."""
     return isinstance(value, ModuleType) or (callable(value) and not is_of_own(value))
 
 
 def _named_modules(names: frozenset[str], function: Any) -> Iterator[ModuleType]:
-    """Yields the modules that these names may mean in the code of a function."""
+    """Yields the modules that the code of a function may refer to by these names."""
     held = function.__globals__
     for name in names:
         for each in (held.get(name), sys.modules.get(name)):

@@ -17,8 +17,8 @@ from .values import LISTED, SET
 
 
 def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
-    """Yields the ``id()`` of each object that occurs in these keys. A key belongs to one isolated object
-    in the state of a run."""
+    """Yields the ``id()`` of each object in these keys. Each key identifies one isolated object in the
+    state of a run."""
     for key in keys:
         if isinstance(key, Same):
             yield id(key.thing)
@@ -27,11 +27,10 @@ def things_in(keys: Iterable[Hashable]) -> Iterator[int]:
 
 
 def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
-    """Returns the ``id()`` of each library object that is held by isolated objects of a framework and by
-    nothing else.
+    """Returns the ``id()`` of each library object to which only isolated objects of a framework refer.
 
-    ``keys``: the keys of the isolated objects. An object that the user's code or objects hold as well is
-    not returned.
+    ``keys``: the keys of the isolated objects. A library object is not returned if the user's code or the
+    user's objects refer to it as well.
     """
     kept_apart = set(things_in(keys))
     own = {
@@ -41,8 +40,9 @@ def held_apart(snapshot: Snapshot, keys: Iterable[Hashable]) -> frozenset[int]:
     }
     if not own:
         return frozenset()
-    # Library objects may refer to each other in circles. So each object that has another holder is
-    # removed, again and again, until no such object is left.
+    # ``held`` starts with all candidates. Each object to which something outside of ``held`` refers is
+    # removed. Objects to which a removed object refers may then have to be removed too, so this is
+    # repeated until nothing changes.
     held = {
         id(node.thing)
         for node in snapshot.nodes

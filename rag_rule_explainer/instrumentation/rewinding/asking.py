@@ -1,24 +1,29 @@
 """This module reads the state of objects that cannot be restored: files, queues, pools, clients."""
 
+import asyncio
 import concurrent.futures
+import contextvars
 import gc
 import io
 import os
 import queue
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from multiprocessing.managers import BaseProxy
-from types import AsyncGeneratorType
+from types import AsyncGeneratorType, FunctionType, MappingProxyType
 from typing import Any
 from weakref import finalize
 from xml.etree.ElementTree import Element
 
 from pydantic import BaseModel
 
+from ..copies.state import Same
 from ..shared_state.per_class import per_class
 from ..shared_state.positions import state_text_of
 from .bearing import OF_ALL
+from .companies import is_of_own
 from .going_on import GOING_ON, variables_of
 from .owners import package_of
 from .reachable import APART, OF_THREADS
@@ -32,7 +37,13 @@ _OF_CLIENTS = frozenset({"cookies", "headers", "params", "auth", "base_url"})
 """The attributes in which a client keeps state between its requests."""
 
 
-_PRAGMAS = ("user_version", "application_id", "foreign_keys", "query_only", "recursive_triggers")
+# Typed as Any, because pyright would report unknown types of its contents.
+_REGISTER: Any = MappingProxyType
+_MOST_CELLS = 1_000_000
+_PRAGMAS = (
+    *("user_version", "application_id", "foreign_keys", "query_only", "recursive_triggers"),
+    "temp.schema_version",
+)
 """The settings (PRAGMA) of a SQLite connection that are read."""
 
 _READERS: tuple[tuple[Any, frozenset[str]], ...] = (
@@ -61,10 +72,11 @@ def _asked_where_named(kind: type) -> tuple[tuple[frozenset[str], _Ask], ...]:
 
 
 def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
-    """Yields functions that return the state of an object. Their results are compared before and after a
-    run.
+    """Yields functions that return the state of an object. The caller compares their results before and
+    after a run.
 
-    ``named``: the names that the application's code contains.
+    ``named``: the names that the application's code contains. Some state is compared only if the code
+    contains a name by which it can read this state.
     """
     yield from _always_asked(type(thing))
     for names, ask in _asked_where_named(type(thing)):
@@ -74,6 +86,8 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
         yield state_text_of
     if package_of(thing) in _CLIENTS:
         yield lambda client: _of_a_client(client, named)
+    if package_of(thing) == "pandas" and hasattr(type(thing), "memory_usage"):
+        yield _of_a_table
     if package_of(thing) == "numpy" and named & {"flags", "writeable"}:
         yield lambda array: array.flags.writeable
     if "__subclasses__" in named and issubclass(type(thing), type):
@@ -81,7 +95,7 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
 
 
 def _tells(thing: Any, named: frozenset[str]) -> bool:
-    """Returns True iff the application's code may read the state of a lock or a queue.
+    """Returns True iff the application's code may read whether a lock is taken, or what a queue contains.
 
     A lock that the code only enters is free again after a run, and a queue that it only fills is never
     read. Neither can influence the next run.
@@ -92,8 +106,8 @@ def _tells(thing: Any, named: frozenset[str]) -> bool:
 
 
 def answer_of(thing: object, ask: _Ask) -> object:
-    """Calls a function of ``asked_of`` and returns the state that it reads; None if it raises an
-    error."""
+    """Returns the state of an object that ``ask``, a function from ``asked_of``, reads; None if it raises
+    an error."""
     try:
         return ask(thing)
     except Exception:  # A file may be closed or detached, so reading its state may fail.
@@ -101,7 +115,8 @@ def answer_of(thing: object, ask: _Ask) -> object:
 
 
 def _of_a_file(thing: Any) -> object:
-    """Returns size, time and position of a file that is open for reading and writing; else None."""
+    """Returns the size, the time of the last change and the position of a file that is open for both
+    reading and writing; None for any other file."""
     if thing.closed or "+" not in str(getattr(thing, "mode", "")):
         return None
     known = os.fstat(thing.fileno())
@@ -113,6 +128,14 @@ def _of_a_client(thing: Any, named: frozenset[str]) -> object:
     return [repr(getattr(thing, name, None)) for name in names]
 
 
+def _of_a_table(thing: Any) -> object:
+    """Returns the size, the names and a hash of the content of a table or column of pandas. The hash of a
+    table above a million cells is left out."""
+    hashed = sys.modules["pandas"].util.hash_pandas_object
+    names = tuple(map(repr, getattr(thing, "columns", (getattr(thing, "name", ""),))))
+    return thing.shape, names, hashed(thing).to_numpy().tobytes() if thing.size <= _MOST_CELLS else b""
+
+
 def _of_a_database(connection: sqlite3.Connection) -> object:
     """Returns the settings of a SQLite connection, and the SQL functions that were defined for it."""
     set_for_it = [connection.execute(f"PRAGMA {name}").fetchall() for name in _PRAGMAS]
@@ -121,7 +144,7 @@ def _of_a_database(connection: sqlite3.Connection) -> object:
 
 
 def _of_each_thread(thing: threading.local) -> object:
-    """Returns the texts and numbers in a ``threading.local``, of all threads."""
+    """Returns the texts and numbers that all threads have stored in a ``threading.local``."""
     held: list[Any] = gc.get_referents(thing)
     by_thread: list[Any] = [
         each for mapping in held if isinstance(mapping, DICT) for each in mapping.values()
@@ -137,6 +160,20 @@ def _of_a_generator(thing: Any) -> object:
     return frame.f_lasti, {name: each for name, each in frame.f_locals.items() if is_plain(each)}
 
 
+def _of_a_context(thing: contextvars.Context) -> object:
+    return {Same(each): value if is_plain(value) else Same(value) for each, value in thing.items()}
+
+
+def _of_a_dispatcher(thing: Any) -> object:
+    """Returns the implementations that were registered for a function of ``functools.singledispatch``, if
+    the user wrote the function. Libraries register implementations for their own functions when they need
+    them."""
+    found: Any = getattr(thing, "registry", None)
+    if not isinstance(found, _REGISTER) or not is_of_own(getattr(thing, "__wrapped__", None)):
+        return None
+    return [(Same(kind), Same(does)) for kind, does in found.items()]
+
+
 def _of_an_element(thing: Any) -> object:
     return thing.tag, thing.text, thing.tail, dict(thing.attrib), len(thing)
 
@@ -148,14 +185,17 @@ _ASKED: tuple[tuple[Any, _Ask], ...] = (
     (AsyncGeneratorType, _of_a_generator),
     (Element, _of_an_element),
     (GOING_ON, variables_of),
+    (contextvars.Context, _of_a_context),
+    (FunctionType, _of_a_dispatcher),
     (sqlite3.Connection, _of_a_database),
     (threading.local, _of_each_thread),
-    # There is no public way to ask an executor whether it was shut down.
+    # An executor has no public attribute that shows whether it was shut down.
     (concurrent.futures.Executor, lambda thing: thing._shutdown),
 )
 _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
     (threading.Thread, frozenset({"name", "getName"}), lambda thread: thread.name),
     (threading.Thread, frozenset({"is_alive"}), lambda thread: thread.is_alive()),
+    (asyncio.AbstractEventLoop, frozenset({"get_debug"}), lambda loop: loop.get_debug()),
     (finalize, frozenset({"alive"}), lambda thing: thing.alive),
     (
         BaseModel,
@@ -163,5 +203,5 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         lambda thing: set(thing.model_fields_set),
     ),
 )
-"""Functions that read the state of an object: the types that they are for, and names. A function is used
-only if the application's code contains one of its names."""
+"""Functions that read state only if the application's code contains one of the names beside them. Each
+entry has the types of objects, these names, and the function."""

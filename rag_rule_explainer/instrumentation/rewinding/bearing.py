@@ -1,5 +1,5 @@
-"""This module decides whether a changed value may influence a later run: only if the application's code
-reads it."""
+"""This module decides whether a value that a run changed may influence a later run: only if the
+application's code reads the value."""
 
 import dis
 from collections import deque
@@ -33,16 +33,17 @@ OF_ALL = frozenset(
         *("exec", "getattr", "setattr"),
     }
 )
-"""Names of functions and attributes, such as ``vars``, by which code reads attributes without naming
-them."""
+"""Names of functions and attributes by which code can read an attribute without naming it, such as
+``vars``."""
 _OF_PYTHON = frozenset(
     {
         *("__class__", "__pydantic_private__", "__pydantic_extra__", "__call__", *OF_A_FUNCTION),
     }
 )
-"""Special names, such as ``__class__``, that one run may set and that change what later runs do."""
+"""Special names, such as ``__class__``, whose values one run may set and later runs may use."""
 _HANDED_OVER = frozenset({"__defaults__", "__kwdefaults__", "args", "keywords", "kwargs"})
-"""The names under which functions and bound runnables hold what they hand to parameters."""
+"""The names under which functions and bound runnables store values that later become arguments of other
+code."""
 _COLLECTIONS = (dict, list, set, deque)
 _ASKING: Any = (attrgetter, itemgetter, methodcaller)
 _LONGEST_TEMPLATE = 20_000
@@ -65,14 +66,16 @@ _RUNNING = frozenset(
         *("get_relevant_documents", "format", "format_messages", "format_prompt", "with_config", "bind"),
     }
 )
-"""The names of the methods by which frameworks run their objects. What these change on the objects is the
-framework's own doing."""
+"""The names of the methods by which frameworks run their objects. If such a method changes an attribute
+of the framework's object, the user's code did not request that change."""
 
 
 class Bearing:
-    """This class knows which names an application's code reads and sets.
+    """This class decides whether a changed attribute or entry matters, by the names that the
+    application's code reads and sets.
 
-    ``named``: the names in all code except that of models. ``texts``: the texts in all code.
+    ``named``: the names in all code except that of models. ``texts``: the string constants in the code
+    that a run may call.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -86,11 +89,11 @@ class Bearing:
         self._read = dict[str, bool]()
 
     def matters(self, kept: KeptPart, name: str) -> bool:
-        """Returns True iff a change of this attribute or entry, of this name, may influence a run."""
+        """Returns True iff a change of the value ``name`` in this part may influence a later run."""
         was, now = _values(kept, name)
         if is_ours(was) or is_ours(now) or (_is_nothing(was) and not is_data(now)):
-            # A client or an index that is made once is the same in every run, so the change has no
-            # influence.
+            # A client or an index that is made once and then kept behaves the same in every run. So this
+            # change has no influence.
             return False
         if name.startswith("__") and name.endswith("__"):
             return name in _OF_PYTHON and (name != "__doc__" or self.is_read(name))
@@ -100,14 +103,15 @@ class Bearing:
             return not kept.is_of_additions or self.is_read(name)
         if isinstance(kept.node.thing, _COLLECTIONS) or not name or kept.node.owner is Owner.LIBRARY:
             names = {*kept.node.names(), *filter(None, [name])}
-            # Code reads such a value by its parameter's name, which is a local variable.
+            # Code reads an argument by the name of the parameter, which is a local variable. So its names
+            # cannot be searched for.
             is_argument = bool(names & _HANDED_OVER) or isinstance(kept.node.object(), partial)
             return not names or is_argument or any(map(self.is_read, names))
         return self.is_read(name) or self._is_shown(kept)
 
     def _is_shown(self, kept: KeptPart) -> bool:
-        """Returns True iff the code may read all attributes of an object at once, because its class shows
-        them in ``str()`` or ``repr()``."""
+        """Returns True iff the code may read all attributes of the object at once, by ``str()`` or
+        ``repr()``. These functions show the attributes only for some classes, such as dataclasses."""
         thing: object = kept.node.thing
         kind = type(thing)
         if not (is_dataclass(kind) or issubclass(kind, SimpleNamespace) or hasattr(kind, "model_fields")):
@@ -117,7 +121,7 @@ class Bearing:
 
     def _is_users_doing(self, kept: KeptPart, name: str) -> bool:
         """Returns True iff the user's code sets this attribute of a framework's object, or may change its
-        value. Changes that the framework makes itself do not count."""
+        value by a method. Changes that the framework makes on its own do not matter."""
         if isinstance(kept.node.thing, _COLLECTIONS):
             names = {*kept.node.names(), *filter(None, [name])}
             if names & (self.named | _HANDED_OVER):
@@ -129,8 +133,12 @@ class Bearing:
         return any(self._is_called_for(kept.node, each) for each in names)
 
     def _is_called_for(self, node: Node, name: str) -> bool:
-        """Returns True iff the user's code names a framework's object, and a method or a property of it
-        whose code names this attribute, as ``add_example`` does with ``examples``."""
+        """Returns True iff the user's code may change an attribute of a framework's object by calling one
+        of its methods: ``add_example`` changes ``examples``, for instance.
+
+        The user's code must name both the object and the method (or property), and the code of the method
+        must contain the name of the attribute.
+        """
         node = node.of_object()
         variables = (name for code in self._not_of_models for name in code.co_freevars)
         if node.owner is Owner.MODEL or not {*node.names()} & self.named.union(variables):
@@ -151,15 +159,15 @@ class Bearing:
 
     @cached_property
     def _stored(self) -> frozenset[str]:
-        """Returns the attributes that the user's code sets."""
+        """Returns the names of the attributes that the user's code sets, without a leading underscore."""
         codes = self._not_of_models
         by_text = (text for code in codes for text in texts_in_code(code) if "setattr" in self.named)
         return frozenset((*(name for code in codes for name in _set_in(code)), *by_text))
 
     @cached_property
     def _held_texts(self) -> list[str]:
-        """Returns the templates that are reachable from the application, and the names that its
-        attrgetters and itemgetters ask for."""
+        """Returns texts on objects that may name what is read: templates such as ``"{topic}"``, and the
+        names that the application's attrgetters and itemgetters read."""
         names = _asked_for(self._snapshot.things)
         contents = [kept.content for kept in self._snapshot.kept if kept.part.is_named]
         held = [value for content in contents for value in content.values() if isinstance(value, str)]
@@ -167,14 +175,15 @@ class Bearing:
 
     @cached_property
     def _is_forgiving(self) -> bool:
-        """Returns True iff the application may catch errors that its own code raises. A limit that raises
-        an error then also decides what is answered."""
+        """Returns True iff the application may catch errors that its own code raises. Then even a value
+        that the code reads only to decide whether to raise an error, such as a count of requests, may
+        influence the answer."""
         return any(getattr(code, "co_exceptiontable", b"?") for code in self._codes) or any(
             "Fallback" in type(each).__name__ for each in self._snapshot.things
         )
 
     def is_named(self, name: str) -> bool:
-        """Returns True iff the code has this name, or a text of it."""
+        """Returns True iff the code contains this name, as a name or in a string constant."""
         return name in self.named or is_in(self.texts, name)
 
     def is_read(self, name: str) -> bool:
@@ -195,17 +204,18 @@ def _code_of(member: Any) -> CodeType | None:
 
 
 def _asked_for(things: Iterable[object]) -> Iterator[str]:
-    """Yields the names that attrgetters and itemgetters among these objects ask for."""
+    """Yields the names that the attrgetters, itemgetters and methodcallers among these objects read or
+    call."""
     for each in things:
         if isinstance(each, _ASKING):
             yield from map(str, each.__reduce__()[1])
 
 
 def _running(functions: list[Node], asked: set[str]) -> Iterator[CodeType]:
-    """Yields the code that a run may call. Methods that no code names, such as those for statistics, are
-    left out.
+    """Yields the code that a run may execute. Leaves out methods whose names occur in no code, such as
+    methods for statistics.
 
-    ``asked``: the names that objects such as an attrgetter ask for.
+    ``asked``: the names that objects such as an attrgetter read.
     """
     codes = [node.thing.__code__ for node in functions]
     for node, code in zip(functions, codes, strict=True):

@@ -1,8 +1,8 @@
-"""This module finds changes of state that cannot be restored: of open files, databases, processes and
-settings.
+"""This module finds changes of state that cannot be restored, such as the state of open files, databases,
+processes and settings.
 
-Whether such a change influences a run is unknown, unless the code shows that nothing reads the state. So
-a change is a reason to doubt the rules.
+Such a change may influence later runs, unless the code shows that nothing reads the state. So it is a
+reason to doubt the rules.
 """
 
 import gc
@@ -16,7 +16,9 @@ from ..shared_state.files import Left
 from ..shared_state.statements import Statements
 from .asking import answer_of, asked_of
 from .owners import package_of
-from .whole_process import settings_of_the_process
+from .pipes import takes_pipes
+from .whole_process import loggers_named, settings_of_loggers, settings_of_the_process
+from .workers import worker_in
 
 _DATABASES = frozenset({"aiosqlite", "sqlalchemy", "sqlmodel", "peewee", "pony", "tortoise", "dataset"})
 """The packages whose objects may hold a SQLite connection at any depth."""
@@ -31,7 +33,6 @@ _OF_THE_SYSTEM = frozenset(
             "shm_open",
             "SharedMemory",
             "ShareableList",
-            "pipe",
             "pipe2",
             "socketpair",
             "eventfd",
@@ -46,42 +47,54 @@ _OF_THE_SYSTEM = frozenset(
 
 
 class Beyond:
-    """This class reads state that cannot be restored when it is made, and compares the state at later
-    times with it.
+    """A ``Beyond`` detects changes of state that cannot be restored. It reads this state when it is
+    created; ``left`` compares the current state with that.
 
     ``things``: the objects that are reachable from the application. ``named``: the names in its code.
-    ``texts``: the texts in its code.
+    ``texts``: the string constants in its code. ``writes``: returns True iff its code writes to state
+    that runs share.
     """
 
-    def __init__(self, things: Iterable[object], named: frozenset[str], texts: Iterable[str]) -> None:
+    def __init__(
+        self,
+        things: Iterable[object],
+        named: frozenset[str],
+        texts: Iterable[str],
+        writes: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._named = named
         self._texts = tuple(texts)
         found = self._things = list(things)
         self._asked = [
             (thing, ask, answer_of(thing, ask)) for thing in found for ask in asked_of(thing, named)
         ]
+        self._takes_pipes = takes_pipes(found)
         self._talks = any(issubclass(type(each), subprocess.Popen) for each in found)
+        self._worker = worker_in(found, writes)
         self._rows = [(each, _state_of_rows(each)) for each in self._connections()]
         self._settings = settings_of_the_process(named)
+        self._names_of_loggers = loggers_named(self._texts)
+        self._loggers = settings_of_loggers(named, self._names_of_loggers)
 
     def left(self, apart: Callable[[], Collection[int]] = tuple) -> Left | None:
-        """Returns the first change that is found; None if there is none.
+        """Returns the first change found since this object was created; None if there is none.
 
-        ``apart``: a function that returns the ``id()`` of the library objects that only isolated objects
-        hold.
+        ``apart``: a function that returns the ``id()`` of the library objects to which only isolated
+        objects refer. Changes of databases that are reachable only through these objects are ignored.
         """
         return next(self._all(apart), None)
 
     def _all(self, apart: Callable[[], Collection[int]]) -> Iterator[Left]:
-        called = min(_OF_THE_SYSTEM & self._named, default="")
+        called = min(_OF_THE_SYSTEM & self._named, default="") or ("pipe" if self._takes_pipes else "")
         if called:
             yield Left(called, f"the code calls {called}(), which lasts for the process")
+        if {"codecs", "register"} <= self._named:
+            yield Left("codecs", "the code calls codecs.register(), which lasts for the process")
         if self._talks:
             yield Left("Popen", "the code talks to a process that was started before the run")
-        now = settings_of_the_process(self._named)
-        for name, was in self._settings.items():
-            if now[name] != was:
-                yield Left(name, f"a run has changed what {name} sets for the whole process")
+        if self._worker:
+            yield Left("multiprocessing", f"the code may talk to {self._worker}")
+        yield from self._of_settings()
         for thing, ask, was in self._asked:
             if answer_of(thing, ask) != was:
                 kind = thing.__name__ if isinstance(thing, type) else type(thing).__name__
@@ -92,8 +105,18 @@ class Beyond:
             )
             yield Left("sqlite3", wrote)
 
+    def _of_settings(self) -> Iterator[Left]:
+        now = settings_of_the_process(self._named)
+        for name, was in self._settings.items():
+            if now[name] != was:
+                yield Left(name, f"a run has changed what {name} sets for the whole process")
+        now = settings_of_loggers(self._named, self._names_of_loggers)
+        for name, was in self._loggers.items():
+            if now[name] != was:
+                yield Left(name, f"a run has changed the settings of the logger {name!r}")
+
     def _connections(self, apart: Collection[int] = ()) -> list[sqlite3.Connection]:
-        """Returns all SQLite connections that are reachable, also those inside library objects.
+        """Returns all reachable SQLite connections, also those that library objects hold.
 
         ``apart``: the ``id()`` of objects that are not searched.
         """
@@ -123,15 +146,16 @@ class Beyond:
         return any(id(each) in of_all_runs for each in written)
 
     def _is_only_written(self) -> bool:
-        """Returns True iff the SQL texts in the code show that no table is both written and read."""
+        """Returns True iff the SQL statements in the code show that no table is both written and read."""
         tables = Statements.among(self._texts)
         if tables.read and not tables.written:
-            return False  # The code that writes is not known, so it may write the table that is read.
+            # The statements that write are unknown, so they may write the table that is read.
+            return False
         return bool(tables.any) and not tables.both and "" not in {*tables.written, *tables.read}
 
 
 def _state_of_rows(connection: sqlite3.Connection) -> object:
     try:
         return connection.total_changes, connection.isolation_level
-    except sqlite3.Error:  # closed
+    except sqlite3.Error:  # the connection is closed
         return None

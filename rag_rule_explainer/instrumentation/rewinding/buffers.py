@@ -7,7 +7,7 @@ from ..shared_state.per_class import per_class
 from .values import is_plain
 
 _LARGEST = 1_000_000
-"""The most bytes of a buffer that is kept."""
+"""The size in bytes of the largest buffer whose content is copied."""
 
 
 def read_stream(thing: Any) -> tuple[Any, int] | None:
@@ -16,7 +16,8 @@ def read_stream(thing: Any) -> tuple[Any, int] | None:
 
 
 def write_stream(thing: Any, content: tuple[Any, int] | None) -> None:
-    """Restores the content and the position of a stream; does nothing if it is or was closed."""
+    """Restores the content and the position of a stream. Does nothing if the stream is closed now, or was
+    closed when it was read."""
     if content is not None and not thing.closed:
         thing.seek(0)
         thing.truncate()
@@ -32,7 +33,8 @@ def write_array(thing: Any, content: bytes) -> None:
 
 @per_class
 def _has_none(_: type) -> list[bool]:
-    """Returns a list that is not empty once an object of this class was found to be no buffer."""
+    """Returns a list for this class, which is empty at first. ``is_buffer`` adds an entry to it when it
+    finds that objects of the class are no buffers, so that it need not try again."""
     return []
 
 
@@ -54,7 +56,8 @@ def is_buffer(thing: object) -> bool:
 
 
 def is_of_numpy(thing: Any) -> bool:
-    """Returns True iff the object is a NumPy array that can be kept as bytes."""
+    """Returns True iff the object is a NumPy array whose content can be copied as bytes: it contains no
+    Python objects, and is not too large."""
     numpy: Any = sys.modules.get("numpy")
     return (
         numpy is not None

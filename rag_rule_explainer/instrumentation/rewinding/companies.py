@@ -1,8 +1,10 @@
-"""This module recognises a company's own installed packages, whose objects count as the user's.
+"""This module recognises private packages: installed packages that a company, or another group of people,
+wrote for its own use. Their objects count as the user's.
 
-A package is a company's own if no public index seems to have it: it has no distribution, was installed
+A package counts as private if no public index seems to have it: it has no distribution, was installed
 from a folder or a repository, or is marked as private. A package that is built on a framework counts too,
-because such packages are seldom published. A wrong guess only costs replays, and refuses nothing.
+because such packages are seldom published. If the guess is wrong, more replays are made, but nothing is
+refused.
 """
 
 import json
@@ -20,20 +22,23 @@ from ..shared_state.reaching import FRAMEWORKS
 _PRIVATE = "Private ::"
 """The beginning of a package's classifier that forbids its upload to PyPI."""
 _TRACERS = ("openinference", "opentelemetry", "langfuse", "traceloop", "opik")
-"""Packages that trace runs. They are built on frameworks and change with every run, but what they hold is
-no state of the application."""
+"""Packages that trace runs. They are built on frameworks, but they are public, and their objects, which
+change in every run, hold no state of the application."""
 _REBUILDS = "conda"
-"""The name of an installer that records a local folder for every package, even for public ones."""
+"""The name of an installer that records a local folder as the origin of every package, even of public
+ones. So this origin does not show that a package is private."""
 
 
 @cache
 def is_own(module: str) -> bool:
-    """Returns True iff a module is the user's or a company's own."""
+    """Returns True iff a module is the user's, or belongs to a private package; see this module's
+    docstring."""
     return is_users(module) or _is_companys(module)
 
 
 def is_of_own(thing: object) -> bool:
-    """Returns True iff a function, a class or an object's class is the user's or a company's own."""
+    """Returns True iff a function, a class, or the class of an object is the user's, or belongs to a
+    private package; see this module's docstring."""
     if is_of_user(thing):
         return True
     if isinstance(thing, FunctionType):
@@ -52,12 +57,16 @@ def _is_companys(module: str) -> bool:
 
 
 def _is_built_on_a_framework(module: str) -> bool:
-    known = (modules.get(each) for each in (module, module.partition(".")[0]))
-    return any(name.startswith(FRAMEWORKS) for each in known for name in _used_by(each))
+    return _uses_a_framework(module) or _uses_a_framework(module.partition(".")[0])
+
+
+@cache
+def _uses_a_framework(module: str) -> bool:
+    return any(name.startswith(FRAMEWORKS) for name in _used_by(modules.get(module)))
 
 
 def _used_by(module: ModuleType | None) -> Iterator[str]:
-    """Yields the names of the modules that a module's globals come from."""
+    """Yields the names of the modules from which a module imported its globals."""
     for value in list(vars(module).values()) if module is not None else ():
         if isinstance(value, ModuleType):
             yield value.__name__

@@ -1,5 +1,5 @@
-"""This module distinguishes plain data from objects that are made once, such as a client, a lock or an
-index."""
+"""This module distinguishes data from objects that are made once and then only used, such as a client, a
+lock or an index."""
 
 import asyncio
 import concurrent.futures
@@ -18,7 +18,7 @@ from .parts import read_slots
 from .values import DICT, LISTED, SET, is_plain
 
 _MOST = 200
-"""The most objects that are checked."""
+"""The maximum number of objects inside a value that are checked."""
 # Typed as Any, because pyright would report unknown types of their contents.
 _METHOD: Any = MethodType
 _FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
@@ -26,12 +26,13 @@ _KEEPING: Any = (
     *(queue.Queue, queue.SimpleQueue, asyncio.Queue, asyncio.AbstractEventLoop, subprocess.Popen, mmap),
     *(GeneratorType, AsyncGeneratorType, type(hashlib.sha256()), type(hashlib.blake2b())),
 )
-"""Types whose objects cannot be written down, but keep what runs put into them."""
+"""Types whose objects cannot be pickled, but hold data that runs put into them."""
 
 
 def is_data(value: Any) -> bool:
-    """Returns True iff the value consists of plain data, or contains an object of the user's or one that
-    keeps what runs put into it, such as a queue."""
+    """Returns True iff the value counts as data. It does in three cases: everything in it can be pickled;
+    it contains an object of a class that the user wrote; or it contains an object that runs fill, such as
+    a queue."""
     seen = set[int]()
     waiting: list[Any] = [value]
     while waiting and len(seen) < _MOST:
@@ -67,7 +68,7 @@ def _held_by(thing: Any) -> list[Any] | None:
 
 
 def _can_be_written_down(thing: object) -> bool:
-    """Returns True iff the object can be pickled. A lock and a socket cannot."""
+    """Returns True iff the object can be pickled. For example, locks and sockets cannot be pickled."""
     try:
         pickle.dumps(thing)
     except Exception:  # The object's class may raise any error.

@@ -1,7 +1,8 @@
-"""This module remembers, while the process lives, which applications depend on state of earlier runs.
+"""This module remembers, as long as the process lives, which applications depend on state that earlier
+runs left.
 
-When such an application is explained again, its state is as the first explanation left it. All runs then
-agree with each other, so nothing would show the influence of that state.
+If such an application is explained again, it begins with the state that the first explanation left. All
+runs then agree with each other, so they would not show that this state influences them.
 """
 
 import threading
@@ -15,7 +16,8 @@ _lock = threading.Lock()
 
 
 class _Doubted(NamedTuple):
-    """A ``_Doubted`` is one doubted application. ``place``: the name of the state."""
+    """A ``_Doubted`` is an application whose runs depend on state of earlier runs. ``place``: the name of
+    this state, such as an attribute or a file."""
 
     application: Callable[[], Any]
     place: str
@@ -23,16 +25,18 @@ class _Doubted(NamedTuple):
 
 _known: dict[int, _Doubted] = {}
 _files: set[str] = set()
-"""The places that are files: other applications, such as one that was defined anew, may read them too."""
+"""The paths of files on which runs depend. Other applications may read them too, such as the same
+application defined again."""
 
 
 def note_doubt(application: object, place: str) -> None:
-    """Remembers that the runs of this application depend on the state at ``place``."""
+    """Remembers that the runs of this application depend on the state named ``place``."""
     lasting = _lasting(application)
     key = id(lasting)
 
     def forget(reference: "ref[Any]") -> None:
-        # The garbage collector may call this at any point, so no lock can be taken.
+        # The garbage collector may call this while the same thread holds the lock, so the lock cannot be
+        # taken.
         found = _known.get(key)
         if found is not None and found.application is reference:
             _known.pop(key, None)
@@ -48,7 +52,8 @@ def note_doubt(application: object, place: str) -> None:
 
 
 class EarlierDoubts:
-    """This class holds what was known of an application when its explanation began."""
+    """An ``EarlierDoubts`` holds the doubts about an application that earlier explanations had found when
+    its present explanation began."""
 
     def __init__(self, application: object) -> None:
         lasting = _lasting(application)
@@ -58,14 +63,15 @@ class EarlierDoubts:
         self._files = frozenset(_files)
 
     def place(self, read: Collection[str]) -> str:
-        """Returns the place of the state that an earlier explanation found: of this application, or in
-        one of the files that its runs ``read``. Returns an empty text if there is none."""
+        """Returns the name of state on which runs depend, as an earlier explanation found: state of this
+        application, or one of the files in ``read``. Returns an empty text if there is none."""
         return self._place or next((each for each in read if each in self._files), "")
 
 
 def _lasting(application: object) -> Any:
-    """Returns the object by which an application is recognised: the application itself, or the object
-    whose method it is, since a bound method is made anew whenever it is read."""
-    if isinstance(application, list):  # the application, with objects of its input
+    """Returns the object by which an application is recognised later: for a bound method its object,
+    because Python makes a new bound method at each access; otherwise the application itself."""
+    # The list has the application first, and then objects of its input.
+    if isinstance(application, list):
         return _lasting(cast("list[Any]", application)[0])
     return application.__self__ if isinstance(application, MethodType) else application

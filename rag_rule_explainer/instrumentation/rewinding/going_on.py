@@ -1,30 +1,59 @@
-"""This module reads the local variables of the user's code that is still running between two runs, in
-threads, tasks and coroutines that the application has left running."""
+"""This module reads local variables of the user's code in threads, tasks and coroutines that an
+application leaves running after a run."""
 
 import asyncio
 import sys
 from collections.abc import Iterator
+from copy import copy
 from threading import Thread, get_ident, main_thread
+from threading import enumerate as enumerate_threads
 from types import CoroutineType, FrameType
 from typing import Any, cast
 
-from .companies import is_own
-from .values import is_plain
+from .companies import is_of_own, is_own
+from .values import DICT, LISTED, SET, is_plain
 
+_MOST = 1000
+"""The maximum number of entries of a collection that is compared. Larger collections are ignored."""
 _COROUTINE: Any = CoroutineType
 GOING_ON: Any = (Thread, asyncio.Task, asyncio.AbstractEventLoop, _COROUTINE)
-"""The types of objects that run code between the runs of an application."""
+"""The types of objects by which code may go on running after a run has ended."""
+
+
+def own_threads() -> Iterator[Thread]:
+    """Yields the living threads that run a function of the user's, or whose class is the user's.
+
+    Threads must be listed, because often no object of the application refers to them. Their local
+    variables may keep what runs send to them.
+    """
+    for thread in enumerate_threads():
+        target = getattr(thread, "_target", None)  # a thread deletes its ``_target`` when it ends
+        if is_of_own(thread) or (target is not None and is_of_own(getattr(target, "__func__", target))):
+            yield thread
 
 
 def variables_of(thing: Any) -> list[dict[str, Any]]:
-    """Returns the texts and numbers in the local variables of the user's code that ``thing``, an object
-    of a type in ``GOING_ON``, is running. The result has one dict for each function call that has not
-    ended."""
+    """Returns the texts and numbers, and collections of them, in the local variables of the user's code
+    that ``thing``, an object of a type in ``GOING_ON``, is running. The result has one dict for each
+    function call that has not ended."""
     return [
-        {name: value for name, value in frame.f_locals.items() if is_plain(value)}
+        {name: _copied(value) for name, value in frame.f_locals.items() if _is_of_plain(value)}
         for frame in _frames(thing)
         if is_own(str(frame.f_globals.get("__name__", "")))
     ]
+
+
+def _is_of_plain(value: Any) -> bool:
+    """Returns True for a text or a number, and for a collection of them that is not too large."""
+    if isinstance(value, DICT):
+        return len(value) <= _MOST and all(map(is_plain, DICT.values(value)))
+    if isinstance(value, (*LISTED, SET)):
+        return len(value) <= _MOST and all(map(is_plain, value))
+    return is_plain(value)
+
+
+def _copied(value: Any) -> Any:
+    return copy(value) if isinstance(value, (DICT, *LISTED, SET)) else value
 
 
 def _frames(thing: Any) -> Iterator[FrameType]:
@@ -45,7 +74,7 @@ def _frames(thing: Any) -> Iterator[FrameType]:
 
 
 def _has_its_own_thread(loop: asyncio.AbstractEventLoop) -> bool:
-    # The event loop of the main thread, or of the caller, also runs tasks of other code. These are not
-    # the application's.
+    # The event loop of the main thread, or of the caller, also runs tasks that do not belong to the
+    # application.
     thread = getattr(loop, "_thread_id", None)
     return thread is not None and thread not in {main_thread().ident, get_ident()}

@@ -1,8 +1,8 @@
-"""This module checks whether an application computes the same values again after its earlier state was
-restored.
+"""This module checks whether an application that starts from the state before the baseline computes a
+value again and gets the same result.
 
-A value that is computed once and kept, such as a vocabulary, is harmless if every run computes the same
-value from any sources.
+A value that is computed once and then stored, such as a vocabulary, is harmless if every run computes the
+same value from any sources.
 """
 
 from dataclasses import dataclass, field
@@ -17,18 +17,20 @@ _DEEPEST = 7
 
 @dataclass(slots=True, eq=False)
 class MadeAgain:
-    """This class compares the values that replays compute with those that the application held before the
-    replays."""
+    """A ``MadeAgain`` compares the values that replays compute with the values that the application held
+    before these replays."""
 
     _without: dict[str, list[frozenset[str]]] = field(default_factory=dict[str, list[frozenset[str]]])
     _others: set[str] = field(default_factory=set[str])
     _sources: set[str] = field(default_factory=set[str])
 
     def note(self, kept: KeptPart, names: tuple[str, ...], today: Any, sources: frozenset[str]) -> None:
-        """Compares the content of a part after a replay that began with the earlier state.
+        """Compares a part's content after a replay that started from the earlier state with the content
+        that it had before that state was restored.
 
-        ``names``: the names that were restored; empty if the whole part was. ``today``: the part's
-        content before the earlier state was restored. ``sources``: the ids of the replay's sources.
+        ``names``: the names whose values were restored; empty if the whole part was restored. ``today``:
+        the content before the earlier state was restored. ``sources``: the ids of the sources in the
+        replay.
         """
         self._sources |= sources
         made = kept.now()
@@ -40,8 +42,9 @@ class MadeAgain:
             self._compare(name, was, came, there, sources)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff every replay computed this value again and got an equal one, and each source
-        was omitted from at least one of these replays."""
+        """Returns True iff all replays that computed this value got a result equal to the value held
+        before. There must be at least two such replays, and each source must be omitted in at least one
+        of them."""
         made = self._without.get(name, [])
         return (
             name not in self._others

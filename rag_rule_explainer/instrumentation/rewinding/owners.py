@@ -1,11 +1,11 @@
-"""This module finds out whose each object is (the user's, a framework's, a model's or a library's), and
-the path on which it was found."""
+"""This module finds out to whom each object belongs (the user, a framework, a model or a library), and on
+which path it was found."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from types import CellType, FunctionType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 from weakref import ReferenceType, WeakKeyDictionary, WeakSet, WeakValueDictionary
 
@@ -15,20 +15,21 @@ from .companies import is_of_own, is_own
 from .parts import Part
 
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
-"""The names of the frameworks' base classes of models."""
+"""The names of the base classes from which models of the frameworks are derived."""
 _COLLECTIONS: Any = (
     *(dict, list, tuple, set, frozenset, deque, CellType, WeakKeyDictionary, WeakValueDictionary),
     *(WeakSet, UserDict, UserList, ChainMap),
 )
-"""Types whose instances belong to the owner of the object that holds them."""
+"""Types of collections. A collection belongs to the same one (the user, a framework, a model or a
+library) as the object that holds it, unless the class of the collection is the user's own."""
 # Typed as Any, because pyright would report unknown types of their contents.
 _FUNCTION: Any = FunctionType
 _WEAK: Any = (WeakKeyDictionary, WeakValueDictionary, WeakSet, ReferenceType)
 
 
 class Owner(Enum):
-    """An ``Owner`` names whose object something is. A collection belongs to the owner of the object that
-    holds it."""
+    """An ``Owner`` says to whom an object belongs, judged by its class. A collection belongs to the owner
+    of the object that holds it."""
 
     USER = auto()
     FRAMEWORK = auto()
@@ -54,14 +55,14 @@ class Node:
 
     @property
     def is_passed_by(self) -> bool:
-        """Returns True for a collection or a wrapper. Users know its content by the name of the node that
-        holds it."""
+        """Returns True for a collection or a wrapper function. Messages do not name such an object
+        itself, but the object that holds it."""
         is_wrapper = isinstance(self.thing, FunctionType) and not is_of_own(self.thing)
         return is_wrapper or isinstance(self.thing, _COLLECTIONS)
 
     def names(self) -> Iterator[str]:
-        """Yields the names on the path from this node back to the nearest object that is neither a
-        collection nor a library's."""
+        """Yields the names on the path from this node back to the nearest object that has a name in
+        messages: one that is neither a collection nor a wrapper nor a library's."""
         node: Node | None = self
         while node is not None:
             if node.name:
@@ -71,30 +72,35 @@ class Node:
                 return
 
     def of_object(self) -> "Node":
-        """Returns this node if its object is no collection; otherwise the nearest holder on the path that
-        is none."""
+        """Returns this node, or, for a collection or a wrapper function, the nearest node on the path to
+        it that is neither."""
         node = self
         while node.is_passed_by and node.holder is not None:
             node = node.holder
         return node
 
     def object(self) -> Any:
-        """Returns the object of ``of_object``."""
+        """Returns the object of this node, or, for a collection or a wrapper function, the object that
+        holds it; see ``of_object``."""
         return self.of_object().thing
 
 
 def is_a_register(node: Node) -> bool:
-    """Returns True for a library's collection of weak references, such as the list of active runs."""
-    return isinstance(node.thing, _WEAK) and not is_of_own(node.object())
+    """Returns True for a library's collection of weak references, such as the list of active runs. It is
+    not searched, because it is not the application's."""
+    if not isinstance(node.thing, _WEAK):
+        return False
+    holder = node.object()
+    return not (is_own(holder.__name__) if isinstance(holder, ModuleType) else is_of_own(holder))
 
 
 def package_of(thing: object) -> str:
-    """Returns the package of an object's class."""
+    """Returns the name of the top-level package that defines the object's class."""
     return str(type(thing).__module__).split(".")[0]
 
 
 def is_of_library(thing: Any) -> bool:
-    """Returns True iff an object is neither the user's nor a framework's."""
+    """Returns True iff an object's class belongs neither to the user nor to a framework."""
     return not type(thing).__module__.startswith(FRAMEWORKS) and not is_of_own(thing)
 
 
@@ -105,10 +111,10 @@ def is_model(kind: type) -> bool:
 
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    """Returns the owner of ``value``, which ``holder`` holds, and the number of library objects in a row
-    that lead to it."""
+    """Returns the owner (user, framework, model or library) of ``value``, and the number of library
+    objects in a row that lead to it. ``holder``: the node that refers to ``value``."""
     if is_model(type(value)) or holder.owner is Owner.MODEL:
-        # An object inside a model belongs to the model, whichever class it has.
+        # An object inside a model belongs to the model, even if its class does not.
         return Owner.MODEL, 0
     if isinstance(value, _COLLECTIONS) and not is_own(type(value).__module__):
         return holder.owner, holder.steps

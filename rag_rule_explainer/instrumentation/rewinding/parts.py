@@ -1,7 +1,8 @@
 """This module reads and writes the content of each kind of object: attributes, entries, slots.
 
-A part is read without calling the object's own methods. It is written in place, so that all references to
-the object see the change. Parts are shallow: an object that is referred to has parts of its own.
+A *part* is one kind of content of an object, such as all its attributes. It is read without calling the
+object's own methods. It is written in place, so that all references to the object see the change. A part
+is shallow: the content of an object that it refers to belongs to that object's parts.
 """
 
 import io
@@ -35,7 +36,10 @@ OF_A_FUNCTION = ("__defaults__", "__kwdefaults__", "__code__", "__doc__")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A ``Part`` reads and writes one part of an object. ``is_named``: the content is a dict."""
+    """A ``Part`` can read and write one kind of an object's content, such as its attributes.
+
+    ``is_named``: True if the content is a dict with names, such as those of attributes, as its keys.
+    """
 
     read: Callable[[Any], Any]
     write: Callable[[Any, Any], None]
@@ -43,7 +47,7 @@ class Part:
 
 
 def parts_of(thing: object) -> Iterator[Part]:
-    """Yields each part of an object whose content can be restored; none for a class or a module."""
+    """Yields the parts of an object that can be restored; none for a class or a module."""
     for kinds, part in _BY_TYPE:
         if isinstance(thing, kinds):
             yield part
@@ -66,7 +70,7 @@ def parts_of(thing: object) -> Iterator[Part]:
 
 
 def of_names(names: frozenset[str]) -> Part:
-    """Returns the part that consists of a module's globals of these names."""
+    """Returns a part of a module: its globals with these names."""
 
     def read(module: ModuleType) -> dict[str, Any]:
         held = vars(module)
@@ -84,7 +88,7 @@ def of_names(names: frozenset[str]) -> Part:
 
 
 _DESCRIBING = frozenset({"__doc__", "__annotations__", "__pydantic_fields__"})
-"""Special names of a class that describe it, which code may change and read."""
+"""Special names of a class that hold a description of it. Code may change these and read them."""
 
 
 def _is_of_python(name: str) -> bool:
@@ -115,7 +119,7 @@ CLASS = Part(_read_class, _write_class, is_named=True)
 def _dict_of(thing: object) -> Any:
     try:
         return object.__getattribute__(thing, "__dict__")
-    except Exception:  # an object without a dict, or a proxy
+    except Exception:  # the object has no dict, or is a proxy
         return None
 
 
@@ -193,7 +197,7 @@ _ORDERED: Any = OrderedDict
 
 
 def _of_its_kind(thing: Any) -> Any:
-    # An OrderedDict keeps its order in a way of its own. The methods of dict would ignore that order.
+    # An OrderedDict stores its order separately. The methods of dict would ignore that order.
     return _ORDERED if isinstance(thing, _ORDERED) else DICT
 
 
@@ -221,7 +225,7 @@ def _write_deque(thing: Any, content: list[Any]) -> None:
 def _read_cell(cell: CellType) -> tuple[Any, ...]:
     try:
         return (cell.cell_contents,)
-    except ValueError:  # empty
+    except ValueError:  # the cell is empty
         return ()
 
 

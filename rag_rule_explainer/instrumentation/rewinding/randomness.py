@@ -1,5 +1,5 @@
-"""This module reads and writes the state of random generators, and finds the hidden ones that code draws
-from."""
+"""This module reads and writes the state of random generators. It also finds the hidden generators,
+from which functions such as ``random.random`` draw numbers."""
 
 import linecache
 import pickle
@@ -36,11 +36,12 @@ def _bits_of(thing: Any) -> Any:
 
 
 def hidden_generators(named: Iterable[object], names: frozenset[str]) -> Iterator[tuple[str, object]]:
-    """Yields the name of each function in ``named`` that is a method of a hidden random generator, such
-    as ``random.seed``, and the generator.
+    """Yields the functions in ``named`` that are methods of a hidden random generator, such as
+    ``random.seed``: the name of each with its generator.
 
-    A generator that nobody seeds is in no known state before a run, so draws alone do not count then.
-    ``names``: the names in the code.
+    Functions that draw numbers are yielded only if one of the user's modules seeds a generator. Otherwise
+    the generator's state before a run is arbitrary anyway, and restoring it shows nothing. ``names``: the
+    names in the code.
     """
     is_seeded: bool | None = None
     for each in (*named, *_of_numpy(named, names)):
@@ -63,10 +64,10 @@ def _of_numpy(named: Iterable[object], names: frozenset[str]) -> Iterator[object
 
 
 def _is_seeded() -> bool:
-    """Returns True iff some module of the user's calls a function that seeds. Modules do so while they
-    are imported, so only their source shows it."""
+    """Returns True iff one of the user's modules contains a call that seeds a generator. Modules often
+    make such calls while they are imported, so only their source files show them."""
     files = [
         getattr(module, "__file__", None) for name, module in list(sys.modules.items()) if is_own(name)
     ]
-    lines = (line for file in files if isinstance(file, str) for line in linecache.getlines(file))
-    return any(seeds in line for line in lines for seeds in _SEEDS)
+    texts = ("".join(linecache.getlines(file)) for file in files if isinstance(file, str))
+    return any(seeds in text for text in texts for seeds in _SEEDS)

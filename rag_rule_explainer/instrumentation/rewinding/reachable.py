@@ -1,20 +1,21 @@
 """This module finds the objects through which one run of an application may influence the next run.
 
-These are the user's objects with everything that they refer to, globals that the user's functions name,
-objects of the frameworks, and plain data of other libraries that such an object refers to. Connections
-and threads are not searched.
+These are: the user's objects with everything that they refer to; the globals that the user's functions
+name; objects of the frameworks; and plain data of other libraries to which one of these objects refers.
+Connections and threads are not searched.
 """
 
 import asyncio
 import dis
 import gc
+import logging
 import sys
 import threading
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
 from contextlib import suppress
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from functools import cache, lru_cache, partial
 from itertools import islice
 from multiprocessing.process import BaseProcess
@@ -41,14 +42,16 @@ from .randomness import hidden_generators
 from .values import ABSENT, LISTED, SET, TUPLES, is_plain
 
 _MOST = 6000
-"""The most objects that are visited."""
+"""The maximum number of objects that are visited."""
 _MOST_INSIDE = 5000
-"""The most entries of a collection that are visited."""
+"""The maximum number of entries of a collection that are visited."""
+_PLAINEST: frozenset[type] = frozenset({str, int, type(None)})
 _MOST_LIBRARIES = 30
 _IMPORTING = frozenset({"import_module", "__import__"})
-"""The names of functions that import a module by a computed name."""
+"""The names of functions that import a module by a name that code computes."""
 _FROM_A_LIBRARY = 2
-"""The largest number of library objects in a row through which a path may lead."""
+"""If more library objects than this stand in a row between the application and an object, the object is
+not visited."""
 APART = (
     *(CodeType, BuiltinFunctionType, ModuleType, threading.Thread, BaseProcess, Executor),
     asyncio.AbstractEventLoop,
@@ -57,27 +60,29 @@ APART = (
 OF_THREADS = frozenset(
     {"threading", "_thread", "queue", "_queue", "asyncio", "concurrent", "multiprocessing"}
 )
-"""Packages whose objects are never restored, because other threads and tasks may be using them."""
+"""Packages whose objects are not searched and never restored, because other threads and tasks may be
+using them."""
 _REFERRING: Any = (partial, MethodType, property, staticmethod, classmethod)
-"""Types whose objects refer to other objects in another way than by attributes."""
+"""Types whose objects refer to other objects, but not by attributes."""
 # Typed as Any, because pyright would report unknown types of their contents.
 _REFERENCE: Any = ReferenceType
 _WITH_DEFAULTS: Any = defaultdict
 _GENERATORS: Any = (GeneratorType, AsyncGeneratorType, CoroutineType)
 _VARIABLE: Any = ContextVar
 _FORM: Any = type(ClassVar)
-"""The class of forms such as ``Literal``, whose caches hold hundreds of annotations of all packages."""
+"""The class of special types of ``typing``, such as ``Literal``. They are left out, because their caches
+hold hundreds of annotations of all packages."""
 _CACHED: Any = type(lru_cache(maxsize=None)(bool))
 
 
 class Reachable:
-    """This class visits each object that is reachable from an application once.
+    """A ``Reachable`` collects the objects that are reachable from an application, and visits each once.
 
-    ``nodes``: every visited object; it is kept alive, so that no other object gets its address.
-    ``functions``: the user's functions. ``caches``: the caches of ``functools``.
-    ``modules``: the user's modules, each with the names that code uses. ``libraries``: other modules.
-    ``settings``: modules of frameworks, each with the globals that are set by functions that code names.
-    ``others``: threads and the like, which are not searched.
+    ``nodes``: every visited object. It is kept alive, so that no other object gets its address.
+    ``functions``: the user's functions. ``caches``: the caches of ``functools``. ``modules``: the user's
+    modules, each with the names that code uses. ``libraries``: other modules that code uses.
+    ``settings``: for each framework module, by name, the globals that may change because the user's code
+    names a function that sets them. ``others``: threads and other objects that are not searched.
     """
 
     def __init__(self, application: object) -> None:
@@ -95,7 +100,7 @@ class Reachable:
             if id(node.thing) not in self._seen:
                 self._seen.add(id(node.thing))
                 self.nodes.append(node)
-                # Reading an attribute of the user's object may raise any error. The object is then
+                # Reading an attribute of the user's object may raise any error. Such an object is
                 # searched no further.
                 with suppress(Exception):
                     self._look(node)
@@ -108,6 +113,8 @@ class Reachable:
             self._look_at_class(node)
         elif isinstance(thing, _VARIABLE):
             self._add(thing.get(), node.name, node)
+        elif isinstance(thing, Context):
+            self._add_all(((each.name, value) for each, value in thing.items()), node)
         elif isinstance(thing, _GENERATORS):
             frames = (getattr(thing, f"{kind}_frame", None) for kind in ("gi", "ag", "cr"))
             frame = next(filter(None, frames), None)
@@ -182,6 +189,8 @@ class Reachable:
         named = list(_named_by(names, function.__globals__))
         self._take_settings(named)
         self._add_all(hidden_generators(named, names), node)
+        if "getLogger" in names:
+            self._add_all((("handlers", each) for each in _own_of_loggers()), node)
         if _IMPORTING & names:
             self._look_at_modules(names, node)
         package = str(function.__globals__.get("__package__") or "")
@@ -194,15 +203,16 @@ class Reachable:
                     self._look_at_module(each, names, node)
 
     def _look_at_modules(self, names: frozenset[str], node: Node) -> None:
-        """Visits all modules that code may import by a computed name: the user's, and modules that code
-        created."""
+        """Visits all modules that code may import by a name that it computes: the user's modules, and
+        modules that code created."""
         for name, module in list(sys.modules.items()):
             # A package may have put any object into ``sys.modules``.
             if type(module) is ModuleType and (module.__spec__ is None or is_users(name)):
                 self._look_at_module(module, names, node)
 
     def _take_libraries(self, named: Iterable[Any]) -> None:
-        """Collects the library modules that code names, or whose functions and objects it names."""
+        """Collects library modules. ``named``: the objects that code names; each of them is a module, or
+        is defined in one."""
         for each in named:
             module = each if isinstance(each, ModuleType) else sys.modules.get(_module_of(each))
             if module is None or module.__name__.startswith(("builtins", "sys", *FRAMEWORKS)):
@@ -211,7 +221,8 @@ class Reachable:
                 self.libraries.setdefault(module.__name__, module)
 
     def _take_settings(self, named: Iterable[Any]) -> None:
-        """Collects the globals that named functions of frameworks set, such as ``set_debug``."""
+        """Collects globals of frameworks. ``named``: the objects that code names. If a function of a
+        framework, such as ``set_debug``, is among them, the globals that it sets are collected."""
         for each in named:
             if isinstance(each, FunctionType) and str(each.__module__).startswith(FRAMEWORKS):
                 module = str(each.__globals__.get("__name__", ""))
@@ -235,7 +246,8 @@ class Reachable:
 
     def _add_all(self, entries: Iterable[tuple[str, Any]], holder: Node) -> None:
         for name, value in list(entries):
-            self._add(value, name, holder)
+            if type(value) not in _PLAINEST:  # most values are of these types
+                self._add(value, name, holder)
 
     def _add(self, value: Any, name: str, holder: Node) -> None:
         if id(value) in self._seen or value is ABSENT or is_plain(value):
@@ -257,13 +269,20 @@ class Reachable:
 
 
 def _named_by(names: frozenset[str], held: dict[str, Any]) -> Iterator[Any]:
-    """Yields each object that one of these names may mean in code: a global, a module, or an attribute of
-    a module."""
+    """Yields each object to which one of these names may refer in code: a global, a module, or an
+    attribute of a module. ``held``: the globals."""
     for name in names:
         for each in (held.get(name), sys.modules.get(name)):
             yield each
             if isinstance(each, ModuleType):
                 yield from (vars(each)[name] for name in names & vars(each).keys())
+
+
+def _own_of_loggers() -> Iterator[Any]:
+    """Yields the handlers and filters of loggers, if their classes are the user's own."""
+    for logger in (logging.root, *list(logging.root.manager.loggerDict.values())):
+        if isinstance(logger, logging.Logger):
+            yield from (each for each in (*logger.handlers, *logger.filters) if is_of_own(each))
 
 
 def _module_of(thing: Any) -> str:

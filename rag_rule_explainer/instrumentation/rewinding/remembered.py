@@ -1,7 +1,7 @@
-"""This module remembers state that the runs of one explanation left on objects and that influences runs.
+"""This module remembers state that the runs of one explanation left on objects, and that influences runs.
 
-In a later explanation, all runs would find this state from the beginning. They would agree with each
-other, and the influence would not be noticed.
+A later explanation would find this state in all its runs from the beginning. These runs would agree with
+each other, so the influence would not be noticed.
 """
 
 import threading
@@ -17,16 +17,17 @@ from .values import ABSENT, DICT, LISTED, SET, is_plain
 
 _lock = threading.Lock()
 _LONG_LIVED: Any = (ContextVar,)
-"""Types to whose objects no weak reference is possible. Such objects usually live as long as the
-process."""
+"""Types that allow no weak references to their objects. Such objects usually live as long as the process.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class _Left:
-    """A ``_Left`` describes the state that was left on one object.
+    """A ``_Left`` describes the state that runs left on one object.
 
-    ``values``: by name, a stand-in for each value. ``place``: the words for the object and the name in
-    messages.
+    ``holder``: returns the object whose state it is, or None if that no longer exists. ``values``: for
+    each name, the value in the comparable form that ``_standing_for`` returns. ``place``: the name of the
+    object and the attribute in messages, such as ``Cache.entries``.
     """
 
     holder: Callable[[], Any]
@@ -38,11 +39,13 @@ _known: dict[int, _Left] = {}
 
 
 def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
-    """Remembers the current values of a part under these names; without names, all its values."""
+    """Remembers the current values of these names in a part; if ``names`` is empty, the whole content.
+    ``place``: the name of the part in messages."""
     key = id(kept.node.thing)
 
     def forget(reference: "ref[Any]") -> None:
-        # The garbage collector may call this at any point, so no lock can be taken.
+        # The garbage collector may call this while the same thread holds the lock, so the lock cannot be
+        # taken.
         found = _known.get(key)
         if found is not None and found.holder is reference:
             _known.pop(key, None)
@@ -52,7 +55,7 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
         holder: Callable[[], Any] = ref(owner, forget)
     except TypeError:
         if not isinstance(owner, _LONG_LIVED):
-            return  # some objects allow no weak reference
+            return  # Some objects allow no weak reference.
 
         def holder() -> Any:
             return owner
@@ -62,10 +65,10 @@ def remember_left(kept: KeptPart, names: tuple[str, ...], place: str) -> None:
 
 
 def remembered(kept: Iterable[KeptPart], is_named: Callable[[str], bool]) -> str:
-    """Returns the words for the first place that still holds the state that an earlier explanation left;
-    an empty text if there is none.
+    """Returns the ``place`` of the first part whose content is still the one that an earlier explanation
+    left; an empty text if there is none.
 
-    ``is_named``: returns True iff the application's code has this name. Many applications use the
+    ``is_named``: returns True iff the application's code contains this name. Many applications use the
     same library, and each reads only some of the library's names.
     """
     if not _known:
@@ -90,7 +93,8 @@ def _values(content: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _standing_for(value: Any) -> Any:
-    """Returns a value that equals that of an equal value, and that keeps no object alive."""
+    """Returns a comparable form of the value: equal values have equal forms. The form keeps no object
+    alive, because it has the ``id()`` of an object in place of the object."""
     if is_plain(value):
         return value
     if isinstance(value, DICT):

@@ -1,7 +1,7 @@
 """This module restores, for single replays, the state that an application had before the baseline.
 
 State that the baseline has set is the same in all later runs, so a comparison of these runs cannot show
-its influence. A replay that starts from the earlier state, like a first run, can.
+its influence. A replay that starts from the earlier state, as the first run did, can show it.
 """
 
 import sys
@@ -29,10 +29,10 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """A ``_Change`` is a part whose content has changed since before the baseline.
+    """A ``_Change`` is a part whose content before the baseline differs from its content now.
 
-    ``names``: the names whose values are restored; empty for the whole part. ``place``: the words for the
-    part in messages.
+    ``kept``: the part with its content before the baseline. ``names``: the names whose values are
+    restored; empty for the whole content. ``place``: the name of the part in messages.
     """
 
     kept: KeptPart
@@ -41,11 +41,12 @@ class _Change:
 
 
 class Rewinding:
-    """This class keeps the state that an application has when the object is made, and restores it for
-    single replays.
+    """A ``Rewinding`` stores the state of an application at its creation, and restores it for single
+    replays.
 
-    ``is_harmless``: a function that returns True for a place whose changes the user wants to be ignored.
-    ``isolated``: a function that returns the keys of the objects that have their own state in each run.
+    ``is_harmless``: a function that returns True for state of this name if the user wants its changes to
+    be ignored. ``isolated``: a function that returns the keys of the objects that have their own state in
+    each run. ``writes``: a function that returns True iff the application's code writes to shared state.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class Rewinding:
         application: object,
         is_harmless: Callable[[str], bool],
         isolated: Callable[[], Iterable[Hashable]],
+        writes: Callable[[], bool] = lambda: True,
     ) -> None:
         self._application, self._doubts = application, EarlierDoubts(application)
         self._snapshot = Snapshot(application)
@@ -60,19 +62,20 @@ class Rewinding:
         self._isolated = isolated
         self._bearing = Bearing(self._snapshot)
         things = [*self._snapshot.things, *self._snapshot.others]
-        self._beyond = Beyond(things, self._bearing.named, self._bearing.texts)
+        self._beyond = Beyond(things, self._bearing.named, self._bearing.texts, writes)
         self._is_missed = False
         self.is_wanted = False
         self._places: tuple[str, ...] = ()
         self._made = MadeAgain()
 
     def miss_the_baseline(self) -> None:
-        """Records that the baseline had already run when the state was kept. The state before the
+        """Records that the baseline had already run when the state was stored. The state before the
         baseline is then unknown."""
         self._is_missed = True
 
     def is_useful(self) -> bool:
-        """Returns True iff some state has changed that can be restored and may influence a run."""
+        """Returns True iff a replay from the earlier state may show something: some state has changed
+        that can be restored and that may influence a run."""
         if self._is_missed:
             return False
         found = list(self._changes())
@@ -80,11 +83,12 @@ class Rewinding:
         return bool(found) or bool(self._new_modules()) or bool(self._grown_caches())
 
     def remember(self, place: str, names: Collection[str] | None) -> None:
-        """Remembers, for later explanations, that state which runs leave influences runs.
+        """Remembers, for later explanations in this process, state that runs left and that influences
+        runs.
 
-        ``place``: the name of the state; the application is remembered with it, if it is not empty.
-        ``names``: only changes under one of these names are remembered for other applications; None for
-        all changes.
+        ``place``: the name of the state, remembered for this application; empty if it has none. Changed
+        state is also remembered for other applications that read it. ``names``: for other applications,
+        only changes of state with one of these names are remembered; None for all changes.
         """
         for change in self._changes():
             if names is None or set(names) & {*change.names, *change.kept.node.names()}:
@@ -93,14 +97,19 @@ class Rewinding:
             note_doubt(self._application, place)
 
     def earlier_doubt(self, files: Collection[str]) -> str:
-        """Returns the place of the state that an earlier explanation found, of this application or in one
-        of the ``files`` that runs read; an empty text if there is none, or if its place is harmless."""
+        """Returns the name of state on which the application's runs depend, as an earlier explanation
+        found.
+
+        The earlier explanation was of this application, or of any application that reads one of
+        ``files``. Returns an empty text if no such state is known, or if the user declared it harmless.
+        ``files``: the files that runs read.
+        """
         place = self._doubts.place(files)
         return "" if not place or self._is_harmless(place) else place
 
     def left(self) -> Left | None:
-        """Returns a change of state that cannot be restored, or state that an earlier explanation left;
-        None if there is neither."""
+        """Returns a reason to doubt the rules: state that an earlier explanation left, or a change of
+        state that cannot be restored. Returns None if there is neither."""
         known = remembered(self._snapshot.kept, self._bearing.is_named)
         if known:
             finding = f"an earlier explanation found that runs go by {known}, and has left that set"
@@ -113,7 +122,7 @@ class Rewinding:
 
     @contextmanager
     def wanted(self) -> Generator[None, None, None]:
-        """Requests that the next replay in the block starts from the earlier state."""
+        """Requests that a replay in this block starts from the earlier state."""
         self.is_wanted = True
         try:
             yield
@@ -146,13 +155,13 @@ class Rewinding:
             sys.modules.update(modules)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays computed the value of this name again, and got an equal one without
-        each of the sources."""
+        """Returns True iff replays from the earlier state computed the value of this name again, and got
+        an equal value without each of the sources."""
         return self._made.is_constant(name)
 
     @property
     def told(self) -> str:
-        """Returns the changed places as a list in words, for messages."""
+        """Returns the names of the changed state as a list in words, for messages."""
         more = len(self._places) - _MOST_NAMED
         listed = ", ".join(self._places[:_MOST_NAMED]) or "what they find outside of it"
         return listed + (f" and {more} more" if more > 0 else "")
@@ -202,7 +211,8 @@ class Rewinding:
 
     def _new_modules(self) -> list[str]:
         new = sys.modules.keys() - self._snapshot.modules
-        # A module without a spec was created by code; Cython makes one for each of its versions.
+        # A module without a spec was created by code, so it may hold state of the application. Cython
+        # creates one such module for each of its versions; these are left out.
         return [
             name
             for name in new
@@ -212,14 +222,17 @@ class Rewinding:
 
 
 def _write(kept: KeptPart, content: Any) -> None:
-    # The user's object may forbid writes, as an enumeration does.
+    # The user's object may forbid writes, as an enumeration does. It then keeps its content.
     with suppress(Exception):
         kept.part.write(kept.node.thing, content)
 
 
 def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content that a collection gets back after a replay. Entries that were added during the
-    replay stay, since another thread may have added them."""
+    """Returns the content that a collection gets back after a replay.
+
+    ``put``: the content at the start of the replay. ``now``: the content before the replay. Entries that
+    were added during the replay stay, because another thread may have added them.
+    """
     thing, after = kept.node.thing, kept.now()
     if isinstance(thing, DICT) and isinstance(now, DICT):
         return {**{key: value for key, value in after.items() if key not in put}, **now}

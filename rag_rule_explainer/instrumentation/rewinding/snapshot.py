@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .additions import added_to, watched_for_additions
+from .foreign_attributes import with_foreign_attributes
+from .going_on import own_threads
 from .owners import Node, Owner
 from .parts import Part, of_names, parts_of
 from .reachable import Reachable
@@ -16,9 +18,11 @@ _MOST_IN_A_LIBRARY = 100
 
 @dataclass(frozen=True, slots=True)
 class KeptPart:
-    """A ``KeptPart`` is one part of an object, with the content that it had when the snapshot was taken.
+    """A ``KeptPart`` is one part of an object, such as its attributes, with the content that it had when
+    the snapshot was taken.
 
-    ``is_all``: False if ``content`` is only a selection. Of a library's object, only plain data is kept.
+    ``is_all``: False if ``content`` is only a selection. Of a library's object, only plain data is
+    selected.
     """
 
     node: Node
@@ -28,7 +32,8 @@ class KeptPart:
 
     @property
     def is_of_additions(self) -> bool:
-        """Returns True iff the part is what is added to an object, such as a module."""
+        """Returns True iff the part has only what was added to an object, such as a module, after the
+        snapshot."""
         return self.part.is_named and not self.content
 
     def now(self) -> Any:
@@ -36,8 +41,8 @@ class KeptPart:
         return self.part.read(self.node.thing)
 
     def changed(self) -> list[str]:
-        """Returns the names whose values have changed since the snapshot; an empty name stands for a
-        change without a name."""
+        """Returns the names whose values have changed since the snapshot. An empty name stands
+        for content that has no names, such as the items of a set."""
         now = self.now()
         if not self.part.is_named:
             return [] if is_equal(self.content, now) else [""]
@@ -52,8 +57,8 @@ class KeptPart:
         return [name if isinstance(name, str) else "" for name in names]
 
     def earlier(self, names: tuple[str, ...]) -> Any:
-        """Returns the current content, in which the values of these names are replaced by those of the
-        snapshot; without names, the content of the snapshot."""
+        """Returns the current content, with the values that these names had in the snapshot. Without
+        names, returns the whole content of the snapshot."""
         if not names:
             return self.content
         content = dict(self.now())
@@ -68,9 +73,12 @@ class KeptPart:
 class Snapshot:
     """A ``Snapshot`` keeps the content of everything that is reachable from an application.
 
-    ``nodes``, ``things``: all reachable objects. ``functions``: the user's functions. ``modules``: the
-    names of the loaded modules. ``caches``: the caches of ``functools`` with the numbers of their
-    entries. ``others``: threads and the like, which are not searched. ``kept``: the content by parts.
+    ``things``: all reachable objects. ``nodes``: the same objects, each with its owner (the user, a
+    framework, a model or a library) and the path on which it was found. ``kept``: the content of each of
+    their parts; a part is one kind of an object's content, such as its attributes. ``functions``: the
+    user's functions. ``modules``: the names of the loaded modules. ``caches``: the caches of
+    ``functools``, each with the number of its entries. ``others``: threads and other objects that are not
+    searched.
     """
 
     def __init__(self, application: object) -> None:
@@ -79,7 +87,8 @@ class Snapshot:
         self.caches = [(each, each.cache_info().currsize) for each in reachable.caches]
         self.modules = frozenset(sys.modules)
         self.nodes = reachable.nodes
-        self.others = reachable.others
+        known = set(map(id, reachable.others))
+        self.others = [*reachable.others, *(each for each in own_threads() if id(each) not in known)]
         self.things = [node.thing for node in reachable.nodes]
         self.kept = [*_kept(reachable)]
 
@@ -103,6 +112,8 @@ def _kept(reachable: Reachable) -> Iterator[KeptPart]:
                 yield from _kept_of(Node(value, name, node, Owner.LIBRARY, contents=contents))
     for node in watched_for_additions(reachable.functions, reachable.others):
         yield KeptPart(node, added_to(node.thing), {})
+    for node, part in with_foreign_attributes(reachable.functions, reachable.nodes):
+        yield KeptPart(node, part, {})
 
 
 def _kept_of(node: Node) -> Iterator[KeptPart]:

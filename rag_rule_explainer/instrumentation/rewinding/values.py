@@ -14,7 +14,7 @@ TUPLES: Any = (tuple, frozenset)
 LISTED: Any = (list, tuple)
 
 ABSENT = object()
-"""This value stands for an entry that does not exist."""
+"""This object stands for the value of an entry that does not exist."""
 
 
 def is_plain(value: object) -> bool:
@@ -28,7 +28,8 @@ def is_plain(value: object) -> bool:
 
 
 def is_same(first: object, second: object) -> bool:
-    """Returns True iff the values are one object, or equal texts, numbers or tuples of these."""
+    """Returns True iff both values are the same object, or are texts, numbers or tuples of these that
+    have the same type and are equal."""
     if first is second:
         return True
     if type(first) is not type(second):
@@ -40,7 +41,8 @@ def is_same(first: object, second: object) -> bool:
 
 
 def is_equal(first: Any, second: Any, depth: int = 1) -> bool:
-    """Returns True iff the values are the same, or have one type and equal content.
+    """Returns True iff the values are the same (see ``is_same``), or have the same type and equal
+    content.
 
     ``depth``: the number of levels of nested content that are compared.
     """

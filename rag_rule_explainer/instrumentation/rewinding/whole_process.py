@@ -11,34 +11,76 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ..copies.state import Same
 from .values import is_plain
 
-_OF_LOGGING = frozenset({"isEnabledFor", "getEffectiveLevel", "level"})
+_LONGEST = 100
+"""The length of the longest text that is taken for the name of a logger."""
+_OF_LOGGING = frozenset(
+    {
+        *("isEnabledFor", "getEffectiveLevel", "level", "disabled", "propagate", "filters"),
+        *("handlers", "hasHandlers"),
+    }
+)
+"""Names by which code reads the settings of a logger."""
 _OF_THE_COLLECTOR = frozenset({"isenabled", "get_threshold", "get_debug"})
 _OF_WARNINGS = frozenset({"simplefilter", "filterwarnings", "resetwarnings"})
-"""Names by which code reads settings that libraries may change too."""
+"""Names of functions that code calls to set filters for warnings. Libraries may set these filters too."""
 _OF_THREADS = frozenset({"active_count", "activeCount"})
-"""Names by which code may list the threads of the process. ``enumerate`` is not among them, since it
-mostly means the builtin function."""
+"""Names of functions that list or count the threads of the process. ``enumerate`` is not among them,
+because it mostly means the builtin function."""
+_OF_PROGRAMS = frozenset({"argv", "orig_argv", "warnoptions"})
+"""Lists in ``sys`` that libraries do not change. If one has changed, the application changed it."""
+_OF_IMPORTS = frozenset({"meta_path", "path_hooks"})
+"""Lists in ``sys`` of the objects that find modules for ``import``. The identities of these objects are
+compared."""
+_REGISTERS: tuple[tuple[str, str, frozenset[str], Callable[[Any], object]], ...] = (
+    (
+        "mimetypes",
+        "add_type",
+        frozenset({"guess_type", "guess_extension", "guess_all_extensions", "types_map"}),
+        lambda module: module._db and [{**each} for each in module._db.types_map],
+    ),
+    ("copyreg", "pickle", frozenset({"dispatch_table"}), lambda module: {**module.dispatch_table}),
+    (
+        "logging",
+        "setLogRecordFactory",
+        frozenset({"getLogRecordFactory", "makeLogRecord"}),
+        lambda module: module.getLogRecordFactory(),
+    ),
+    ("atexit", "register", frozenset({"_ncallbacks"}), lambda module: module._ncallbacks()),
+    (
+        "threading",
+        "main_thread",
+        frozenset({"main_thread", "current_thread"}),
+        lambda module: module.main_thread().name,
+    ),
+    ("locale", "setlocale", frozenset({"getlocale", "localeconv"}), lambda module: module.localeconv()),
+)
+"""Registers of the standard library. Each entry has the module, the name of the function that sets the
+register, the names by which the user's code reads it, and a function that returns its content."""
 _OF_THIS_PACKAGE = "rag-rule"
 """The beginning of the names of this package's own threads."""
 
 
 def settings_of_the_process(named: frozenset[str]) -> dict[str, object]:
-    """Returns the current settings of the process. The key of each is the name of the function or module
-    that sets it.
+    """Returns the current settings of the process. The key of each setting is the name of the function or
+    module that sets it.
 
     ``named``: the names in the application's code. A setting that libraries change as well is returned
-    only if the code reads it.
+    only if the code contains a name by which code reads this setting.
     """
     found = dict[str, object]()
     for name, ask in _asked(named):
-        if name not in found:  # a function that sets a setting is named like the setting itself
+        # A name may come twice: first with its setting, then as the function in ``sys`` that sets it. The
+        # setting is kept.
+        if name not in found:
             found[name] = _answer(ask)
     return found
 
@@ -52,12 +94,15 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
     yield "time.tzset", lambda: (time.tzname, time.timezone)
     yield "calendar.setfirstweekday", lambda: _loaded("calendar").firstweekday()
     yield "decimal.DefaultContext", _default_context
+    if "getcontext" in named:
+        yield "decimal.getcontext", _current_context
     for module in (builtins, sys):
         for name in sorted(named & vars(module).keys()):
             yield f"{module.__name__}.{name}", _plain_in(module, name)
     if named & _OF_LOGGING:
         yield "logging", _levels
-    if named & _OF_WARNINGS and "warn" in named:
+    yield from _asked_of_registers(named)
+    if named & _OF_WARNINGS and named & {"warn", "filters"}:
         yield "warnings", lambda: list(warnings.filters)
     if "register" in named:
         yield "ABCMeta.register", abc.get_cache_token
@@ -65,6 +110,42 @@ def _asked(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
         yield "threading", _names_of_threads
     if named & _OF_THE_COLLECTOR:
         yield "gc", lambda: (gc.isenabled(), gc.get_threshold(), gc.get_debug())
+
+
+def _asked_of_registers(named: frozenset[str]) -> Iterator[tuple[str, Callable[[], object]]]:
+    for module, function, readers, ask in _REGISTERS:
+        if named & readers and module in sys.modules:
+            yield f"{module}.{function}", partial(ask, sys.modules[module])
+
+
+def settings_of_loggers(named: frozenset[str], loggers: frozenset[str]) -> dict[str, object]:
+    """Returns the current settings of these loggers, by name; empty if the code reads none of them.
+
+    ``named``: the names in the application's code. A logger that does not exist has the settings that it
+    would be created with.
+    """
+    known = logging.root.manager.loggerDict
+    found = {name: known.get(name) for name in loggers if named & _OF_LOGGING}
+    return {name: _settings_of(each) for name, each in found.items()}
+
+
+def loggers_named(texts: Iterable[str]) -> frozenset[str]:
+    """Returns the names of all loggers that exist, together with ``texts``, the string constants in the
+    code. Code may later create loggers with these names.
+
+    Only these loggers are compared, because a module that is imported during a run may create a logger of
+    its own.
+    """
+    return frozenset(
+        {*logging.root.manager.loggerDict, *(each for each in texts if len(each) < _LONGEST)}
+    )
+
+
+def _settings_of(logger: object) -> object:
+    if not isinstance(logger, logging.Logger):
+        return logging.NOTSET, False, True, ()
+    own = tuple(Same(each) for each in (*logger.filters, *logger.handlers))
+    return logger.level, logger.disabled, logger.propagate, own
 
 
 def _answer(ask: Callable[[], object]) -> object:
@@ -83,16 +164,24 @@ def _default_context() -> object:
     return context.prec, context.rounding
 
 
+def _current_context() -> object:
+    context = _loaded("decimal").getcontext()
+    return context.prec, context.rounding
+
+
 def _plain_in(module: ModuleType, name: str) -> Callable[[], object]:
     def ask() -> object:
         value = vars(module)[name]
+        if value is sys.path or name in _OF_PROGRAMS:
+            return tuple(value)
+        if name in _OF_IMPORTS:
+            return tuple(map(id, value))
         return value if is_plain(value) else None
 
     return ask
 
 
 def _levels() -> object:
-    # Single loggers are not read: a module that is imported during a run adds loggers.
     return logging.root.level, logging.root.manager.disable
 
 

@@ -1,1 +1,1 @@
-"""This package records the calls of searches, and serves subsets of their results in replays."""
+"""This package records the searches of the baseline, and serves subsets of their results in replays."""

@@ -1,5 +1,5 @@
 """This module names the user's functions that lead to a search. Messages name them, because the user may
-put one of them into a gate."""
+wrap one of them in ``gate(...)``."""
 
 import inspect
 import sysconfig
@@ -12,7 +12,7 @@ _OTHERS = tuple(
 )
 _OWN = "rag_rule_explainer"
 _MOST = 12
-"""At most this many functions are named: those nearest to the search."""
+"""The largest number of functions that are named. The functions nearest to the search are taken."""
 
 
 def callers() -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def callers() -> tuple[str, ...]:
         if module.endswith(_OWN) or code.co_filename.startswith(("<", *_OTHERS)):
             continue
         name = getattr(code, "co_qualname", code.co_name).rsplit("<locals>.", 1)[-1]
-        # the name of a module's code or of a comprehension, which is no function of the user
+        # Such a name belongs to the code of a module or of a comprehension, which a user cannot wrap.
         if name.startswith("<") and name != "<lambda>":
             continue
         function = "a lambda" if name == "<lambda>" else f"{name}()"

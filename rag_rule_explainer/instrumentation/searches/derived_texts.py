@@ -1,17 +1,21 @@
-"""This module recognises texts that a run derived from retrieved texts, such as a summary or a new index.
+"""This module recognises texts that a run derived from retrieved texts, for example by summarising or
+splitting them.
 
 A derived text is not a source: it changes with the retained sources. Every replay derives it again from
 the sources that the replay is served.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
 
-from ..requests.source_recognition import reading_of
+from ..requests.source_recognition import STRETCH, Reading, reading_of
+from ..run_context import participation
+from .items import text_in
 
 _SHARE = 0.5
-"""A text counts as derived if at least this share of its stretches (short runs of words) also occurs in
-known texts. The share is below 1 because stretches across the joint of two joined texts occur in neither
-of them."""
+"""A text counts as derived if at least this share of it is known: of its stretches (eight words in a
+row), or of its words. The share is below 1, because in a text that was joined from two texts, the
+stretches across the joint occur in neither of them."""
 
 
 class Known:
@@ -21,16 +25,55 @@ class Known:
     def __init__(self, texts: Iterable[str]) -> None:
         readings = [reading_of(each) for each in texts]
         self._lines = [each.line for each in readings]
+        self._telling = {each.line for each in readings if each.is_telling}
         self._stretches = frozenset[object]().union(*(each.stretches for each in readings))
 
     def __bool__(self) -> bool:
         return bool(self._lines)
 
     def derives(self, text: str) -> bool:
-        """Returns True iff the text was cut out of a known text, or put together from several. Also True
-        for a blank text."""
+        """Returns True iff the text was cut out of a known text, or put together from known texts. Also
+        True for a blank text."""
         read = reading_of(text)
         if not read.line.strip() or any(read.line in each for each in self._lines):
             return True
         common = len(read.stretches & self._stretches)
-        return bool(read.stretches) and common >= _SHARE * len(read.stretches)
+        if read.stretches and common >= _SHARE * len(read.stretches):
+            return True
+        return self._is_put_together(read)
+
+    def _is_put_together(self, read: Reading) -> bool:
+        """Returns True iff known texts that stand whole in a text make up enough of its words.
+
+        A text that was joined from short texts has more stretches across its joints than inside of them.
+        One may have been cut at its ends, so a word also counts if a known stretch begins with it. The
+        rest of such a stretch does not: texts of one pattern have eight words in common, as rows of a
+        table do.
+        """
+        words = read.line.split()
+        known = [tuple(words[place : place + STRETCH]) in self._stretches for place in range(len(words))]
+        for line in self._telling:
+            place = read.line.find(line)
+            while place >= 0:
+                first, count = read.line.count(" ", 0, place), len(line.split())
+                known[first : first + count] = [True] * count
+                # The space after a text is also the space before the next one.
+                place = read.line.find(line, place + len(line) - 1)
+        return bool(self._telling) and sum(known) >= _SHARE * len(words)
+
+
+def texts_of_models() -> list[str]:
+    """Returns the texts that models, tools and the like have made in the current run. Empty outside of
+    runs."""
+    run = participation()
+    if run is None:
+        return []
+    return [*(each.reply for each in run.watch.exchanges if each.reply), *run.made]
+
+
+def texts_held_in(held: Iterable[Any]) -> Iterator[str]:
+    """Yields the texts of the documents in a collection. An entry may also be a tuple that contains a
+    document, such as a pair of a document and its score."""
+    for each in held:
+        pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
+        yield from (text for text in map(text_in, pair) if text is not None and text.strip())

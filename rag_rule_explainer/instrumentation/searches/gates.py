@@ -1,8 +1,9 @@
-"""This module puts searches into gates that explanations can see. Searches that belong to no framework
-need this, such as the user's own functions."""
+"""This module wraps searches that belong to no framework, such as the user's own functions, so that
+explanations can see their calls."""
 
+import builtins
 import inspect
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeAlias, cast
@@ -10,42 +11,74 @@ from weakref import WeakKeyDictionary
 
 from ...errors import InvalidInput
 from ..copies.copying import described
-from ..recording.current import GoingOn, going_on, rejoining
+from ..recording.current import AnyPart, going_on
+from ..run_context import Participation, participation, refused, taking_part_again
 from .driving import adriven, driven
-from .intercepted_call import Asked, Shape
+from .intercepted_call import Asked
+from .likeness import Likeness, own_texts
+from .shape import Shape
 
-PartOf: TypeAlias = Callable[[object], GoingOn | None]
-"""A function that is given a retriever, and returns the record of the baseline or replay that is running;
-None if calls of this retriever are neither recorded nor served."""
+PartOf: TypeAlias = Callable[[object], AnyPart | None]
+"""A function from a retriever to the gate of the current run, which records or serves the retriever's
+calls. Returns None if calls of this retriever are neither recorded nor served."""
 
 
 @contextmanager
-def joining(run: GoingOn | None) -> Generator[None, None, None]:
-    """Makes ``run`` the current run for the duration of the block, unless a run is current or ``run`` has
-    ended. A user's thread that does not have the run's context needs this."""
-    if run is None or run.closed or going_on() is not None:
+def joining(run: Participation | None) -> Generator[None, None, None]:
+    """Makes ``run`` the current run for the duration of the block, unless a run is current already or
+    ``run`` has ended. Threads that the user started without the run's context need this."""
+    if run is None or run.gate.closed or going_on() is not None:
         yield
     else:
-        with rejoining(run):
+        with taking_part_again(run):
             yield
 
 
-def check_no_class(search: object) -> None:
-    """Raises InvalidInput for a class. Calling a class makes an instance and searches nothing; its
-    instances search."""
+_OF_MODELS = ("_llm_type", "stream_complete")
+"""Attributes of the classes of models, of LangChain and of LlamaIndex."""
+
+
+def check_searches(search: object) -> None:
+    """Raises InvalidInput for what searches nothing: a model, a built-in function, and a class, because
+    calling a class makes an instance; and for a cursor's method that fetches, because its calls do not
+    say what they fetch."""
     if isinstance(search, type):
         raise InvalidInput(
             f"gate was given the class {search.__name__}; pass an instance of it, or a method of one"
         )
+    if getattr(search, "__self__", None) is builtins or any(
+        hasattr(cast("object", type(search)), each) for each in _OF_MODELS
+    ):
+        named = getattr(search, "__name__", None) or f"a {type(search).__name__}"
+        raise InvalidInput(f"gate was given {named}, which searches nothing; gate what searches")
+    name = str(getattr(search, "__name__", ""))
+    if name.startswith("fetch") and hasattr(getattr(search, "__self__", None), "execute"):
+        raise InvalidInput(
+            f"gate was given {name}, whose calls do not say what is asked, so that two of them cannot be "
+            "told apart; gate a function that executes the query and fetches what it finds"
+        )
+
+
+def _check_arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Raises InvalidInput for an argument that can be read only once, because nobody knows what it holds
+    before the search has read it."""
+    for each in (*args, *kwargs.values()):
+        if isinstance(each, Iterator):
+            kind = type(cast("object", each)).__name__
+            message = (
+                f"a gated search was given a {kind}, which can be read only once, so that two calls "
+                "cannot be told apart; pass a list, a text or bytes"
+            )
+            raise refused(InvalidInput(message))
 
 
 _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-"""For the code of each plain function: True iff its last call returned an awaitable."""
+"""Says, for the code of each plain function, whether its last call returned an awaitable."""
 
 
 class _Awaiting:
-    """An ``_Awaiting`` remembers whether a function returned an awaitable, because a served result has to
-    be awaitable then too."""
+    """An ``_Awaiting`` remembers whether a function returned an awaitable. If it did, a result that is
+    served without calling the function has to be awaitable too."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._code = getattr(function, "__code__", None)
@@ -60,8 +93,8 @@ class _Awaiting:
         return result
 
     def is_expected(self) -> bool:
-        """Returns True iff the next call will probably return an awaitable: by the last call, else by the
-        form of the function."""
+        """Returns True iff the next call will probably return an awaitable: if the last call did, or,
+        before any call, if the function is an ``async def``."""
         if self._seen is not None:
             return self._seen
         return self._default if self._code is None else _awaited.get(self._code, self._default)
@@ -75,19 +108,21 @@ def gated_function(
     unsaid: Collection[str] = (),
 ) -> Callable[..., Any]:
     """Returns the search as a function, sync or async, whose calls are recorded in the baseline and
-    served in replays. If this is called while a run is active, later calls belong to that run, also in
-    threads without its context.
+    served in replays.
 
-    ``shape``: splits and builds results. ``part_of``: finds the run of a call. ``unsaid``: names of
-    arguments that do not belong to the query, such as callbacks.
+    ``shape``: splits and builds results. ``part_of``: finds the gate of the run that a call belongs to.
+    ``unsaid``: names of arguments that do not belong to the query, such as callbacks; calls that differ
+    only in them count as equal. If ``gated_function`` is called while a run is active, later calls of the
+    search belong to that run, even in threads without its context.
     """
-    joined, awaiting = going_on(), _Awaiting(inspect.unwrap(search))
+    joined, awaiting = participation(), _Awaiting(inspect.unwrap(search))
 
     def asked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Asked[Any]:
         telling = {name: each for name, each in kwargs.items() if name not in unsaid}
+        _check_arguments(args, telling)
         said = described((args, telling))
-        keys = (id(gated), said), (_name(search), said)
-        return Asked(gated, keys, _query(args, telling), shape, hangs_on=(search,))
+        keys = (id(gated), own_texts(search), said), (Likeness(search), said)
+        return Asked(gated, keys, _query(args, telling), shape, hangs_on=(search,), in_gate=True)
 
     @wraps(search)
     def sync(*args: Any, **kwargs: Any) -> Any:
@@ -109,10 +144,6 @@ def gated_function(
 
     gated = asynchronous if _is_async(search) else sync
     return gated
-
-
-def _name(search: Callable[..., Any]) -> str:
-    return f"{getattr(search, '__module__', '')}.{getattr(search, '__qualname__', type(search).__name__)}"
 
 
 def _query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""This module decides which retrieved texts are the same source: by id and content, never by position."""
+"""This module decides which retrieved texts are the same source. It compares ids and content, never
+positions."""
 
 import hashlib
 import json
@@ -34,8 +35,8 @@ class RetrievedText:
 
 
 def checked_items(batches: Sequence[Sequence[object]], kind: type) -> None:
-    """Raises InvalidInput if an item is not of the class ``kind``. The gate of another integration made
-    such an item."""
+    """Raises InvalidInput if an item is not of the class ``kind``: the gate of a different integration
+    has then made it."""
     other = next((each for batch in batches for each in batch if not isinstance(each, kind)), None)
     if other is not None:
         raise InvalidInput(
@@ -48,13 +49,14 @@ def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]
     """Returns the source of each text of each retrieval. Texts with equal identity get equal sources.
 
     The identity of a text is its id and content; without an id, it is its content and its lasting
-    metadata (metadata that no search computes). Some stores give the same content a new random id in
-    every retrieval. Such texts of different retrievals are one source, but within one retrieval they are
-    two.
+    metadata (metadata that no search computes, unlike scores). Some stores give the same content a new
+    random id or another score in every retrieval. Such texts of different retrievals are one source, but
+    within one retrieval they are two, unless all their metadata is equal.
 
     A source is named after its id or its document's id. If these are missing or UUIDs, it is named after
-    its metadata (source, title, …). A UUID is never a name, because it may be another UUID at the next
-    call. If several sources have one name, a hash is added to it, as short as possible.
+    its metadata (source, title, …). A UUID is never a name, because the next call may give a different
+    one. If several sources have the same name, the name of each is followed by a hash, as short as
+    possible.
     """
     known = _identities(batches)
     first: dict[str, RetrievedText] = {}
@@ -70,11 +72,13 @@ def sources_of(batches: Sequence[Sequence[RetrievedText]]) -> list[list[Source]]
 
 def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
     alike: dict[str, list[str]] = {}
-    """From content with lasting metadata to the identities that texts with this content have had so
-    far."""
+    """Maps the content and lasting metadata of texts to the identities that texts with this content have
+    had so far."""
+    whole: dict[str, str] = {}
+    """Maps a text without an id, with all its metadata, to the identity that it has had so far."""
     known: list[list[str]] = []
     for texts in batches:
-        own = [_identity(text) for text in texts]
+        own = [_identity(text, whole) for text in texts]
         taken = set(own)
         identities: list[str] = []
         for text, identity in zip(texts, own, strict=True):
@@ -83,7 +87,9 @@ def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
             blank = text.id is not None and not text.text.strip()
             same = alike.setdefault(identity if blank else _content(text), [])
             others = (each for each in same if each not in taken)
-            chosen = identity if identity in same or text.id is None else next(others, identity)
+            chosen = identity if identity in same else next(others, identity)
+            if text.id is None:
+                whole[_whole(text)] = chosen
             taken.add(chosen)
             if chosen not in same:
                 same.append(chosen)
@@ -92,8 +98,15 @@ def _identities(batches: Sequence[Sequence[RetrievedText]]) -> list[list[str]]:
     return known
 
 
-def _identity(text: RetrievedText) -> str:
-    return _hashed(_content(text) if text.id is None else json.dumps([text.id, text.text]))
+def _identity(text: RetrievedText, whole: Mapping[str, str]) -> str:
+    if text.id is not None:
+        return _hashed(json.dumps([text.id, text.text]))
+    everything = _whole(text)
+    return whole.get(everything, _hashed(everything))
+
+
+def _whole(text: RetrievedText) -> str:
+    return json.dumps([text.text, described(dict(text.metadata))])
 
 
 def _content(text: RetrievedText) -> str:
@@ -112,16 +125,17 @@ def _hashed(text: str) -> str:
 
 
 def _marks(texts: Mapping[str, RetrievedText]) -> dict[str, str]:
-    """Returns a hash for each identity, for adding it to the name. The hash differs between texts of one
-    name, and is the same at every call."""
+    """Returns a hash for each identity, which ``_distinct`` adds to names that are not unique. The hash
+    differs between texts of the same name, and is the same at every call."""
     alike: Counter[str] = Counter()
     marks: dict[str, str] = {}
     for identity, text in texts.items():
-        if not is_made_up(text.id):
+        if text.id is not None and not is_made_up(text.id):
             marks[identity] = identity
             continue
         content = _content(text)
-        marks[identity] = _hashed(json.dumps([content, alike[content]]))
+        is_first = text.id is None and not alike[content]
+        marks[identity] = _hashed(content if is_first else json.dumps([content, alike[content]]))
         alike[content] += 1
     return marks
 
@@ -140,8 +154,8 @@ def _names(text: str) -> bool:
 
 
 def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Returns a unique name for each identity. Names stay unique even if somebody chose names and texts
-    so that short hashes are equal."""
+    """Returns a unique name for each identity. Names stay unique even if somebody chooses texts and names
+    so that their short hashes are equal; the names then have longer hashes."""
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {

@@ -1,27 +1,24 @@
-"""This module handles one call of a search: the baseline records it, and a replay serves it from the
-record or lets the real search run.
+"""This module handles one call of a search. In the baseline, the call is recorded. In a replay, its
+result is served from the record, or the real search runs. Searches inside a search are not recorded."""
 
-If a retrieval calls other searches, only the outermost one is recorded.
-"""
-
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from ...errors import RagRuleError, StateShared, UntrueReplay
-from ..recording.current import GoingOn, going_on
+from ..recording.current import AnyPart, handling
+from ..recording.nested import Nested
 from ..recording.recorder import Recording
 from ..recording.remarks import FILTERED
-from ..recording.retrievals import Keys
+from ..recording.retrievals import Keys, Retrieval
 from ..recording.serving import Serving
 from ..run_context import note_retrieving_tools, participation, refused
 from ..shared_state.reaching import latest_in, reached, size_of
 from ..shared_state.temporaries import Shared
 from .callers import callers
-from .derived_texts import Known
-from .driving import Result, Stopped
-from .items import text_in
+from .derived_texts import Known, texts_held_in, texts_of_models
+from .driving import Result, Retrieving, Stopped
+from .shape import Shape, told
 
 Item = TypeVar("Item")
 
@@ -39,42 +36,21 @@ _MADE_OR_OWN = (
     "the run knew before, as another document: nobody can tell whether it was made of that. Make the "
     "retriever of your own documents once, outside the function that is explained"
 )
+_Context: TypeAlias = tuple[int, tuple[str, ...], list[Retrieval[Any]]]
+"""The moment at which a search began, the user's functions that led to it, and the searches that it made
+inside."""
 MADE_UP_SCORES = "documents without a known score were served to a search that returns scores, as 1.0"
-
-
-class Shape(Protocol[Item]):
-    """A ``Shape`` splits the result of a search into items, and builds such a result from items."""
-
-    def found(self, result: Any) -> Sequence[Item]:
-        """Returns the items of a result."""
-        ...
-
-    def form(self, result: Any) -> object:
-        """Returns the form of a result, without its items: for example list, single text, or a client's
-        response."""
-        ...
-
-    def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. ``form``: the form
-        of the result of another request."""
-        ...
-
-    def result(self, found: Sequence[Item], form: object = ()) -> Any:
-        """Builds a result of this form from the items, and returns it."""
-        ...
-
-    def needs_scores(self, found: Iterable[Item]) -> bool:
-        """Returns True iff the search returns scores and some of these items have none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Asked(Generic[Item]):
     """An ``Asked`` represents one call of a search.
 
-    ``keys``: equal calls have equal keys. ``event_keys``: the keys for retrievals of which only the
-    framework's events were recorded. ``hangs_on``: the objects that are searched, such as a retriever's
-    store. An object that the run made or wrote to may hold what the run retrieved before.
+    ``keys``: identify the call; calls with a common key count as equal. ``shape``: splits and builds
+    results. ``event_keys``: more keys, which find retrievals that were recorded only through the
+    framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. An
+    object that the run made or wrote to may hold what the run retrieved before. ``in_gate``: True if the
+    user put the search into a gate. Rules are then about what it returns, whatever it drops inside.
     """
 
     retriever: object
@@ -83,13 +59,17 @@ class Asked(Generic[Item]):
     shape: Shape[Item]
     event_keys: Keys = ()
     hangs_on: tuple[object, ...] = ()
+    in_gate: bool = False
 
-    def retrieval(self, part: GoingOn) -> Generator[None, Result, Result]:
-        """Records or serves the call, and returns what the caller of the search gets.
+    def retrieval(self, part: AnyPart) -> Retrieving[Result]:
+        """Records or serves the call, and returns the result for the application.
 
-        ``part``: the record of the running baseline or replay. This is a generator: a yield asks for the
-        result of the real search, which has to be sent to it.
+        ``part``: the gate of the running baseline or replay, or the record of the searches inside a
+        search. This is a generator: a yield requests the result of the real search, which has to be sent
+        to it, and yields what handles the searches inside that search.
         """
+        if isinstance(part, Nested):
+            return (yield from self._inside(part))
         note_retrieving_tools()
         part.queries.append(self.query)
         run = participation()
@@ -98,29 +78,61 @@ class Asked(Generic[Item]):
         if isinstance(part, Recording):
             return (yield from self._recording(part))
         if self._searches_what_was_made(part):
-            result = yield
+            result = yield None
             return self._derived_ones(part, result)
         keys = (*self.keys, *self.event_keys)
+        if part.opens(keys):
+            result = yield part
+            return self._opened_ones(part, result)
         try:
             found: Sequence[Item] | None = part.serve(keys, self.query)
         except StopIteration as error:
             raise Stopped(error) from error
+        form = None if found is None else part.form(keys)
         if found is None:
-            result = yield
-            found, form = part.filtered(self._found(result)), self._form(result)
-        else:
-            form = part.form(keys)
+            found, form = yield from self._of_a_new_query(part, keys)
         if self.shape.needs_scores(found):
             part.remarks.add(MADE_UP_SCORES)
-        with _told():
+        with told():
             if form is None:
                 form = self.shape.of_another(part.form_of_another(self.retriever))
             return self.shape.result(found, form)
 
-    def _recording(self, part: Recording[Item]) -> Generator[None, Result, Result]:
-        began, called_by, run = part.begin(), callers(), participation()
+    def _of_a_new_query(
+        self, part: Serving[Item], keys: Keys
+    ) -> Retrieving[tuple[Sequence[Item], object]]:
+        """Makes the real search for a query that the baseline never made, and returns the items to serve
+        and the form of the result."""
+        if not part.serves_what_is_kept:
+            result = yield None
+            return part.filtered(self._found(result)), self._form(result)
         try:
-            result = yield
+            result = yield None
+            found, form = self.shape.found(result), self.shape.form(result)
+        except Exception:  # all retained sources are served in any case
+            found, form = None, None
+        return part.settled(keys, self.retriever, found), form
+
+    def _inside(self, part: Nested) -> Retrieving[Result]:
+        """Records a search that another search makes, and returns its result."""
+        if not set(part.keys).isdisjoint(self.keys):
+            # Frameworks put the search itself into a method of its own, which is replaced as well.
+            return (yield part)
+        nested = Nested(self.keys)
+        result = yield nested
+        try:
+            found, form = self.shape.found(result), self.shape.form(result)
+        except Exception:  # a result that cannot be read need not be: the outer search's result is
+            return result
+        inside = tuple(nested.retrievals)
+        part.note(Retrieval(self.keys, tuple(found), self.retriever, form, inside=inside))
+        return self._unused(result, found, form)
+
+    def _recording(self, part: Recording[Item]) -> Retrieving[Result]:
+        run, nested = participation(), Nested(self.keys)
+        context = part.begin(), callers(), nested.retrievals
+        try:
+            result = yield None if self.in_gate else nested
         except Stopped as stopped:
             part.failed(self.keys, stopped.error, self.retriever)
             raise
@@ -128,43 +140,43 @@ class Asked(Generic[Item]):
             part.failed(self.keys, error, self.retriever)
             raise
         try:
-            return self._recorded(part, result, began, called_by)
+            return self._recorded(part, result, context)
         except RagRuleError as error:
             if run is not None and not run.state.live:
                 raise
-            # In the user's own run, the search still returns its result. The error is raised after the
-            # run.
+            # In the user's own run, the application still gets the search's result, because the user
+            # needs the answer. The error is raised after the run.
             part.fault = part.fault or error
             return result
 
-    def _recorded(
-        self, part: Recording[Item], result: Result, began: int, called_by: tuple[str, ...]
-    ) -> Result:
+    def _recorded(self, part: Recording[Item], result: Result, context: _Context) -> Result:
         own, form = self._found(result), self._form(result)
-        genuine = self._genuine(part, own, began)
+        genuine = self._genuine(part, own, context[0])
         if self._was_born():
             part.searched_own.add(self._kind)
         if genuine is not None:
-            # Only documents that were not derived from other sources are recorded. Every replay derives
-            # the other documents again from what it is served.
+            # Some of the found documents were derived from retrieved ones. Only the others are recorded,
+            # because every replay derives the derived ones again.
             if genuine:
-                part.record(self.keys, genuine, self.retriever, form, began, called_by)
+                part.record(self.keys, genuine, self.retriever, form, *context[:2])
             elif not self._was_born():
-                # The search found only derived documents, so a replay that derives none must find none.
-                part.record(self.keys[:1], (), self.retriever, form, began, called_by)
+                # All found documents were derived. An empty result is recorded, so that the search finds
+                # nothing in a replay that derives no documents.
+                part.record(self.keys[:1], (), self.retriever, form, *context[:2])
             return self._unused(result, own, form)
         found = [*own, *part.added]
-        part.record(self.keys, found, self.retriever, form, began, called_by)
+        part.record(self.keys, found, self.retriever, form, *context)
         if not part.added:
             return self._unused(result, own, form)
-        with _told():
+        with told():
             return self.shape.result(found, form)
 
     def _unused(self, result: Result, found: Sequence[Item], form: object) -> Result:
-        """Returns the result, or one made of the same items for an iterator, which reading used up."""
+        """Returns the result for the application. An iterator was used up by reading its items, so a new
+        result with the same items is returned in its place."""
         if not isinstance(result, Iterator):
             return result
-        with _told():
+        with told():
             return self.shape.result(found, form)
 
     @property
@@ -176,23 +188,20 @@ class Asked(Generic[Item]):
         return run is not None and any(map(run.state.bore, self.hangs_on))
 
     def _holds_own(self) -> bool:
-        """Returns True iff this run made a searched object, or wrote to one."""
+        """Returns True iff this run made one of the searched objects, or wrote to one."""
         run = participation()
         return run is not None and any(map(run.state.holds_own, reached(*self.hangs_on)))
 
     def _genuine(self, part: Recording[Item], found: Sequence[Item], began: int) -> list[Item] | None:
-        """Returns the found items of the baseline that were not derived from texts that it retrieved
-        earlier. Returns None if no item is known to be derived.
-
-        ``began``: the moment at which the search began; only texts that were retrieved before are
-        compared.
-        """
+        """Returns the found items that are not derived from texts that the baseline retrieved before the
+        moment ``began``, at which the search began. Returns None if no item is known to be derived; all
+        items are then recorded."""
         run = participation()
         if run is None or run.shared is None or not found:
             return None
         # Texts are compared only if a searched object has changed, since comparing them is slow.
         holds_own, changed = self._holds_own(), list(self._changed(run.shared))
-        known = Known([*part.texts(before=began), *_made_by_models()] if holds_own or changed else ())
+        known = Known([*part.texts(before=began), *texts_of_models()] if holds_own or changed else ())
         derived = [known.derives(text) for text in part.texts_of(found)] if known else []
         if not any(derived):
             return None
@@ -219,19 +228,19 @@ class Asked(Generic[Item]):
                 yield each
 
     def _searches_what_was_made(self, part: Serving[Item]) -> bool:
-        """Returns True iff the searched object may hold what this replay retrieved before, so that the
-        real search is run. The run may have made that object from the user's own documents. The search
-        then does no harm, because omitted sources are removed from its result."""
+        """Returns True iff the real search must run, because the searched object may hold texts that this
+        replay derived from what it retrieved. If it holds only the user's own documents, the real search
+        does no harm, because omitted sources are removed from its result."""
         if part.begins_with((*self.keys, *self.event_keys)):
             return False
         kind = self._kind
         return (_COPIES, *kind) in part.derived or (kind in part.derived and self._holds_own())
 
     def _derived_ones(self, part: Serving[Item], result: Result) -> Result:
-        """Returns the result of a real search without the omitted sources. Texts that were derived from
-        anything that this replay was not served are removed as well."""
+        """Returns the result of a real search without the omitted sources. Also removes texts that have
+        no known source, unless they are derived from what this replay was served."""
         found = list(self._found(result))
-        known = Known([*part.delivered_texts(), *_made_by_models()])
+        known = Known([*(each.text for each in part.retrieved()), *texts_of_models()])
         kept: list[Item] = []
         for item, text, is_kept in zip(found, part.texts_of(found), part.are_kept(found), strict=True):
             if is_kept or (is_kept is None and known.derives(text)):
@@ -241,36 +250,40 @@ class Asked(Generic[Item]):
         form = self._form(result)
         if len(kept) == len(found):
             return self._unused(result, found, form)
-        with _told():
+        with told():
+            return self.shape.result(kept, form)
+
+    def _opened_ones(self, part: Serving[Item], result: Result) -> Result:
+        """Returns the result of a real search whose inner searches were served, without omitted
+        sources."""
+        found = list(self._found(result))
+        with told():
+            kept = part.let_through(found)
+        form = self._form(result)
+        if len(kept) == len(found):
+            return self._unused(result, found, form)
+        with told():
             return self.shape.result(kept, form)
 
     def _found(self, result: Result) -> Sequence[Item]:
-        with _told():
+        with told():
             return self.shape.found(result)
 
     def _form(self, result: Result) -> object:
-        with _told():
+        with told():
             return self.shape.form(result)
-
-
-@contextmanager
-def _told() -> Generator[None, None, None]:
-    """Notes an error of this package on the run, since the application may swallow the error."""
-    try:
-        yield
-    except RagRuleError as error:
-        raise refused(error) from error
 
 
 def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
     """Returns True iff the run put retrieved texts into a collection that this run made.
 
-    ``changed``: the searched collections that are new or changed; ``before``: the state before the run.
-    Raises StateShared if all runs share such a collection.
+    ``changed``: the searched collections that are new or changed. ``known``: the texts that the run
+    knows. ``before``: the state before the run. Raises StateShared if the collection belongs to all runs,
+    because later runs would find the texts in it.
     """
     made, now = False, None
     for each in changed:
-        if any(map(known.derives, _texts_in(latest_in(each)))):
+        if any(map(known.derives, texts_held_in(latest_in(each)))):
             now = now or before.now()
             if now.size_of(each) is not None:
                 raise refused(StateShared(_KEPT_COPIES, _MADE_INSIDE))
@@ -278,22 +291,9 @@ def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bo
     return made
 
 
-def _texts_in(held: Iterable[Any]) -> Iterator[str]:
-    """Yields the texts of the documents in a collection, whose elements may be tuples with documents."""
-    for each in held:
-        pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
-        yield from (text for text in map(text_in, pair) if text is not None and text.strip())
-
-
-def _made_by_models() -> list[str]:
-    run = participation()
-    if run is None:
-        return []
-    return [*(each.reply for each in run.watch.exchanges if each.reply), *run.made]
-
-
-def asked_part(retriever: object) -> GoingOn | None:
-    """Returns the record of the running replay or baseline; None outside of both, and if calls of this
-    retriever are not recorded."""
-    part = going_on()
+def asked_part(retriever: object) -> AnyPart | None:
+    """Returns the gate of the current run; inside another search of the baseline, the record of the
+    searches inside it. Returns None outside of runs, and if calls of this retriever are neither recorded
+    nor served."""
+    part = handling()
     return part if part is not None and part.concerns(retriever) else None

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 from uuid import UUID
 
-from ...allowed import checked_function, named_function
+from ...allowed import brief, checked_function, named_function
 from ...errors import InvalidInput, UnknownQuery
 from ...given import Given
 from ..clients import Client, ItemsOf
-from ..clients.reading import TEXT_KEYS, field_of, read_any
+from ..clients.reading import TEXT_KEYS, field_of, is_response, read_any
 from ..clients.recognising import is_faiss, recognised
 from ..clients.users_functions import users_result
 from ..copies.copying import copied
@@ -20,9 +20,12 @@ from .identity import RetrievedText
 from .result_forms import form_of, result_like
 
 TextOf: TypeAlias = Callable[[Any], str]
-"""The user's function from an item of an unknown kind to its text."""
+"""A function of the user that returns the text of an item whose kind is unknown to this package."""
 
-_READY = "chroma, qdrant, elasticsearch, opensearch, pgvector, faiss(texts), tavily, mcp_content"
+_READY = (
+    "chroma, qdrant, pinecone, elasticsearch, opensearch, meilisearch, pgvector, faiss(texts), tavily, "
+    "mcp_content"
+)
 _NAMED = (
     f"gate(search, items_of=...), one of rag_rule_explainer.instrumentation.clients ({_READY}), or "
     "ItemsOf(take_apart, put_together) of functions of your own"
@@ -31,7 +34,7 @@ _NAMED = (
 
 class ResponsePart(NamedTuple):
     """A ``ResponsePart`` is one item of a client's response. ``row``: the index of the query that found
-    it, because a response may answer several queries."""
+    it, because a response may answer several queries. The item is put back into the same row."""
 
     item: Any
     row: int
@@ -44,8 +47,11 @@ class MadeItem(NamedTuple):
 
 
 class Response(NamedTuple):
-    """A ``Response`` is the form of a client's response; responses with other items are built after it.
-    ``client``: splits and builds responses. ``like``: a copy of the response that the client returned."""
+    """A ``Response`` is the form of a client's response, from which responses with other items are built.
+
+    ``client``: splits and builds responses. ``like``: a copy of the response that the client returned;
+    None if it returned None.
+    """
 
     client: Client
     like: Any
@@ -55,9 +61,9 @@ class Response(NamedTuple):
 class ItemReading:
     """An ``ItemReading`` reads the results of a search that belongs to no framework.
 
-    ``items_of``: the client that splits responses into items; with None, only responses of known clients
-    and plain lists are split. ``text_of``: the user's function from an item to its text; None for items
-    of known kinds.
+    ``items_of``: the client that splits responses into items; if it is None, only responses of known
+    clients and plain lists are split. ``text_of``: the user's function from an item to its text; None if
+    the texts are where this package looks for them.
     """
 
     items_of: Client | None = None
@@ -69,7 +75,9 @@ class ItemReading:
             name = self.items_of.__name__
             raise InvalidInput(f"items_of is the class {name}; make one, such as {name}(...)")
         if self.items_of is not None and not client:
-            raise InvalidInput(f"items_of={self.items_of!r} does not take responses apart; pass {_NAMED}")
+            raise InvalidInput(
+                f"items_of={brief(self.items_of)} does not take responses apart; pass {_NAMED}"
+            )
         if self.text_of is not None:
             checked_function("text_of", self.text_of, "a function from an item to its text")
 
@@ -88,25 +96,28 @@ class ItemReading:
         rows = () if like is None else self._rows(client, like)
         parts = [ResponsePart(item, place) for place, row in enumerate(rows) for item in row]
         if self.items_of is not None and like is not None:
-            # Building the response is tried at once: if it fails, the user learns it before a replay is
-            # paid for.
-            self._response(parts, Response(client, copied(like)))
+            # A response is built at once as a trial. If this fails, the user learns it before paying for
+            # a replay.
+            trial = Response(client, copied(like))
+            self._response(parts, trial)
             self._check_unused(client, result, len(parts))
+            self._check_put_together(parts, trial)
         return [(self._read(client, part.item), part) for part in parts]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: a ``Response`` for a client's response, otherwise as ``form_of``
-        returns it."""
+        """Returns the form of a result, which is everything about it except its items: a ``Response`` for
+        a client's response, otherwise the result of ``form_of``."""
         if self.items_of is not None:
             return Response(self.items_of, copied(result))
         client = recognised(result)
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. ``form``: the form
-        of another request's result.
+        """Returns the form of the result for a request that the baseline never made. This is ``form``,
+        the form of the result for one of its requests.
 
-        Raises UnknownQuery if the other request had several queries.
+        Raises UnknownQuery if that request had several queries, because it is then unknown which of them
+        finds what.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
@@ -128,13 +139,14 @@ class ItemReading:
         return result_like([each.item if isinstance(each, MadeItem) else each for each in given], form)
 
     def read(self, item: Any, *, whole: bool = False) -> RetrievedText:
-        """Returns the text, id and metadata of an item. The text is read by ``text_of`` if it is set.
+        """Returns the text, id and metadata of an item. ``text_of`` reads the text if it is set.
 
-        ``whole``: True if the item is the whole result of the search, for the message. Raises
-        InvalidInput if no text can be read.
+        ``whole``: True if the item is the whole result of the search; only the error message depends on
+        it. Raises InvalidInput if no text can be read.
         """
         given = read_any(item)
-        text = self._text(item, given)
+        is_response_only = whole and self.text_of is None and is_response(item)
+        text = None if is_response_only else self._text(item, given)
         if not isinstance(text, str):
             kind = type(cast("object", item)).__name__
             if whole:
@@ -151,7 +163,7 @@ class ItemReading:
         rows = self._ask(client.rows, response)
         if rows is None:
             raise InvalidInput(
-                f"a search returned a {type(response).__name__}, which items_of={client!r} does not "
+                f"a search returned a {type(response).__name__}, which items_of={brief(client)} does not "
                 f"know; pass {_NAMED}"
             )
         return rows
@@ -161,18 +173,20 @@ class ItemReading:
         text = self._text(item, given)
         if not isinstance(text, str):
             raise InvalidInput(
-                f"a response was taken apart by items_of={client!r}, and an item of it, a "
+                f"a response was taken apart by items_of={brief(client)}, and an item of it, a "
                 f"{type(item).__name__}, has no text that is known as one; have the text returned, or "
                 "pass gate(search, text_of=...), a function from such an item to its text"
             )
         return _retrieved(text, given)
 
     def _check_unused(self, client: Client, response: Any, items: int) -> None:
-        """Raises InvalidInput if the user's function emptied a response. It may empty an iterator: the
-        application is then given another one."""
+        """Raises InvalidInput if the user's ``take_apart`` emptied a response, because the application
+        would then find no items in it. It may empty an iterator, because the application is given a new
+        one."""
         if not isinstance(client, ItemsOf) or isinstance(response, Iterator):
             return
-        # A deep copy is whole; a shallow one has the same inner iterators, which are empty now.
+        # ``copied`` makes a shallow copy if a deep one fails. A shallow copy shares iterators with the
+        # response, so it shows whether they have been used up. A deep copy still has its items.
         if sum(map(len, self._rows(client, copied(response)))) == items:
             return
         raise InvalidInput(
@@ -181,14 +195,37 @@ class ItemReading:
             "returns a response with a list of them"
         )
 
+    def _check_put_together(self, parts: Sequence[ResponsePart], form: Response) -> None:
+        """Raises InvalidInput if the user's ``put_together`` adds items to the response, or leaves in it
+        an item that it was not given, because a replay would then show what it omits."""
+        client, some = form.client, parts[:-1] or parts
+        if not isinstance(client, ItemsOf) or isinstance(form.like, Iterator):
+            return
+        made = self._response(some, form)
+        try:
+            found = sum(map(len, client.rows(made) or ()))
+        except InvalidInput:  # the response is of another kind, which ``take_apart`` does not know
+            return
+        if found != len(some):
+            raise InvalidInput(
+                f"put_together, which gate was given ({named_function(client.put_together)}), was called "
+                f"with {len(some)} of the {len(parts)} items, and take_apart finds {found} in what it "
+                "returned; have it return a response with just these items"
+            )
+
     def _text(self, item: Any, given: Given | None) -> Any:
         if self.text_of is None:
             return None if given is None else given.text
-        return users_result("text_of", self.text_of, item, what="the text of the item")
+        text = users_result("text_of", self.text_of, item, what="the text of the item")
+        if not isinstance(text, str):
+            raise InvalidInput(
+                f"text_of returned {brief(text)} for a {type(item).__name__}; have it return a str"
+            )
+        return text
 
     def _ask(self, method: Callable[..., Any], *given: Any) -> Any:
-        """Calls a method of a client and returns its result. If the user gave the client (``items_of``),
-        errors of the method say so."""
+        """Calls a method of a client and returns its result. If the client comes from the user
+        (``items_of``), errors of the method say so."""
         return method(*given) if self.items_of is None else users_result("items_of", method, *given)
 
     def _response(self, given: Sequence[Any], form: Response) -> Any:
@@ -204,7 +241,7 @@ class ItemReading:
             place = each.row if isinstance(each, ResponsePart) and len(rows) > 1 else 0
             if place >= len(rows):
                 raise UnknownQuery(_NO_ROW)
-            # What is put into a generator cannot be copied there.
+            # An item inside a generator could not be copied later, so it is copied now.
             rows[place].append(copied(each.item) if isinstance(like, Iterator) else each.item)
         return copied(self._ask(client.response, rows, like))
 
@@ -247,14 +284,14 @@ def _retrieved(text: str, given: Given | None) -> RetrievedText:
 def _plain_id(given: object) -> str | None:
     if isinstance(given, (str, UUID)):
         return str(given)
-    with suppress(TypeError):  # also a number of numpy, which has ``__index__``
+    with suppress(TypeError):  # a number of NumPy counts too: it has ``__index__``
         return None if isinstance(given, bool) else str(operator.index(cast("Any", given)))
     return None
 
 
 def text_in(item: Any) -> str | None:
-    """Returns the text of an item: the item itself, or the first of its usual text fields; None if it has
-    none."""
+    """Returns the text of an item: the item itself if it is a text, else the first of its usual text
+    fields; None if it has none."""
     if isinstance(item, str):
         return item
     texts = (field_of(item, key) for key in TEXT_KEYS)

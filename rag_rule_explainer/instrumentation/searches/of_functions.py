@@ -1,4 +1,4 @@
-"""This module gates the user's own search functions and methods, and reads what they return."""
+"""This module wraps the user's own search functions and methods in gates, and reads what they return."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,7 +12,7 @@ from ...sources import Source
 from ..clients import Client
 from ..clients.users_functions import users_result
 from ..copies.copying import copied
-from .gates import check_no_class, gated_function
+from .gates import check_searches, gated_function
 from .identity import RetrievedText, checked_items, sources_of
 from .intercepted_call import asked_part
 from .items import ItemReading, MadeItem, ResponsePart, TextOf
@@ -21,16 +21,16 @@ from .users_documents import as_items
 
 Search = TypeVar("Search", bound=Callable[..., Any])
 ItemOf = Callable[[Source], Any]
-"""The user's function from a document in ``documents=`` to an item of the kind that the search
-returns."""
+"""A function of the user that makes, from a document in ``documents=``, an item of the kind that the
+search returns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """A ``Found`` is an item of a search result, with its text.
 
-    ``given``: the item as the search returned it, or the document as the caller passed it in
-    ``documents=``. ``is_from_caller``: True for such a document.
+    ``given``: the item as the search returned it, or a document as the user passed it in ``documents=``.
+    ``is_from_caller``: True for such a document.
     """
 
     text: RetrievedText
@@ -45,7 +45,7 @@ def identify(batches: Sequence[Sequence[Found]]) -> Sequence[Sequence[Source]]:
 
 
 def as_found(documents: Iterable[Any]) -> list[Found]:
-    """Returns the caller's documents as items of a search result.
+    """Returns the documents that the user passed in as items of a search result.
 
     Documents may be texts, ``Source``s and JSON objects. Raises InvalidInput for other objects, for an
     empty list, and for a document that is given twice.
@@ -63,11 +63,13 @@ def _lifted(given: object) -> Found | None:
 
 @dataclass(frozen=True, slots=True)
 class FunctionShape:
-    """A ``FunctionShape`` splits and builds the results of a user's function.
+    """A ``FunctionShape`` splits a result of a user's search function into items, one for each source,
+    and builds a result from items.
 
     The function may return texts, dicts, objects with a text, or a client's response. ``reading``: reads
-    the results. ``item_of``: makes an item from a document that the caller passes; None if such documents
-    can be served as they are.
+    the results. ``item_of``: the user's function that makes an item from a document in ``documents=``. If
+    it is None, such a document is served as a text if the search returns texts; otherwise a ``Source`` is
+    served as a dict, and any other document unchanged.
     """
 
     reading: ItemReading = field(default_factory=ItemReading)
@@ -75,7 +77,7 @@ class FunctionShape:
 
     def found(self, result: Any) -> list[Found]:
         """Returns the items of a result. Raises InvalidInput if they cannot be read; the message says
-        which argument of ``gate`` helps."""
+        which argument of ``gate`` to pass."""
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(text, part) for text, part in parts]
@@ -83,25 +85,25 @@ class FunctionShape:
         return [Found(self.reading.read(each, whole=whole), copied(each)) for each in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result, without its items: for example list, single text, or a client's
-        response."""
+        """Returns the form of a result, which is everything about it except its items: for example, that
+        it is a list or a single text, or a copy of a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:
-        """Returns the form of the result for a request that the baseline never made. ``form``: the form
-        of the result of another request."""
+        """Returns the form of the result for a request that the baseline never made. This is ``form``,
+        the form of the result for one of its requests."""
         return self.reading.of_another(form)
 
     def result(self, found: Sequence[Found], form: object = ()) -> Any:
         """Builds a result of this form from the items: a client's response, a list, or one string of all
-        texts."""
+        texts if the search returned one string."""
         as_text = form == "" or any(
             isinstance(each.given, str) for each in found if not each.is_from_caller
         )
         return self.reading.result([self._given(each, as_text=as_text) for each in found], form)
 
     def needs_scores(self, found: Iterable[Found]) -> bool:  # noqa: ARG002 -- as all shapes
-        """Returns False, because items that had a score still have it."""
+        """Returns False, because an item keeps the score with which the search returned it."""
         return False
 
     def _given(self, found: Found, *, as_text: bool) -> Any:
@@ -119,8 +121,8 @@ class FunctionShape:
         if isinstance(found.given, Source):
             source = found.given
             return {"id": source.id, "text": source.text, "metadata": dict(source.metadata)}
-        # The document is served as the caller passed it; the caller has to pass objects of the kind that
-        # the search returns.
+        # The document is served unchanged. It must be of the kind that the search returns, because this
+        # package does not know how to make an object of that kind.
         return copied(found.given)
 
 
@@ -153,16 +155,17 @@ def gate(
 
     ``gate`` is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a class.
     Outside of an explanation, a gated search does the same as before. If ``gate`` is called while a run
-    of the application is being explained, the gated search belongs to that run, also in other threads.
+    of the application is being explained, the gated search belongs to that run, even in other threads.
 
     The search may return strings, dicts, or objects with a text. For items of any other kind, ``text_of``
     reads the text of an item, and ``item_of`` makes such an item from a ``Source`` (for ``documents=``).
     If a function returns one string, this string is one source. An item is named after its ``id``, or
     else after its metadata.
 
-    The search may also be a method of a raw client, such as ``collection.query``: see
-    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits its responses into items and
-    builds responses from items. Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP do not need it.
+    The search may also be a method of a search client, such as ``collection.query``: see
+    ``rag_rule_explainer.instrumentation.clients``. ``items_of`` splits the client's responses into items
+    and builds responses from items. Chroma, Qdrant, Elasticsearch, OpenSearch, Tavily and MCP do not need
+    it.
 
     Raises InvalidInput if ``search`` is not a function or a method.
     """
@@ -170,7 +173,7 @@ def gate(
         return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a Source to an item")
-    check_no_class(search)
+    check_searches(search)
     if not callable(search):
         raise InvalidInput(
             f"a {type(search).__name__} cannot be gated; pass the function or the method that searches, "
@@ -182,8 +185,8 @@ def gate(
 
 
 class _GatedMethod:
-    """A ``_GatedMethod`` stands in a class for a method that searches. It gates the bound method of each
-    object; otherwise the object (``self``) would be read as the query."""
+    """A ``_GatedMethod`` takes the place of a search method in its class. It gates the method of each
+    object separately, because otherwise the object (``self``) would be read as the query."""
 
     def __init__(self, search: Callable[..., Any], shape: FunctionShape) -> None:
         update_wrapper(self, search)

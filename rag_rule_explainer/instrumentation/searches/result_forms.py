@@ -1,4 +1,5 @@
-"""This module tells the form of a search's result, and builds a result of that form from other items."""
+"""This module finds out the form of a search's result (such as a list or a single text), and builds a
+result of that form from a subset of its items."""
 
 from collections.abc import Iterable
 from copy import copy
@@ -17,8 +18,11 @@ def items_in(result: Any) -> Iterable[Any]:
 
 
 def form_of(result: Any) -> object:
-    """Returns the form of a result: ``""`` for a text, ``()`` for a list or None, ``tuple`` for a tuple,
-    an ``OwnList`` for a list of the user's own class, and ``ONE`` for a single object."""
+    """Returns a marker of the result's type, from which a replay's result of the same type is built.
+
+    The marker is ``""`` for a text, ``()`` for a list or None, the class ``tuple`` for a tuple, an
+    ``OwnList`` for a list of the user's own class, and ``ONE`` for a single object.
+    """
     if isinstance(result, str):
         return ""
     if type(cast("object", result)) is tuple:
@@ -31,8 +35,8 @@ def form_of(result: Any) -> object:
 
 
 class OwnList(NamedTuple):
-    """An ``OwnList`` is the form of a list of the user's own class. ``empty``: such a list without items,
-    with the attributes that it had, such as the number of all hits."""
+    """An ``OwnList`` is the form of a list of the user's own class. ``empty``: a copy of the list without
+    its items, but with its other attributes, such as the number of all hits."""
 
     empty: list[Any]
 

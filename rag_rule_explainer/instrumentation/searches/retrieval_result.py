@@ -1,5 +1,5 @@
-"""This module defines the result of a run that was stopped after its retrieval, for an estimate of the
-cost."""
+"""This module defines the result of a run that was stopped at its first model request after the
+retrieval. The estimate of an explanation's cost is computed from it."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,11 +13,13 @@ from ..run_context import ModelWatch
 
 
 class Retrieved(NamedTuple):
-    """A ``Retrieved`` holds the sources that an application retrieved and would show its model.
+    """A ``Retrieved`` is the result of a run that was stopped at its first model request after the
+    retrieval: the sources that the application retrieved and would show its model.
 
-    ``prompt``: the text of the request that was stopped, or of the last request; None if there was no
-    request. ``tokens``: the tokens that the run's models spent. ``shape``: the known properties of a
-    whole run, which the estimate uses.
+    ``prompt``: the text of the request at which the run was stopped, or of the last request if the run
+    ended by itself; None if there was no request. ``tokens``: the tokens that the run's models spent.
+    ``notes``: remarks for the user on the sources. ``shape``: the data about a whole run that the
+    estimate needs, such as the requests before this one.
     """
 
     sources: Sequence[Source]
@@ -35,17 +37,21 @@ class Retrieved(NamedTuple):
         watch: ModelWatch,
     ) -> "Retrieved":
         """Returns the result of a run. ``request``: the request at which the run was stopped; None if the
-        run ended without being stopped."""
+        run ended by itself. ``exposure``: knows the sources that the model was sent. ``watch``: the run's
+        requests and tokens."""
         units, notes = exposure.units, exposure.notes if exposure.held_out else ()
         one_at_a_time = bool(exposure.held_out) and len(units) == 1
         if one_at_a_time:
-            # The run was stopped at a request with one source. The other sources would have been shown in
-            # later requests, so none of them may count as unseen.
+            # The run was stopped at a request with one source. Later requests would have shown the other
+            # sources, so none of them may be treated as unseen by the model.
             units, notes = sources, ()
         last = request or (watch.requests[-1] if watch.requests else None)
         before = [each for each in watch.requests if each is not last] if request else watch.requests[:-1]
         shape = RunShape(
-            tuple(each.text for each in before), last.written_before if last else (), one_at_a_time
+            tuple(each.text for each in before),
+            last.written_before if last else (),
+            one_at_a_time,
+            bool(exposure.held_out) and not one_at_a_time,
         )
         spent = sum(map(total, watch.models.values()))
         return cls(units, last.text if last else None, spent, notes, shape)

@@ -14,12 +14,12 @@ _NOT_STUBBED = object()
 
 
 def tool(function: Function) -> Function:
-    """Marks a function, sync or async, as a tool of the model; a decorator. The tool is named after the
-    function.
+    """Returns a function, sync or async, that is marked as a tool of the model. The tool has the name of
+    the function. ``tool`` is a decorator.
 
     ``stub_tools=`` replaces the results of tools that must not run in replays, such as a tool that writes
-    or sends. It only works for marked functions. Tool calls in the model's replies are counted without
-    the mark. Outside of an explanation, the function does the same as before.
+    or sends. It only works for marked functions. Tool calls in the model's replies are counted even
+    without the mark. Outside of an explanation, the function does the same as before.
     """
     name = checked_function("tool", function, "a function").__name__
 

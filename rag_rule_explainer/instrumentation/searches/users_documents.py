@@ -1,11 +1,12 @@
-"""This module reads the documents that the caller passes, for example as JSON objects from a log."""
+"""This module reads the documents that the user passes in, for example as JSON objects from a log."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from ...errors import InvalidInput
+from ...given import given_parts, without_score
 from ...sources import Source
-from ..recording.captured import Identify
+from ..recording.retrievals import Identify
 from .identity import RetrievedText
 
 Item = TypeVar("Item")
@@ -15,18 +16,18 @@ _TEXT_KEYS = ("page_content", "text", "content")
 def as_items(
     given: Iterable[Any], lift: Callable[[Any], Item | None], identify: Identify[Item], kind: str
 ) -> list[Item]:
-    """Returns the caller's documents as items of a retrieval.
+    """Returns the documents that the user passed in as items of a retrieval.
 
-    ``lift``: makes an item from the framework's own document or a ``RetrievedText``, and returns None for
-    other objects. ``kind``: the framework's word for a document, for messages. A document may also be a
-    ``Source``, a text, or a JSON object with ``id``, a text (``page_content``, ``text`` or ``content``),
-    ``metadata`` and ``title``.
+    ``given``: the documents. Each is a text, a ``Source``, the framework's own document, or a JSON object
+    with ``id``, a text (``page_content``, ``text`` or ``content``), ``metadata`` and ``title``. ``lift``:
+    a function that makes an item from the framework's own document or from a ``RetrievedText``, and
+    returns None for other objects. ``kind``: the framework's word for a document, for messages.
 
     Raises InvalidInput for other objects, for an empty list, and for a document that is given twice.
     """
     if isinstance(given, (str, Mapping)) or lift(given) is not None:
         name = type(cast("object", given)).__name__
-        raise InvalidInput(f"documents is one {name}; pass a list")
+        raise InvalidInput(f"the documents are one {name}; pass a list of documents or texts")
     items = [_item(each, place, lift, kind) for place, each in enumerate(given, start=1)]
     if not items:
         raise InvalidInput("documents is empty; pass at least one, or leave it out to retrieve")
@@ -38,6 +39,7 @@ def as_items(
 
 
 def _item(given: Any, place: int, lift: Callable[[Any], Item | None], kind: str) -> Item:
+    given = cast("Any", without_score(given))
     document: Any = given
     if isinstance(given, Source):
         document = RetrievedText(given.text, given.id, dict(given.metadata))
@@ -46,6 +48,14 @@ def _item(given: Any, place: int, lift: Callable[[Any], Item | None], kind: str)
     elif isinstance(given, Mapping):
         document = _from_json(cast("Mapping[str, Any]", given), place)
     item = lift(document)
+    if (
+        item is None
+        and (read := given_parts(cast("object", given))) is not None
+        and isinstance(read.text, str)
+    ):
+        # The document may be of another framework, so its parts are read.
+        named = None if read.id is None else str(read.id)
+        item = lift(RetrievedText(read.text, named, dict(read.metadata)))
     if item is None:
         raise InvalidInput(
             f"document {place} is a {type(cast('object', given)).__name__}; pass a {kind}, or its text"

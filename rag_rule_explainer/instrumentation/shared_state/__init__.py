@@ -1,1 +1,2 @@
-"""This package finds state that all runs of an application share, in its code and in its objects."""
+"""This package finds state that all runs of an application share and by which one run may influence a
+later one. It reads the application's code and its objects."""

@@ -1,6 +1,7 @@
-"""This module finds threads and tasks that write shared state and that no code waits for.
+"""This module finds code that writes shared state in a thread or task for which the application does not
+wait.
 
-They may write during another run, even if runs are made one at a time.
+Such code may write while a later run is active, even if runs are made one at a time.
 """
 
 import ast
@@ -26,8 +27,8 @@ _MADE = frozenset({"Thread", "Timer"})
 
 
 def written_in_background(holdings: Holdings) -> Iterator[tuple[str, str]]:
-    """Yields each value that a background thread or task writes and that code reads: its name, and a
-    description of the code that writes it."""
+    """Yields each value that a thread or task writes without being waited for, and that code reads. Each
+    yielded pair is the value's name and a description of the code that writes it."""
     begun, inside = set[str](), set[int]()
     functions = {function.__name__: function for _, function in users_functions(holdings)}
     for function in functions.values():
@@ -73,8 +74,8 @@ def _unawaited(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def _called_from(begun: set[str], functions: dict[str, FunctionType]) -> set[str]:
-    """Returns the names of these functions and of all functions that they call by name, directly or
-    indirectly."""
+    """Returns the names in ``begun`` that are functions of the user, and the names of all functions that
+    these call by name, directly or indirectly. ``functions``: the user's functions by name."""
     names, waiting = set[str](), [each for each in begun if each in functions]
     while waiting:
         name = waiting.pop()

@@ -1,7 +1,7 @@
 """This module finds the user's cached functions whose results depend on more than their arguments.
 
-A cache such as ``functools.lru_cache`` keeps results from run to run. A cached result is wrong in another
-run if the function searches, or reads values that runs write.
+A cache such as ``functools.lru_cache`` keeps results from run to run. If the function searches, or reads
+values that runs write, the cached result is wrong in a later run.
 """
 
 import sys
@@ -19,12 +19,12 @@ from .writing import function_label, writes_in
 _LRU = type(lru_cache(len))
 _MARKS = ("cache", "lru", "memo")
 _DEEPEST = 400
-"""The largest number of stack frames in which a cached function is searched for."""
+"""The largest number of stack frames that are searched for the frame of a cached function."""
 
 
 @dataclass(slots=True, eq=False)
 class Caches:
-    """This class keeps an application's cached functions.
+    """This class knows the cached functions that an application uses.
 
     ``searched``: describes the first cached function that ran a search; empty if none did.
     """
@@ -39,8 +39,7 @@ class Caches:
         return cls(_functions={each.__code__: each for each in functions if each is not None})
 
     def note_search(self) -> None:
-        """Records the cached function that is running now, if any. The caller must call this for each
-        search."""
+        """Stores the cached function that is running now, if any. Must be called for each search."""
         if not self._functions or self.searched:
             return
         frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
@@ -54,8 +53,8 @@ class Caches:
             frame = frame.f_back
 
     def going_by_what_is_written(self, holdings: Holdings) -> Iterator[tuple[str, str]]:
-        """Yields each cached function that reads a value which runs write: its description, and the name
-        of that value."""
+        """Yields each cached function that reads a value which runs write. Each yielded pair is a
+        description of the function and the name of the value."""
         written = {name for each in writes_in(holdings) if (name := place_of(each)[0])}
         functions = {function.__name__: function for _, function in users_functions(holdings)}
         for function in self._functions.values() if written else ():

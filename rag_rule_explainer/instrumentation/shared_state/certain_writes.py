@@ -1,4 +1,4 @@
-"""This module finds out whether every call of a function executes a write in it."""
+"""This module finds out whether a write is executed in every call of the function that contains it."""
 
 import ast
 from collections.abc import Iterator
@@ -7,14 +7,16 @@ from .code import tree_of
 from .writing import Written, label_of
 
 ChangedPlace = tuple[str, str]
-"""The name of a changed value and the key of its changed entry; an empty key means the whole value."""
+"""The name of a changed value, and the key of the changed entry in it. If the key is empty, the whole
+value was changed."""
 
 ANY_KEY = "…"
-"""The key that stands for any computed key."""
+"""This text stands for a key that the code computes, as in ``d[x]``."""
 
 
 def is_certain(written: Written) -> bool:
-    """Returns whether every call of the function executes the write, or each branch sets the value."""
+    """Returns True iff every call of the function that uses the value sets it, by this write or by a
+    different one."""
     tree = tree_of(written.code)
     place = _target_of(written.target)
     body = _body_of(tree)
@@ -29,8 +31,8 @@ def is_certain(written: Written) -> bool:
 
 
 def _uses_it_and_returns(statement: ast.stmt, target: ast.expr) -> bool:
-    """Returns whether a statement before the write may return from the function, and reads the value or
-    calls a method of its object, which may read it."""
+    """Returns True iff this statement, which comes before the write, may read the value and then return
+    from the function. A call of a method of the value's object counts as a read."""
     nodes = [*ast.walk(statement)]
     if not any(isinstance(each, ast.Return) for each in nodes):
         return False
@@ -53,7 +55,7 @@ def _body_of(tree: ast.AST | None) -> list[ast.stmt]:
 
 
 def _certain_in(statement: ast.stmt) -> Iterator[ast.stmt]:
-    """Yields the inner statements that are executed whenever the statement is."""
+    """Yields the inner statements that are executed whenever this statement is."""
     if isinstance(statement, (ast.With, ast.AsyncWith)):
         inner = statement.body
     elif isinstance(statement, ast.Try):
@@ -83,14 +85,16 @@ def _set_in(statement: ast.stmt) -> set[ChangedPlace]:
 
 
 def _target_of(target: ast.expr) -> ChangedPlace:
-    """Returns the whole expression and its key, since ``mode`` and ``self.mode`` are different values."""
+    """Returns the place that a write changes: the expression as text, and the key. The whole expression
+    is used, because ``mode`` and ``self.mode`` are different values."""
     if isinstance(target, ast.Subscript):
         return ast.unparse(target.value), key_as_written(target.slice)
     return ast.unparse(target), ""
 
 
 def key_as_written(slice_: ast.expr) -> str:
-    """Returns the key of an entry as code writes it: ANY_KEY for a computed key, empty for a slice."""
+    """Returns the key of an entry as a text: ``'a'``, with its quotes, for ``d['a']``; ANY_KEY for a key
+    that is no constant, as in ``d[x]``; and an empty text for a slice, as in ``d[1:2]``."""
     if isinstance(slice_, ast.Constant):
         return repr(slice_.value)
     return "" if isinstance(slice_, ast.Slice) else ANY_KEY

@@ -12,7 +12,7 @@ from .holdings import Held, Holdings
 
 
 def users_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
-    """Yields the user's functions in an application, each with the ``Held`` that describes where it was
+    """Yields the user's functions in an application, each with its ``Held``, which says where it was
     found."""
     for held in holdings.all:
         if isinstance(held.thing, FunctionType) and is_of_user(held.thing):
@@ -24,14 +24,14 @@ def tree_of(code: CodeType) -> ast.AST | None:
     """Returns the syntax tree of a function's code; None if its source is not available."""
     try:
         return ast.parse(textwrap.dedent(inspect.getsource(code)))
-    # The line of a lambda need not be a whole statement, so it may not parse.
+    # The line that defines a lambda need not be a whole statement, so it may not parse.
     except (OSError, TypeError, SyntaxError):
         return None
 
 
 def kept_by_defaults(function: FunctionType) -> Iterator[str]:
     """Yields the names of the parameters whose default value is a collection. All calls share that
-    collection."""
+    collection, so what one run adds to it stays there."""
     code, defaults = function.__code__, function.__defaults__ or ()
     known = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
     yield from (

@@ -1,4 +1,5 @@
-"""This module reads what single functions and objects refer to, by name."""
+"""This module lists the objects to which a function or an object refers, each with the name by which it
+does so."""
 
 from collections import ChainMap, UserDict, UserList, deque
 from collections.abc import Iterator, Mapping
@@ -8,17 +9,18 @@ from typing import Any, cast
 from .reaching import FRAMEWORKS, is_users
 
 MOST_INSIDE = 200
-"""The most entries of a collection that are visited."""
+"""The largest number of entries of a collection that are visited."""
 COLLECTIONS = (list, tuple, set, frozenset, deque)
 NAMESPACES = (SimpleNamespace, ChainMap, UserDict, UserList)
-"""Classes of the standard library whose objects are treated as the user's own objects."""
+"""Classes of the standard library whose objects are treated like objects of the user's classes, because
+users store their own values in them."""
 _WRAPPERS = frozenset({"FunctionWrapper", "BoundFunctionWrapper"})
 """The names of wrapt's classes, with which LlamaIndex wraps the user's methods."""
 
 
 def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yields the enclosed variables of a function with their names. For a function of the user's, it also
-    yields its code, its attributes, its default values and the globals that it names."""
+    """Yields the enclosed variables of a function, as pairs of name and value. For a function of the
+    user's, it also yields its code, its attributes, its default values and the globals that it names."""
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         try:
             yield name, cell.cell_contents
@@ -27,14 +29,15 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
     if not is_of_user(function):
         return
     yield function.__name__, function.__code__
-    # A framework's decorator may set attributes of its own on the function; they are left out.
+    # A framework's decorator may set its own attributes on the function. These attributes are left out,
+    # because they are not the user's state.
     yield from ((name, value) for name, value in vars(function).items() if not is_frameworks(value))
     defaults = function.__defaults__ or ()
     known = parameters_of(function)
     named = [*zip(known[len(known) - len(defaults) :], defaults, strict=False)]
     for name, value in (*named, *(function.__kwdefaults__ or {}).items()):
-        # A call can change only a collection. Another default value gets no name, since nothing can be
-        # concluded from it.
+        # A call can change a default value only if it is a collection. Any other default value stays the
+        # same, so it gets no name.
         yield (name if is_collection(value) else ""), value
     names = set(names_in(function.__code__))
     for name in sorted(names):
@@ -47,8 +50,8 @@ def entries_of_function(function: FunctionType) -> Iterator[tuple[str, Any]]:
 
 
 def parameters_of(function: Any) -> tuple[str, ...]:
-    """Returns the names of the positional parameters; if they are unknown, as many empty names as may be
-    needed."""
+    """Returns the names of the positional parameters. If they are unknown, returns empty names, enough
+    for any call."""
     code = getattr(function, "__code__", None)
     return code.co_varnames[: code.co_argcount] if isinstance(code, CodeType) else ("",) * MOST_INSIDE
 
@@ -88,7 +91,8 @@ def attributes_of(thing: object) -> Mapping[str, Any]:
 
 
 def function_in(value: Any) -> Any:
-    """Returns the function behind an entry of a class, such as a property; other values as they are."""
+    """Returns the function behind an entry of a class: behind a property, a static or class method, or a
+    wrapper of LlamaIndex. Returns any other value as it is."""
     while type(value).__name__ in _WRAPPERS and hasattr(value, "__wrapped__"):
         value = value.__wrapped__
     if isinstance(value, (staticmethod, classmethod)):
@@ -109,8 +113,8 @@ def is_collection(thing: object) -> bool:
 def is_of_user(thing: object) -> bool:
     """Returns True iff a function, a class or an object's class is the user's own."""
     if isinstance(thing, FunctionType):
-        # A wrapper has the ``__module__`` of the function that it wraps, so its globals are checked
-        # instead.
+        # A wrapper has the ``__module__`` of the function that it wraps, so the module is read from its
+        # globals instead.
         return is_users(str(thing.__globals__.get("__name__", "")))
     if isinstance(thing, type):
         return is_users(thing.__module__ or "")

@@ -1,7 +1,8 @@
 """This module finds numbers and flags that every run changes and that the application's code reads.
 
-No request need show them: "every third turn, drop the first document" may take the same branch in all
-compared runs. Harmless are counters that no code reads, and limits that only make a run fail.
+Requests do not always show their influence: code such as "every third turn, drop the first document" may
+take the same branch in all compared runs. Counters that no code reads are harmless. So are counters whose
+only use is to make a run fail at a limit.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,15 +15,15 @@ from .name_reads import is_in_texts, reads
 from .positions import Position
 
 _LONGEST_FLAG = 20
-"""The most characters of a text that counts as a flag, such as the name of a mode."""
+"""The largest number of characters of a text that is treated as a flag, such as the name of a mode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
     """A ``Counted`` is a number or flag that changes from run to run.
 
-    ``place``: its name with its owner, such as Chat.turn. ``name``: the name by which code reads it.
-    ``was``, ``came``: its value before and after a run.
+    ``place``: its name with the name of the object that has it, such as ``Chat.turn``. ``name``: the name
+    by which code reads it. ``was``, ``came``: its value before and after a run.
     """
 
     place: str
@@ -34,7 +35,8 @@ class Counted:
 def deciding(before: Holdings, after: Holdings, is_meaningless: Callable[[str], bool]) -> Counted | None:
     """Returns a number or flag that a run changed and that the code reads; None if there is none.
 
-    ``is_meaningless``: returns whether the caller ignores changes at a place.
+    ``before``, ``after``: the application's state before and after the run. ``is_meaningless``: returns
+    True iff the user ignores changes of the value with this ``place``.
     """
     counted = [each for each in _counted(before, after) if not is_meaningless(each.place)]
     if not counted:
@@ -51,7 +53,8 @@ def is_shown(holdings: Holdings, name: str) -> bool:
 def is_read(holdings: Holdings, name: str, *, in_texts: bool = True) -> bool:
     """Returns True iff code that a run may call reads this name.
 
-    ``in_texts``: also count reads that only put the value into a text, where requests show it.
+    ``in_texts``: True if a read counts even if it only puts the value into a text. Such reads show in
+    requests, so some checks need not consider them.
     """
     return any(reads(code, name, in_texts=in_texts) for _, code in _running(holdings)) or any(
         name in kept_by_defaults(function) for _, function in users_functions(holdings)
@@ -65,7 +68,7 @@ def is_named(holdings: Holdings, name: str) -> bool:
 
 
 def is_read_by_models(holdings: Holdings, name: str) -> bool:
-    """Returns True iff the code of a model of the user's own reads this name."""
+    """Returns True iff the code of one of the user's own model classes reads this name."""
     return any(held.is_of_model and reads(code, name, in_texts=True) for held, code in _running(holdings))
 
 
@@ -85,12 +88,13 @@ def _counted(before: Holdings, after: Holdings) -> Iterator[Counted]:
         )
     for held in after.all:
         earlier = before.of(held.thing)
-        # A dict or set may hold one entry per session and so grow with each run; that is harmless.
+        # A dict or set may have one entry for each session, and so grow with each run. That is harmless,
+        # so only lists are checked.
         if earlier is None or not isinstance(held.thing, list) or not held.name:
             continue
         if earlier.size != held.size and after.is_in_users(held):
-            # Requests would show another content of a list, but not another length, and code may go by
-            # the length.
+            # The entries of a list may appear in a request to a model, where a change would be seen. The
+            # number of entries does not appear there, but the user's code may depend on it.
             yield Counted(place_in(after, held, ""), f"len({held.name})", earlier.size, held.size)
 
 
@@ -102,8 +106,8 @@ def _is_flag(value: object) -> bool:
 
 
 def place_in(holdings: Holdings, held: Held, name: str) -> str:
-    """Returns the path of a value as code writes it, such as Chat.turn. The user's ``ignore=`` patterns
-    are compared with it."""
+    """Returns the path of a value as code writes it, such as ``Chat.turn``. The user's ``ignore=``
+    patterns are compared with this path."""
     names = [name] if name else []
     for each in (held, *holdings.above(held)):
         thing = each.thing
@@ -117,29 +121,34 @@ def place_in(holdings: Holdings, held: Held, name: str) -> str:
 
 
 def _running(holdings: Holdings) -> Iterator[tuple[Held, CodeType]]:
-    """Yields the code of the user's functions that a run may call, each with the ``Held`` that describes
-    where it was found.
+    return ((held, function.__code__) for held, function in running_functions(holdings))
 
-    Methods that no code names, such as those that report statistics, are left out.
+
+def running_functions(holdings: Holdings) -> Iterator[tuple[Held, FunctionType]]:
+    """Yields the user's functions that a run may call, each with its ``Held``, which says where it was
+    found.
+
+    Methods that no code names, such as methods that report statistics, are left out.
     """
     functions = list(users_functions(holdings))
     for held, function in functions:
         holder = None if held.holder is None else holdings.all[held.holder].thing
         if function.__code__.co_filename == "<string>" and function.__name__ == "__init__":
-            continue  # it is generated for a dataclass, and only sets attributes
-        # Only reads as an attribute count: a variable of the same name is another object.
+            continue  # It is generated for a dataclass, and only sets attributes.
+        # A variable with the method's name is a different object, so only reads as an attribute count.
         if is_for_others(holder, function) and not any(
             reads(each.__code__, function.__name__, as_attribute=True) for _, each in functions
         ):
             continue
-        yield held, function.__code__
+        yield held, function
 
 
 def is_for_others(holder: object, function: FunctionType) -> bool:
-    """Returns True for a method that is called only if the user's code names it.
+    """Returns True for a method that no run calls, unless the user's code names it.
 
-    A framework may call a method that overrides its own, or that a decorator marked, and syntax calls
-    special methods, as ``if gate:`` calls ``__bool__``.
+    Three kinds of methods may be called without being named. A framework calls methods that override its
+    own, and methods that a decorator marked. Python calls special methods: ``if gate:`` calls
+    ``__bool__``.
     """
     kind = holder if isinstance(holder, type) else type(holder)
     if function.__name__.startswith("__") and function.__name__.endswith("__"):

@@ -1,31 +1,42 @@
-"""This module finds files by which one run influences another.
+"""This module finds files by which one run influences a later one.
 
-A run may read files that it wrote itself. But a run that reads a file written by a run on other sources,
-or finds another content than that run did, depends on more than its own sources.
+A run may read files that it wrote itself. But if a run reads a file that a run on other sources wrote, or
+if a file has a different content for runs on different sources, runs depend on more than their own
+sources.
 """
 
 import os
+import sqlite3
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Hashable
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 _LARGEST = 1_000_000
-"""The most bytes of a file that is compared by content; larger files are compared by size and time."""
-_OTHERS = (".py", ".pyc", ".so", ".pyi")
+"""The size in bytes of the largest file that is compared by content. Larger files are compared by their
+size and the time of their last change."""
+_MOST_LINES = 100_000
+"""The most lines of a database in shared memory that are compared."""
+_OF_IMPORTS = (".pyc", ".so")
+_CODE = (".py", ".pyi")
+"""The endings of files with Python code. Imports read such files in any run, so a read is recorded only
+if a run has written the file."""
 _ON_DISK = tuple({os.path.realpath(each) for each in (sys.prefix, sys.base_prefix)})
-_UNDER = ("/proc", "/dev", "/sys")
+_UNDER = ("/proc/", "/dev/", "/sys/")
+_MEMORY = "/dev/shm/"  # noqa: S108 -- files there are the application's
 
 
 class Left(NamedTuple):
-    """A ``Left`` is state that one run left and that another run may read.
+    """A ``Left`` is state that one run left and that a later run may read.
 
-    ``place``: the name of the state, which the user's ``ignore=`` patterns are compared with. ``told``: a
-    clause for messages.
+    ``place``: the name of the state, such as an attribute or a file; the user's ``ignore=`` patterns are
+    matched against it. ``told``: a clause for messages that says what happened.
     """
 
     place: str
@@ -36,8 +47,8 @@ class Left(NamedTuple):
 class Reader:
     """A ``Reader`` identifies a run that reads or writes files.
 
-    ``sources``: a key of its sources; runs on the same sources may read each other's files. ``name``: the
-    run's name in messages.
+    ``number``: different for each run. ``sources``: identifies the run's sources; runs on the same
+    sources may read each other's files. ``name``: the run's name in messages.
     """
 
     number: int
@@ -47,12 +58,14 @@ class Reader:
 
 @dataclass(slots=True, eq=False)
 class Files:
-    """This class records which run wrote and read which file.
+    """This class records which run wrote and read which file. A field is empty or None if there is no
+    such file.
 
-    ``carried``: the first file by which a run influenced another. ``database``: the first such database.
-    ``shared``: a file that a run read after writing it, so that parallel runs may disturb each other.
-    ``connects``: a run connected to a database file. ``appended``: a new file that a run opened for
-    appending. ``touched``: a file whose mode, time or size a run set. Empty or None if there is none.
+    ``carried``: the first file by which a run influenced a later one. ``database``: the first such
+    database. ``shared``: a file that a run read after writing it; parallel runs would disturb each other,
+    so runs are made one at a time. ``connects``: True if a run connected to a database file. ``touched``:
+    a file whose mode, time or size a run set. ``appended``: a new file that a run opened for appending.
+    The last two matter only if the code asks for such properties of files.
     """
 
     carried: Left | None = None
@@ -78,10 +91,12 @@ class Files:
     ) -> None:
         """Records that a run is about to open a file.
 
-        ``whole``: the file is emptied. ``adds``: it is opened for appending.
+        ``reads``, ``writes``: what the run can do with it. ``whole``: True if the file is emptied first,
+        so that the run reads only what it wrote itself. ``adds``: True if the file is opened for
+        appending.
         """
         path = _absolute(path)
-        if not path:
+        if not path or (path.endswith(_CODE) and not writes and path not in self._writers):
             return
         if whole or (writes and not os.path.lexists(path)):
             self._own.add((run.number, path))
@@ -94,8 +109,8 @@ class Files:
         """Records that a run is about to remove a file or a folder."""
         path = _absolute(path, folders=True)
         if not path or str(Path(path).parent) in self._made:
-            # If a run made the folder, the files in it are not recorded one by one. The folder itself is,
-            # until it is removed.
+            # Files in a folder that a run made are not recorded one by one: the record of the folder
+            # covers them until it is removed.
             return
         if self._made.get(path) != {run.number}:
             self._made[path].add(run.number)
@@ -111,26 +126,31 @@ class Files:
     def connected(self, path: str, run: Reader) -> None:
         """Records that a run is about to connect to a database in a file."""
         self.connects = True
-        path = _absolute(_of_uri(path))
+        path = path if _is_shared_memory(path) else _absolute(_of_uri(path))
         if path:
             told = self._difference(path, run)
             self.database = self.database or (Left(path, told) if told else None)
 
     def listed(self, path: str, run: Reader) -> None:
-        """Records that a run lists the names in a folder."""
+        """Records that a run is about to list the names in a folder."""
         full = str(Path(path).absolute())
-        if not full.startswith((*_ON_DISK, *_UNDER)):
+        if not _is_of_the_system(full):
             self._carry(full, self._difference(full, run))
 
     def handed(self, argument: str, run: Reader) -> None:
-        """Records that a run starts a process with this argument, which may be the name of a file."""
+        """Records that a run is about to start a process with this argument. If it is the name of a file,
+        the process may read the file."""
         path = "" if argument.startswith("-") else _absolute(argument)
         if path:
             self._carry(path, self._difference(path, run))
+            if Path(path).is_file():
+                # A script often keeps its files beside itself, so the folder counts as read too.
+                self.listed(str(Path(path).parent), run)
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:
-        # A new file that is only appended to is a log, and code rarely asks whether a log exists, so it
-        # is not recorded. Files in a new folder are not recorded either.
+        # A new file that is only appended to goes into ``appended`` alone: it is probably a log, and code
+        # rarely asks whether a log exists. A file in a new folder is not recorded here, because the
+        # record of the folder covers it.
         is_new = not os.path.lexists(path) and str(Path(path).parent) not in self._made
         if path in self._made or (is_new and not adds):
             self._made[path].add(run.number)
@@ -165,30 +185,56 @@ class Files:
             self.carried = Left(path, clause)
 
     def left(self) -> str:
-        """Returns a file that a run made or removed and whose existence other runs may check.
+        """Returns the path of a file that a run made or removed, and whose existence later runs may
+        check.
 
-        Empty if there is none, or if every run uses names of its own.
+        Returns an empty text if there is none. Also returns an empty text if several runs each used a
+        different name in the same folder, because no run then checks the file of a different run.
         """
         made_in = defaultdict[str, list[str]](list)
         for path in self._made:
             made_in[str(Path(path).parent)].append(path)
         for paths in made_in.values():
             makers = [self._made[path] for path in paths]
-            if len(paths) > 1 and all(len(each) == 1 for each in makers):
+            runs = set[int]().union(*makers)
+            if len(runs) > 1 and all(len(each) == 1 for each in makers):
                 continue
             return paths[0]
         return ""
 
 
 def _absolute(path: str, *, folders: bool = False) -> str:
-    """Returns the absolute path; empty if it is no file of the application's. ``folders``: folders count
-    as well."""
-    if not path or path.endswith(_OTHERS):
+    """Returns the absolute path of a file; empty if the file does not belong to the application, such as
+    a file of the system. Also empty for a folder, unless ``folders`` is True."""
+    if not path or path.endswith(_OF_IMPORTS):
         return ""
     full = Path(path).absolute()
-    if str(full).startswith((*_ON_DISK, *_UNDER)) or (full.is_dir() and not folders):
+    if _is_of_the_system(str(full)) or (full.is_dir() and not folders):
         return ""
     return str(full)
+
+
+def _is_of_the_system(path: str) -> bool:
+    """Returns True for a file of Python's installation or of the operating system."""
+    return path.startswith((*_ON_DISK, *_UNDER)) and not path.startswith(_MEMORY)
+
+
+def _is_shared_memory(database: str) -> bool:
+    """Returns True for a SQLite database in memory that several connections may open by its name."""
+    is_shared = "cache=shared" in database and "memory" in database
+    return database.startswith("file:") and (is_shared or "vfs=memdb" in database)
+
+
+def _of_memory(database: str) -> bytes:
+    """Returns a digest of the content of a database in shared memory."""
+    digest = blake2b(digest_size=16)
+    try:
+        with closing(sqlite3.connect(database, uri=True, timeout=0)) as connection:
+            for line in islice(connection.iterdump(), _MOST_LINES):
+                digest.update(line.encode("utf-8", "surrogatepass"))
+    except sqlite3.Error:  # another run is writing to it
+        return b"in use"
+    return digest.digest()
 
 
 def _of_uri(database: str) -> str:
@@ -198,8 +244,10 @@ def _of_uri(database: str) -> str:
 
 
 def _content_of(path: str) -> bytes:
-    """Returns a digest: of the names in a folder, or of the content of a file, for a database together
-    with its write-ahead log."""
+    """Returns a digest that shows changes. For a folder, it is made of the names in it; for a file, of
+    its content; for a database, also of its write-ahead log."""
+    if _is_shared_memory(path):
+        return _of_memory(path)
     digest = blake2b(digest_size=16)
     if Path(path).is_dir():
         names = sorted(each.name for each in Path(path).iterdir())

@@ -1,7 +1,8 @@
-"""This module reads the texts and numbers on all objects that the runs of an application share.
+"""This module reads the texts and numbers in all objects that the runs of an application share. Together
+they are called the *holdings* of the application.
 
 These objects are reachable from the application through the user's functions and objects, the frameworks'
-objects, and collections. Comparing the holdings before and after a run shows what the run left.
+objects, and collections. A comparison of the holdings before and after a run shows what the run left.
 """
 
 from collections import deque
@@ -29,7 +30,7 @@ from .positions import position_of, state_text_of
 from .reaching import FRAMEWORKS, is_opaque, is_users
 
 _MOST = 3000
-"""The most objects that are visited."""
+"""The largest number of objects that are visited."""
 _MODELS = frozenset({"BaseLanguageModel", "BaseLLM"})
 """The names of the frameworks' base classes of models."""
 Plain = str | int | float
@@ -37,14 +38,16 @@ Plain = str | int | float
 
 @dataclass(slots=True)
 class Held:
-    """A ``Held`` is one object with its content.
+    """A ``Held`` is one object that was found in an application, with its content.
 
-    ``name``: the name by which its holder refers to it. ``holder``: the holder's index in
-    ``Holdings.all``; None for the application. ``is_users``: the object, or its class, is the user's.
-    ``is_code``: the object is a function's code, which no run changes. ``size``: the number of entries of
-    a collection, else 0. ``is_of_model``: the object is a model's own. ``plain``: texts and numbers by
-    name; entries of a collection have an empty name. ``states``: by name, a digest of objects without
-    named content, such as a queue. ``values``: all attributes of a framework's object.
+    ``name``: the name by which its holder refers to it. ``holder``: the index in ``Holdings.all`` of the
+    object that refers to it; None for the application. ``is_users``: True if the object, or its class, is
+    the user's. ``is_code``: True if the object is a function's code, which no run changes. ``size``: the
+    number of entries of a collection, else 0. ``is_of_model``: True if the object belongs to a model.
+    ``plain``: the texts and numbers in it, each with its name; entries of a collection without a text as
+    key have an empty name. ``states``: for each object in it that has no named content, such as a queue,
+    a text by which changes are seen; the key is the object's name. ``values``: all attributes of a
+    framework's object.
     """
 
     thing: object
@@ -60,10 +63,11 @@ class Held:
 
 
 class Holdings:
-    """This class holds the content of all objects that are reachable from an application now.
+    """A ``Holdings`` holds the content that all objects reachable from an application have at this
+    moment.
 
-    ``all``: the objects. ``complete``: no object was left out. ``outer``: by name, objects that are not
-    searched, such as a client of a database.
+    ``all``: the reachable objects. ``complete``: True if no object was left out. ``outer``: the objects
+    that are not searched, such as a client of a database, by name.
     """
 
     def __init__(self, application: object) -> None:
@@ -77,10 +81,10 @@ class Holdings:
             self._look(*self._waiting.popleft())
 
     def texts(self) -> Iterator[str]:
-        """Yields every plain string that these objects hold, including string constants in code.
+        """Yields every text that these objects hold, including string constants in code.
 
-        Strings held by models are left out, because a model's description says nothing about the
-        application's state.
+        Texts of models are left out, because a model's description says nothing about the application's
+        state.
         """
         for held in self.all:
             if not held.is_of_model:
@@ -92,20 +96,20 @@ class Holdings:
         return None if place is None else self.all[place]
 
     def above(self, held: Held) -> Iterator[Held]:
-        """Yields the object that holds this one, the holder of that object, and so on up to the
-        application."""
+        """Yields the holder of this object (the object that refers to it), the holder's holder, and so on
+        up to the application."""
         while held.holder is not None:
             held = self.all[held.holder]
             yield held
 
     def is_in_users(self, held: Held) -> bool:
-        """Returns True for an object of the user's, and for a collection that such an object holds; False
-        inside of models."""
+        """Returns True for an object of the user's, and for a collection that belongs to such an object.
+        Returns False for everything in a model."""
         return not held.is_of_model and self.is_in_users_or_models(held)
 
     def is_in_users_or_models(self, held: Held) -> bool:
-        """Returns True for an object of the user's, and for a collection that such an object or a model
-        holds."""
+        """Returns True for an object of the user's, even inside a model, and for a collection that
+        belongs to such an object."""
         if held.is_users:
             return True
         if not is_collection(held.thing):
@@ -114,14 +118,16 @@ class Holdings:
         return owner is not None and (owner.is_users or isinstance(owner.thing, (partial, MethodType)))
 
     def names(self, held: Held) -> Iterator[str]:
-        """Yields the names of a collection and of the collections around it; some are empty."""
+        """Yields the name of a collection, and the names of the collections that contain it, from the
+        inside out. A name may be empty."""
         for each in (held, *self.above(held)):
             if not is_collection(each.thing):
                 return
             yield each.name
 
     def named(self, held: Held, name: str) -> str:
-        """Returns the description by which messages refer to a value that this object holds."""
+        """Returns the words by which messages refer to a value of this object. ``name``: the value's
+        name; if it is empty, the words refer to the object itself."""
         names = [name] if name else [held.name]
         if not name or is_collection(held.thing):
             names = [next((each.name for each in (held, *self.above(held)) if each.name), name)]
@@ -205,7 +211,8 @@ def _is_looked_into(value: object) -> bool:
     module = (value if isinstance(value, type) else type(value)).__module__
     if isinstance(value, type):
         return is_users(module)
-    # functools sets this attribute, for example on a cached function.
+    # functools sets this attribute on a wrapper, such as a cached function. The wrapped function may be
+    # the user's.
     if "__wrapped__" in attributes_of(value):
         return True
     return module.startswith(FRAMEWORKS) or is_users(module)
@@ -219,10 +226,11 @@ def _is_model(thing: object) -> bool:
 def changed_values(
     before: Holdings, after: Holdings, wanted: Callable[[Held], bool]
 ) -> Iterator[tuple[Held, str, Plain]]:
-    """Yields the texts and numbers in ``after`` that the same object did not hold in ``before``.
+    """Yields the texts and numbers in ``after`` that the same object did not hold in ``before``. Each
+    yielded triple is the object, the value's name, and the value.
 
-    An object that is new in ``after`` counts as empty before. ``wanted``: returns whether an object
-    counts.
+    If an object is new in ``after``, all its texts and numbers are yielded. ``wanted``: returns True iff
+    an object is to be compared.
     """
     for held in after.all:
         if held.is_code or not wanted(held):

@@ -1,7 +1,8 @@
-"""This module finds state that lasts from one run to the next and may influence it, in code and objects.
+"""This module reads an application's code and objects to find state that lasts from one run to the next
+and may influence it.
 
-Such state need not be in any request, and may be equal in all runs on all sources, so that comparing
-requests does not show it.
+Such state need not occur in any request, and may be equal in all runs on all sources. A comparison of
+requests then does not show it.
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterator
@@ -28,18 +29,20 @@ _ASKING = frozenset(
         *("glob", "rglob", "iterdir", "listdir", "scandir"),
     }
 )
-"""The names of functions that ask about files without opening them."""
+"""The names of functions that read properties of files, such as whether they exist, without opening
+them."""
 
 _ASKING_FOR_SIZES = frozenset({"getsize", "stat", "lstat", "fstat", "getmtime"})
 
 EVERYTHING = "all sources"
-"""The key of a run on all sources."""
+"""The key of a run on all sources; other runs are identified by the sources that they retain."""
 
 
 class Contents(NamedTuple):
-    """A ``Contents`` holds the values of all objects that have one name.
+    """A ``Contents`` holds the values of all attributes and variables that have the same name.
 
-    ``plain``: their texts and numbers. ``size``: the number of entries in their collections.
+    ``plain``: their texts and numbers; each key is the ``id()`` of the object that holds the value, and
+    the value's name there. ``size``: the number of entries in their collections.
     """
 
     plain: dict[tuple[int, str], tuple[type, Plain]]
@@ -50,8 +53,9 @@ class Contents(NamedTuple):
 class Lasting:
     """This class finds state that lasts from one run to the next.
 
-    ``before``: the application's state before the baseline. ``is_harmless``: returns whether the caller
-    ignores changes at a place.
+    ``before``: the application's state before the baseline. ``is_harmless``: returns True iff the user
+    ignores changes of the state with this name. ``outside``: records what runs do to files and
+    environment variables. ``caches``: the cached functions of the application.
     """
 
     before: Holdings
@@ -72,17 +76,17 @@ class Lasting:
     def begin(
         self, after: Holdings, variables: Collection[ContextVar[Any]] = (), *, is_missed: bool = False
     ) -> None:
-        """Stores the application's state after the baseline and before the first replay, and reads the
-        code.
+        """Stores the application's state after the baseline and before the first replay, and searches the
+        code for places that write lasting state.
 
-        ``variables``: context variables that cannot be reset. ``is_missed``: the baseline was run before
-        ``before`` was read, so the baseline may have set any of it.
+        ``variables``: context variables that cannot be reset. ``is_missed``: True if the baseline was run
+        before ``before`` was read; every value in it then counts as changed by the baseline.
         """
         self._sticking = sticking_in(after)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}
         for each in self._sticking:
-            # If the baseline changed the value, it counts at once, because the replays may not change it
-            # again.
+            # If the baseline changed the value, this is recorded now. The replays may not change it
+            # again, and then no later comparison would show it.
             was = _contents(self.before, each.name)
             if not each.keyed and (is_missed or was != self._start[each.name]):
                 self._changed.setdefault(each.name, each)
@@ -104,8 +108,9 @@ class Lasting:
         ]
 
     def look(self, now: Callable[[], Holdings], sources: Hashable) -> None:
-        """Compares the state after a replay on these sources, during which no other run was active, with
-        that after the baseline."""
+        """Compares the state after a replay with the state after the baseline. Must be called only if no
+        other run was active during this replay. ``now``: returns the current state. ``sources``:
+        identifies the replay's sources."""
         if not self._sticking:
             return
         holdings = now()
@@ -118,14 +123,15 @@ class Lasting:
                 self._changed.setdefault(each.name, each)
 
     def look_inside(self) -> None:
-        """Compares the frameworks' objects at the start of a replay with ``before``. If an object differs
-        that has no separate state for each run, the baseline has changed it."""
+        """Compares the frameworks' objects at the start of a replay with ``before``. A difference means
+        that the baseline changed the object and that replays have no copy of the earlier state."""
         for each in self._sticking or ():
             if not each.keyed and any(_differ(held) for held in _of_frameworks(self.before, each.name)):
                 self._changed.setdefault(each.name, each)
 
     def found(self) -> Left | None:
-        """Returns the first lasting state that is known so far; None if there is none."""
+        """Returns lasting state that is known so far and that the user does not ignore; None if there is
+        none."""
         return next((each for each in self._all() if not self.is_harmless(each.place)), None)
 
     def _all(self) -> list[Left]:
@@ -136,9 +142,10 @@ class Lasting:
         outside = self.outside.left()
         if outside is not None:
             found.append(outside)
+        found += self.outside.services.left()
         files = self.outside.files
         left = files.left() or files.touched
-        # Code rarely asks whether a log exists, but it may ask for its size.
+        # Code rarely asks whether a log exists, but it may ask how large the log is.
         appended = files.appended if self._names_one_of(_ASKING_FOR_SIZES) else ""
         left = left if left and self._names_one_of(_ASKING) else appended
         if left:
@@ -147,25 +154,28 @@ class Lasting:
             )
         for each in self._sticking or ():
             grown = self._grown.get(each.name, 0)
-            # If every subset of sources got an entry of its own, no run reads another run's entry.
+            # If every subset of sources got its own entry, no run reads the entry of a different run.
             if each.name in self._changed or 0 < grown < len(self._replayed):
                 found.append(Left(each.name, f"{each.written.told}, where the next run finds it"))
         return found
 
     def _of_others(self, after: Holdings) -> Iterator[Left]:
-        """Yields state that lasts in models, and in objects that are not searched, such as clients."""
+        """Yields state that lasts in models, and in objects whose content is not searched, such as
+        clients."""
         for each in sticking_in(after, of_models=True):
             if not each.keyed:
                 yield Left(each.name, f"{each.written.told}, which is a model and goes by it")
         for each in self._sticking or ():
-            # A client that the first run creates needs no more attention than one that existed before.
+            # A client that the first run creates is no more suspicious than one that existed before, so
+            # setting the client itself does not count.
             own = () if each.is_made else (each.name,)
             names = (*own, *holders_of(each.written))
             if each.changes and any(name in after.outer and keeps(after.outer[name]) for name in names):
                 yield Left(each.name, f"{each.written.told}, where the next run finds it")
 
     def _unexplained(self, after: Holdings) -> Iterator[Left]:
-        """Yields state that the baseline changed and code reads, although no code seems to write it."""
+        """Yields state that the baseline changed and code reads, although no code was found that writes
+        it."""
         written = {place_of(each)[0] for each in writes_in(after)}
         for held, name, value in changed_values(self.before, after, after.is_in_users):
             known = self.before.of(held.thing)
@@ -199,7 +209,8 @@ class Lasting:
 
 
 def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
-    """Yields those objects of frameworks that have this name or an attribute of this name."""
+    """Yields the objects of frameworks that have an attribute of this name, or to which a name like this
+    refers, directly or indirectly."""
     for held in holdings.all:
         if held.values and (
             {name, f"_{name}"} & held.values.keys()
@@ -209,8 +220,8 @@ def _of_frameworks(holdings: Holdings, name: str) -> Iterator[Held]:
 
 
 def _differ(held: Held) -> bool:
-    """Returns whether one of the object's attributes has another value now; attributes that were None
-    before do not count."""
+    """Returns True iff one of the object's attributes has a different value now. Attributes that were
+    None before are ignored, because a framework may compute a value once and keep it."""
     return any(
         _has_another(held.thing, name, was)
         for name, was in held.values.items()
@@ -227,16 +238,17 @@ def _has_another(thing: object, name: str, was: object) -> bool:
 
 
 def _contents(holdings: Holdings, name: str) -> Contents:
-    """Returns the texts, the numbers and the sizes of the values of this name."""
+    """Returns the texts, numbers and sizes of all values that have this name."""
     plain, size = dict[tuple[int, str], tuple[type, Plain]](), 0
     for held in holdings.all:
-        # Attributes of a framework's object are left out: each run has its own copy of them, or other
-        # checks refuse the application.
+        # Attributes of a framework's object are left out, because each run has its own copy of them, or a
+        # different check refuses the application.
         is_inside = is_collection(held.thing) and name in holdings.names(held)
         size += held.size if is_inside else 0
         for inner, value in held.plain:
             if is_inside or (inner == name and held.is_users and not held.is_code):
-                # Entries of a set are keyed by their text, as a set has no order. An object's own
-                # attribute comes before its class's.
+                # An entry of a set is identified by its text, because a set has no order. If an object
+                # and its class have an attribute of the same name, the object's own value is used, as
+                # Python does.
                 plain.setdefault((id(held.thing), inner or repr(value)), (type(value), value))
     return Contents(plain, size)

@@ -1,7 +1,7 @@
-"""This module finds values that the first run computes from its sources and later runs reuse.
+"""This module finds values that the first run computes from its sources and that later runs reuse.
 
-After ``if self.cut is None: self.cut = mean(scores)``, all runs on all sources look equal. Such a value
-is found by two signs: the baseline left it, and the code writes it only if it is missing.
+Code such as ``if self.cut is None: self.cut = mean(scores)`` makes all runs on all sources look equal.
+Two signs together show such a value: the baseline left it, and the code writes it only if it is missing.
 """
 
 import ast
@@ -20,10 +20,11 @@ from .writing import label_of
 def first_made(
     start: Holdings, after: Holdings, later: Holdings, is_harmless: Callable[[str, str], bool]
 ) -> Iterator[Left]:
-    """Yields the values that the baseline left and later runs reuse.
+    """Yields the values that the baseline left and that later runs reuse.
 
-    ``start``, ``after``, ``later``: the holdings before the baseline, after it, and after another run.
-    ``is_harmless``: returns whether the caller ignores a place, given with the key in its dict.
+    ``start``, ``after``, ``later``: the holdings before the baseline, after it, and after a later run.
+    ``is_harmless``: a function of a value's description and key, which returns True iff the user ignores
+    the value; the key is empty if the value is not an entry of a dict.
     """
     kept = set(_kept_names(after))
     for held, name, _ in changed_values(start, after, after.is_in_users):
@@ -39,14 +40,15 @@ def first_made(
         goes_by = is_read(after, label) or is_named(after, label)
         is_kept = _is_cached(thing, name) or (label in kept and goes_by)
         if not is_kept or _grows(after, later, held):
-            continue  # a dict that grows has an entry for each run, such as one for each session
+            continue  # a growing dict has an entry for each session or run, so none is reused
         place = after.named(held, "" if label == held.name else name)
         if not is_harmless(place, name if _is_dict(thing) else ""):
             yield Left(label, place)
 
 
 def _holder_was_there(start: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns whether the holder existed before; then a new list is a new value of an old object."""
+    """Returns True iff the object that holds this one existed before the baseline. The new object is then
+    a new value of an old object."""
     return held.holder is not None and start.of(after.all[held.holder].thing) is not None
 
 
@@ -55,7 +57,7 @@ def _is_dict(thing: object) -> bool:
 
 
 def _grows(after: Holdings, later: Holdings, held: Held) -> bool:
-    """Returns True iff the next run adds an entry to the dict, or to a dict around it."""
+    """Returns True iff the later run added an entry to this dict, or to a dict that contains it."""
     around = [each for each in (held, *after.above(held)) if _is_dict(each.thing)]
     found = [(each.size, later.of(each.thing)) for each in around]
     return any(now is not None and now.size > size for size, now in found)
@@ -88,7 +90,8 @@ def _kept_by(node: ast.AST) -> Iterator[str]:
 
 
 def _goes_by_what_was(value: ast.expr) -> bool:
-    """Returns True for ``x or made()``, ``x if x else made()``, ``max(x, found)`` and the like."""
+    """Returns True for an expression that may return the old value of ``x``: ``x or made()``, ``x if x
+    else made()``, ``max(x, found)`` and the like."""
     if isinstance(value, ast.Call):
         return isinstance(value.func, ast.Name) and value.func.id in {"max", "min"}
     return isinstance(value, (ast.BoolOp, ast.IfExp))

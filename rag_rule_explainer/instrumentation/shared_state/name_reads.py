@@ -1,4 +1,4 @@
-"""This module finds out whether code reads a name, and by what kind of read."""
+"""This module finds out whether code reads the value of a name, and what the code does with it."""
 
 import ast
 import linecache
@@ -9,20 +9,21 @@ from types import CodeType
 from typing import Any, cast
 
 from .contents import names_in
-from .telling import called_name, only_tells
+from .telling import called_name, only_tells, only_told_in
 
 _WRITING = frozenset(
     "append appendleft extend add update insert setdefault clear discard remove pop popleft".split()  # noqa: SIM905 -- a list of them is twelve lines
 )
 _SHOWING = frozenset(["str", "repr", "format", "list", "dict", "tuple", "sorted", "dumps", "join", "map"])
-"""Functions that read all attributes of an object if its class shows them in ``str()`` or ``repr()``."""
+"""Functions that may show their argument as text. If the class of an object shows its attributes in
+``str()`` or ``repr()``, such a function reads them all."""
 _IN_TEXTS = frozenset(["next", "len", "str", "join", "sorted", "list", "strip"])
 _MANGLED = re.compile(r"^_\w*?[A-Za-z0-9](?=__\w*[A-Za-z0-9]$)")
 """The prefix that Python adds to a private name (name mangling)."""
 
 
 def is_in_texts(code: CodeType, name: str) -> bool:
-    """Returns True iff a string constant of the code has this name."""
+    """Returns True iff a string constant of the code is this name, or a template that uses it."""
     return is_in(texts_in_code(code), name)
 
 
@@ -41,11 +42,11 @@ def reads(
     as_attribute: bool = False,
     as_limit: bool = False,
 ) -> bool:
-    """Returns True iff the code reads this name.
+    """Returns True iff the code reads the value of this name. The other arguments say which reads count.
 
-    ``in_texts``: count reads that only put the value into a text. ``decides``: count all other reads.
-    ``as_attribute``: of these, count only reads as an attribute. ``as_limit``: count reads that only
-    decide whether to raise.
+    ``in_texts``: reads that only put the value into a text. ``decides``: all reads that are neither such
+    reads nor limits; with ``as_attribute``, only those of an attribute. ``as_limit``: reads that only
+    decide whether to raise an error, such as a comparison of a count with its limit.
     """
     plain = name.removeprefix("len(").removesuffix(")")
     known = {
@@ -91,7 +92,7 @@ def texts_in_code(code: CodeType) -> Iterator[str]:
 
 
 def _matched_in(code: CodeType) -> Iterator[str]:
-    """Yields the strings in tuple constants, among them the names in patterns of ``match``."""
+    """Yields the strings in tuple constants, because patterns of ``match`` name attributes there."""
     for each in code.co_consts:
         if isinstance(each, tuple):
             yield from (part for part in cast("tuple[Any, ...]", each) if isinstance(part, str))
@@ -119,9 +120,11 @@ def _read_in(file: str) -> "_Reading | None":
 
 
 class _Reading(ast.NodeVisitor):
-    """This class collects the lines in which each name is read, by the kind of read.
+    """This class collects, for each name, the lines of a file in which it is read. Each kind of read has
+    its own list, such as reads that only put the value into a text.
 
-    Reads that only change the value itself, or only log it, are left out.
+    Reads that only change the value itself, or only log it, are left out, because they influence nothing
+    else.
     """
 
     def __init__(self) -> None:
@@ -132,6 +135,15 @@ class _Reading(ast.NodeVisitor):
         self.wholes: dict[str, list[int]] = {}
         self.matches: list[int] = []
         self._updated: list[str] = []
+        self._told: frozenset[str] = frozenset()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        around, self._told = self._told, only_told_in(node)
+        self.generic_visit(node)
+        self._told = around
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.visit_FunctionDef(node)
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load) and ast.dump(node) not in self._updated:
@@ -170,26 +182,29 @@ class _Reading(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Dict(self, node: ast.Dict) -> None:
-        # A template may show each value of its input as a text.
+        # The dict may be the input of a prompt template, which may show each value as text. So all
+        # attributes of each value count as read.
         for each in node.values:
             self._note_whole(each)
         self.generic_visit(node)
 
     def _visit_keys(self, target: ast.expr) -> None:
-        """Visits the keys in ``x[key] = ...``, which are read, while x is only changed."""
+        """Visits the keys in ``x[key] = ...``. Such code reads the key, but only changes x."""
         while isinstance(target, (ast.Subscript, ast.Attribute)):
             if isinstance(target, ast.Subscript):
                 self.visit(target.slice)
             target = target.value
 
     def _note_whole(self, node: ast.expr) -> None:
-        """Notes that an object is read as a whole, such as in ``str(state)``."""
+        """Records that all attributes of an object may be read, as in ``str(state)``."""
         name = getattr(node, "attr", "") or getattr(node, "id", "")
         self.wholes.setdefault(name, []).append(node.lineno)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         for each in node.targets:
             self._visit_keys(each)
+        if _takes_next(node.value) and {getattr(each, "id", "") for each in node.targets} <= self._told:
+            return  # the variable only counts, and is only logged
         # ``x = x + 1`` only changes x, so it is no read; ``y = x = x + 1`` is one.
         if len(node.targets) > 1:
             self.visit(node.value)
@@ -201,7 +216,7 @@ class _Reading(ast.NodeVisitor):
         del self._updated[len(self._updated) - len(targets) :]
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> None:
-        """Notes a read inside an f-string apart, because the text shows the value."""
+        """Records a read inside an f-string separately, because a request shows such a value."""
         self._note_whole(node.value)
         if not all(_goes_into_text(each) for each in ast.walk(node.value)):
             self.generic_visit(node)
@@ -225,7 +240,8 @@ class _Reading(ast.NodeVisitor):
             self.visit(each)
 
     def visit_MatchClass(self, node: Any) -> None:
-        """Notes a pattern of ``match``. The class defines the attributes of positional patterns."""
+        """Records a pattern of ``match``. A positional pattern reads attributes that only its class
+        defines, so its line counts as a read of every name."""
         if node.patterns:
             self.matches.append(node.lineno)
         for name in node.kwd_attrs:
@@ -248,6 +264,10 @@ class _Reading(ast.NodeVisitor):
                 self.visit(each)
 
 
+def _takes_next(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and called_name(value) == "next" and len(value.args) == 1
+
+
 def _fails_or_tells(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return only_tells(statement.value)
@@ -255,7 +275,8 @@ def _fails_or_tells(statement: ast.stmt) -> bool:
 
 
 def _set_alone(branch: ast.If) -> list[str]:
-    """Returns the target that the branch sets, if setting it is all that the branch does."""
+    """Returns the targets that the branch sets, if the branch does nothing else; otherwise an empty
+    list."""
     targets = {
         ast.dump(each).replace("Store()", "Load()")
         for statement in branch.body

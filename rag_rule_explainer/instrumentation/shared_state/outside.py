@@ -9,6 +9,8 @@ from pathlib import Path, PurePath
 from typing import Any, cast
 
 from ..copies.environment import Environment
+from ..services.calls import ServiceCall
+from ..services.services import Services
 from .files import Files, Left, Reader
 
 _numbers = count(1)
@@ -17,18 +19,22 @@ _OF_PROCESSES = frozenset({"subprocess.Popen", "os.system", "os.posix_spawn"})
 
 @dataclass(slots=True, eq=False)
 class Outside:
-    """This class keeps what an application's runs did to files and to the environment. Thread-safe."""
+    """This class records what an application's runs do to files, to the environment and to services.
+    Thread-safe."""
 
     environment: Environment = field(default_factory=Environment)
     files: Files = field(default_factory=Files)
+    services: Services = field(default_factory=Services)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def of_run(self, sources: Hashable, name: str, is_alone: Callable[[], bool]) -> "OutsideOfRun":
-        """Returns the recorder of one run. ``is_alone``: returns whether no other run is active."""
+        """Returns the object that records what one run does. ``sources``: identifies the run's sources.
+        ``name``: the run's name in messages. ``is_alone``: returns True iff no other run is active."""
         return OutsideOfRun(self, Reader(next(_numbers), sources, name), is_alone)
 
     def left(self) -> Left | None:
-        """Returns outside state by which one run influenced another; None if none is known."""
+        """Returns a file or environment variable by which one run influenced a different one; None if
+        none is known."""
         raced = self.environment.raced
         if raced:
             return Left(raced, f"os.environ[{raced!r}] was set by a replay while others went on")
@@ -36,7 +42,8 @@ class Outside:
 
     @property
     def shared(self) -> str:
-        """Returns a clause for outside state that each run sets and parallel runs see; empty for none."""
+        """Returns a clause that names a file or environment variable which each run sets and other runs
+        would see; empty if there is none. If there is one, runs must be made one at a time."""
         name = self.environment.first
         if name:
             return f"a run sets os.environ[{name!r}]"
@@ -52,9 +59,13 @@ class OutsideOfRun:
     is_alone: Callable[[], bool]
 
     def take(self, event: str, given: tuple[Any, ...]) -> None:
-        """Records an audit event of the interpreter."""
+        """Records an audit event of Python. ``event``: its name. ``given``: its arguments."""
         with self.all.lock:
             self._take(event, given)
+
+    def sent(self, connection: Any, call: ServiceCall, data: bytes) -> None:
+        """Records bytes that the run sends over a connection. ``call``: the call that they may begin."""
+        self.all.services.sent(connection, self.run.number, call, data)
 
     def _take(self, event: str, given: tuple[Any, ...]) -> None:
         path = _path(given[0])
@@ -63,9 +74,13 @@ class OutsideOfRun:
         if event in {"os.putenv", "os.unsetenv"}:
             self.all.environment.note(path, alone=self.is_alone())
         elif event in _OF_PROCESSES:
-            # The files that a process uses cannot be seen, but its arguments often name them.
+            # The files that a process uses cannot be observed, but the arguments of the process often
+            # name them.
             for each in _arguments(given[0] if event == "os.system" else given[1]):
                 self.all.files.handed(each, self.run)
+            folder = _path(given[2]) if event == "subprocess.Popen" else None
+            if folder is not None:
+                self.all.files.listed(folder, self.run)
         else:
             self._take_file(event, path, given)
 
@@ -103,8 +118,11 @@ def _path(given: object) -> str | None:
 
 
 def _in_folder(path: str, descriptor: object) -> str:
-    """Returns the path of a file that is named relative to an open folder, as ``shutil.rmtree`` names it;
-    empty if the system cannot say which folder the descriptor has open."""
+    """Returns the full path of a file that is named relative to an open folder, as ``shutil.rmtree``
+    names it; empty if the system cannot find the path of this folder.
+
+    ``descriptor``: the number of the open folder; ``path`` is returned as it is if there is none.
+    """
     if not isinstance(descriptor, int) or descriptor < 0:
         return path
     try:

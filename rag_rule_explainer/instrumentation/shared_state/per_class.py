@@ -1,5 +1,5 @@
-"""This module keeps what is computed from a class, since a walk over an application's objects meets the
-same few classes thousands of times."""
+"""This module caches results that are computed from a class. A walk over an application's objects meets
+the same few classes thousands of times, so this saves time."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,9 +10,9 @@ Result = TypeVar("Result")
 
 
 def per_class(function: Callable[[type], Result]) -> Callable[[Any], Result]:
-    """Returns a function with the same results, which calls ``function`` once for each class.
+    """Returns a function with the same results, which calls ``function`` only once for each class.
 
-    Use it only for results that a class cannot change after it was made. No class is kept alive.
+    Use it only if the result for a class never changes. The cache keeps no class alive.
     """
     known: WeakKeyDictionary[type, Result] = WeakKeyDictionary()
 

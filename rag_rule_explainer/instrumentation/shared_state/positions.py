@@ -1,6 +1,7 @@
-"""This module describes the state of objects without named values: iterators, queues, buffers.
+"""This module describes the state of objects that have no named values: iterators, queues, buffers.
 
-If two descriptions of one object differ, its state has changed in between. Reading changes nothing.
+If two descriptions of the same object differ, its state has changed in between. Making a description does
+not change the object.
 """
 
 import io
@@ -16,8 +17,8 @@ _SHOWN = 40
 
 
 class Position(str):
-    """A ``Position`` is a text that describes where an iterator stands. The next run continues from
-    there."""
+    """A ``Position`` is a text that describes how far an iterator was read. A run that reads the iterator
+    later continues from there."""
 
     __slots__ = ()
 
@@ -44,8 +45,8 @@ def position_of(thing: object) -> Position | None:
 
 
 def state_text_of(thing: object) -> str:
-    """Returns a text for the state of a queue, lock, buffer, in-memory stream or cache; else an empty
-    text."""
+    """Returns a text that describes the state of a queue, lock, buffer, in-memory stream or cache; an
+    empty text for any other object."""
     return next((state for ask in _WAYS if (state := _asked(ask, thing))), "")
 
 

@@ -16,21 +16,21 @@ from .per_class import per_class
 _MOST = 500
 """The largest number of objects that are visited for one search."""
 _MOST_INSIDE = 50
-"""The most entries of a collection that are visited."""
+"""The largest number of entries of a collection that are visited."""
 FRAMEWORKS = tuple(frameworks())
-"""Packages whose objects can contain objects of the user's. Changes of the packages' own attributes by a
-run are not reported."""
+"""The packages of the supported frameworks. Their objects are searched, because they can contain objects
+of the user's, but a change of their own attributes is not reported here."""
 LEAVES = (str, bytes, int, float, bool, type(None), type, ModuleType, CodeType)
 _CONTAINERS = (list, dict, set, deque)
-"""Collections that a run may add to."""
+"""Collections to which a run may add entries."""
 
 NamedReference: TypeAlias = tuple[str, Any, bool]
-"""A triple: the name by which an object refers to another one, that other object, and whether a run may
-set the name."""
+"""A reference from one object to a second one: the name, the second object, and True iff a run may assign
+a different object to the name."""
 
 
 def reached(*starts: object) -> Iterator[object]:
-    """Yields these objects and those reachable from them, each once, up to a limit."""
+    """Yields these objects and those reachable from them, each once, at most ``_MOST`` objects."""
     alive: list[object] = []
     seen: set[int] = set()
     waiting = deque[object](starts)
@@ -50,7 +50,7 @@ def size_of(thing: object) -> int | None:
 
 
 def latest_in(container: object) -> Iterable[Any]:
-    """Returns the last entries of a collection."""
+    """Returns the entries that were added last to a collection, at most ``_MOST_INSIDE``."""
     by_key = isinstance(container, dict)
     held = cast("dict[Any, Any]", container).values() if by_key else cast("list[Any]", container)
     return list(held)[-_MOST_INSIDE:]
@@ -58,16 +58,16 @@ def latest_in(container: object) -> Iterable[Any]:
 
 @per_class
 def _is_of_proxies(kind: type) -> bool:
-    """Returns True iff objects of this class stand for others: weak proxies, and classes that define
-    ``__class__``."""
+    """Returns True iff objects of this class are proxies for other objects: weak proxies, and objects
+    whose class defines ``__class__``."""
     names_itself = any("__class__" in vars(each) for each in kind.__mro__ if each is not object)
     # A metaclass may define ``==``, so classes are compared by identity.
     return names_itself or kind is ProxyType or kind is CallableProxyType
 
 
 def is_opaque(thing: object) -> bool:
-    """Returns True for a proxy of another object, such as a weak proxy, and for an object whose class or
-    dict cannot be read. Any access to such an object may fail."""
+    """Returns True for an object that must not be read, because any access may fail: a proxy, such as a
+    weak reference that acts like its object, and an object whose class or dict cannot be read."""
     if _is_of_proxies(type(thing)):
         return True
     try:
@@ -78,9 +78,10 @@ def is_opaque(thing: object) -> bool:
 
 
 def places(thing: object) -> list[NamedReference]:
-    """Returns the objects that the thing refers to, without those that belong to a library.
+    """Returns the references of an object to other objects. An object of a library, which is neither the
+    user's nor a framework's, has none.
 
-    The list is empty if the thing cannot be read.
+    The list is empty if the object cannot be read.
     """
     try:
         return [place for place in _places(thing) if not is_opaque(place[1])]
@@ -99,7 +100,7 @@ def _places(thing: object) -> Iterator[NamedReference]:
         yield "function", whole.func, False
         yield "arguments", [*whole.args, *whole.keywords.values()], False
     elif isinstance(thing, dict):
-        # A subclass may override ``items``.
+        # A subclass may override ``items``, so the method of ``dict`` is used.
         entries: Iterable[tuple[Any, Any]] = dict[Any, Any].items(cast("dict[Any, Any]", thing))
         yield from ((str(key), value, False) for key, value in list(islice(entries, _MOST_INSIDE)))
     elif isinstance(thing, (list, tuple)):
@@ -140,8 +141,8 @@ def _of_function(function: FunctionType) -> Iterator[NamedReference]:
 def is_ours(thing: object) -> bool:
     """Returns True iff a function, a class or an object's class belongs to this package."""
     if isinstance(thing, FunctionType):
-        # A wrapper has the ``__module__`` of the function that it wraps, so its globals are checked
-        # instead.
+        # A wrapper has the ``__module__`` of the function that it wraps, so the module is read from its
+        # globals instead.
         module = str(thing.__globals__.get("__name__", ""))
     else:
         module = str((thing if isinstance(thing, type) else type(thing)).__module__)
@@ -149,7 +150,7 @@ def is_ours(thing: object) -> bool:
 
 
 def _held_by(thing: object) -> Mapping[str, Any]:
-    """Returns the attributes in the thing's dict, even if its class overrides attribute access."""
+    """Returns the attributes in the object's dict, even if its class overrides attribute access."""
     try:
         return object.__getattribute__(thing, "__dict__")
     except AttributeError:

@@ -1,4 +1,5 @@
-"""This module reports what replays left on objects, and whether it may influence later runs."""
+"""This module reports what replays changed on the application's objects, and whether that may influence
+later runs."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,9 +10,11 @@ _MOST_NAMED = 3
 
 
 def has_changed(before: Holdings, after: Holdings) -> bool:
-    """Returns True iff a changed value of the user's objects or of a model may influence a run.
+    """Returns True iff a changed value of the user's objects, inside models or not, may influence a later
+    run.
 
-    A value may if it has no name, or if code that a run may call reads its name.
+    A value with a name may influence a run only if code that the run may call reads the name. A value
+    without a name may always influence a run.
     """
     names = {
         each
@@ -21,11 +24,12 @@ def has_changed(before: Holdings, after: Holdings) -> bool:
     return any(not name or is_read(after, name) for name in names)
 
 
-def told_of_what_remains(before: Holdings, after: Holdings, known: str) -> str:
-    """Returns a sentence that names what the replays changed on the user's objects; empty if there is
+def told_of_what_remains(before: Holdings, after: Holdings, known: str, runs: str = "replays") -> str:
+    """Returns a sentence that names what the runs changed on the user's objects; empty if there is
     nothing to report.
 
-    ``known``: a text of other notes; changes that it names already are left out.
+    ``runs``: what the sentence calls the runs. ``known``: the text of other notes. Changes that these
+    notes already name are left out.
     """
     places = dict.fromkeys(
         after.named(held, name)
@@ -35,13 +39,14 @@ def told_of_what_remains(before: Holdings, after: Holdings, known: str) -> str:
     left = [each for each in places if each.split("'")[1] not in known]
     more = len(left) - _MOST_NAMED
     named = ", ".join(left[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    return f"replays have changed {named}: what they left stays there after this call" if left else ""
+    return f"{runs} have changed {named}: what they left stays there after this call" if left else ""
 
 
 def _changed(
     before: Holdings, after: Holdings, wanted: Callable[[Held], bool]
 ) -> Iterator[tuple[Held, str]]:
-    """Yields each object whose content changed, with the name of the changed value or an empty name."""
+    """Yields each object whose content changed, with the name of the changed value. The name is empty for
+    an entry without a name, and for a change of the number of entries."""
     for held, name, _ in changed_values(before, after, wanted):
         yield held, name
     for held in after.all:
@@ -56,7 +61,7 @@ def _changed(
 
 
 def _was_there(before: Holdings, after: Holdings, held: Held) -> bool:
-    """Returns whether the object, or the object that holds it, existed before the runs. A new list in an
-    old object thus counts as a change of that object."""
+    """Returns True iff the object, or the object that holds it, existed before the runs. A new list in an
+    old object thus counts as a change of the old object."""
     holder = None if held.holder is None else after.all[held.holder].thing
     return any(before.of(each) is not None for each in (held.thing, holder))

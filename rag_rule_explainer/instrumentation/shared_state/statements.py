@@ -14,15 +14,15 @@ _READ = re.compile(rf"\bselect\b.*?\bfrom\s+{_NAME}|\bjoin\s+{_NAME}|\breturning
 
 @dataclass(frozen=True, slots=True)
 class Statements:
-    """This class holds the names of the tables that are written and of those that are read; an empty name
-    stands for a table whose name is unknown."""
+    """A ``Statements`` holds the names of the tables that SQL statements write and read. An empty name in
+    ``read`` stands for a statement that reads what it wrote (``RETURNING``)."""
 
     written: frozenset[str]
     read: frozenset[str]
 
     @classmethod
     def among(cls, texts: Iterable[str]) -> "Statements":
-        """Returns the tables in the SQL statements among these texts."""
+        """Returns the tables in the SQL statements among these texts. Other texts are ignored."""
         written, read = set[str](), set[str]()
         for text in texts:
             if len(text) > 5000:
@@ -33,12 +33,13 @@ class Statements:
 
     @property
     def any(self) -> bool:
-        """Returns True iff any table is written or read."""
+        """Returns True iff there is a statement that writes or reads a table."""
         return bool(self.written or self.read)
 
     @property
     def both(self) -> str:
-        """Returns the name of a table that is both written and read; empty if there is none."""
+        """Returns the name of a table that is both written and read; empty if there is none. By such a
+        table, one run may influence a later one."""
         if "" in self.read and self.written:
             return min(self.written)
         return min(self.written & self.read, default="")

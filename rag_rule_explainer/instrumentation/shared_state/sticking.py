@@ -1,4 +1,5 @@
-"""This module finds values that code changes and does not reset in every run, so that they last.
+"""This module finds values that code changes and that not every run sets anew, so that the next run finds
+what the last one left.
 
 Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value does not last if
 every run sets it anew, as ``self.mode = grade(documents)`` or ``seen.clear()`` do.
@@ -24,7 +25,8 @@ _PASSING = frozenset(
     }
 )
 _KEYED = frozenset({"setdefault", "__setitem__", "add", "discard"})
-"""Methods that change one entry, found by its key. In a set, the entry is its own key."""
+"""Methods that change one entry of a collection, which they find by its key. In a set, each entry is its
+own key."""
 _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
 
 
@@ -32,10 +34,11 @@ _ASKING = frozenset({"get", "pop", "__getitem__", "__contains__", *_KEYED})
 class Sticking:
     """A ``Sticking`` describes a value that one run sets and the next run finds.
 
-    ``written``: the place in the code that changes the value. ``keyed``: True if the code changes and
-    reads single entries of it only, by their keys. ``changes``: True if at least one write is certain to
-    change it. ``is_made``: True if it is only ever set to None, or to a new object that depends on
-    nothing of the run, such as a client.
+    ``written``: a place in the code that changes the value. ``keyed``: True if the code changes and reads
+    only single entries of the value, by their keys; runs with different keys then do not influence each
+    other. ``changes``: True if at least one of the writes certainly changes the value; an SQL statement
+    may only read. ``is_made``: True if the value is only ever set to None, or to a new object that does
+    not depend on the run, such as a client.
     """
 
     name: str
@@ -46,9 +49,9 @@ class Sticking:
 
 
 def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking]:
-    """Returns the values that a run changes, that code reads, and that not every run resets.
+    """Returns the values that a run changes, that code reads, and that not every run sets anew.
 
-    ``of_models``: search the code of the user's own models instead of all other code.
+    ``of_models``: if True, only the code of the user's own models is searched; otherwise all other code.
     """
     changes = defaultdict[ChangedPlace, list[Written]](list)
     anew: set[ChangedPlace] = set()
@@ -74,8 +77,8 @@ def sticking_in(holdings: Holdings, *, of_models: bool = False) -> list[Sticking
 
 
 def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> Iterator[Written]:
-    """Yields the places where code sets one of these context variables, unless every run sets the
-    variable before it reads it."""
+    """Yields the places where code sets one of these context variables. Leaves out a place if every run
+    sets the variable there before it reads it."""
     for each in writes_in(holdings, variables):
         name = place_of(each)[0]
         if holdings.outer.get(name) in variables and (
@@ -85,8 +88,8 @@ def set_at_times(holdings: Holdings, variables: Collection[ContextVar[Any]]) -> 
 
 
 def _makes_it_of_constants(written: Written) -> bool:
-    """Returns whether the write sets None, or the result of a call that gets no local variable other than
-    ``self``."""
+    """Returns True iff the code sets the value to None, or to the result of a call whose arguments
+    contain no local variable except ``self`` or ``cls``."""
     node, value = written.node, getattr(written.node, "value", None)
     if not isinstance(node, (ast.Assign, ast.AnnAssign)) or isinstance(written.target, ast.Subscript):
         return False
@@ -99,16 +102,17 @@ def _makes_it_of_constants(written: Written) -> bool:
 
 
 def _surely_changes(written: Written) -> bool:
-    """Returns False for ``execute``, because an SQL statement may only read."""
+    """Returns False for ``execute``, because an SQL statement may only read data. Returns True for all
+    other writes."""
     node = written.node
     return not isinstance(node, ast.Attribute) or node.attr not in {"execute", "executemany"}
 
 
 def keeps(thing: object) -> bool:
-    """Returns True iff an object whose content is not searched may keep values from run to run.
+    """Returns True iff an object whose content is not searched may pass values from run to run.
 
-    A queue, a lock and a file do not count: after a run, a queue and a lock are empty, and a file is
-    checked elsewhere.
+    A queue, a lock and a file do not: after a run, a queue is empty and a lock is free, and files have a
+    check of their own.
     """
     kind = type(thing)
     return (
@@ -117,7 +121,8 @@ def keeps(thing: object) -> bool:
 
 
 def holders_of(written: Written) -> Iterator[str]:
-    """Yields the names of the objects whose attribute or entry is set: b and a for ``a.b.c = 1``."""
+    """Yields the names of the objects whose attribute or entry is set, the innermost first: ``b`` and
+    ``a`` for ``a.b.c = 1``."""
     target: ast.expr = written.target
     while isinstance(target, (ast.Attribute, ast.Subscript)):
         target = target.value
@@ -125,7 +130,8 @@ def holders_of(written: Written) -> Iterator[str]:
 
 
 def place_of(written: Written) -> ChangedPlace:
-    """Returns the name and the key of the changed value; an empty name if code cannot read it by name."""
+    """Returns the name and the key of the value that a write changes, as a ``ChangedPlace``. The name is
+    empty if code cannot read the value by a name."""
     target, node = written.target, written.node
     if isinstance(target, ast.Subscript):
         return _place_at(target)
@@ -152,7 +158,8 @@ def _is_a_namespace(node: ast.expr) -> bool:
 
 
 def _place_of_call(call: ast.Call) -> ChangedPlace:
-    """Returns the place that ``setattr`` or ``setitem`` changes; an empty place for other calls."""
+    """Returns the name and the key that a call of ``setattr`` or ``setitem`` changes; both are empty for
+    other calls."""
     name = label_of(call.func)
     if name not in {"setattr", "setitem"} or len(call.args) < 2:
         return "", ""
@@ -163,8 +170,8 @@ def _place_of_call(call: ast.Call) -> ChangedPlace:
 
 
 def _sets_anew(written: Written) -> bool:
-    """Returns whether every call of the function sets the value, and the new value does not depend on the
-    old one."""
+    """Returns True iff every call of the function sets the value, and the new value does not depend on
+    the old one."""
     node, target = written.node, written.target
     if isinstance(node, ast.Attribute):
         return node.attr == "clear" and is_certain(written)
@@ -181,7 +188,7 @@ def _sets_anew(written: Written) -> bool:
 
 
 def _is_read_before(written: Written, name: str) -> bool:
-    """Returns whether the function reads the value before it sets it, so that it reads what an earlier
+    """Returns True iff the function reads the value before it sets it. It may then read what an earlier
     run left."""
     tree, line = tree_of(written.code), getattr(written.node, "lineno", 0)
     return tree is not None and any(
@@ -195,7 +202,7 @@ def _is_read_before(written: Written, name: str) -> bool:
 
 
 def _is_target(tree: ast.AST, read: ast.AST) -> bool:
-    """Returns whether this expression is only read in order to set one of its entries, as in ``x[key] =
+    """Returns True iff the code reads this expression only to set one of its entries, as in ``x[key] =
     1``."""
     return any(
         isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and node.value is read
@@ -204,7 +211,7 @@ def _is_target(tree: ast.AST, read: ast.AST) -> bool:
 
 
 def _appends(written: Written) -> bool:
-    """Returns whether every call of the function appends to the value."""
+    """Returns True iff every call of the function appends to the value."""
     tree, node = tree_of(written.code), written.node
     if not isinstance(node, ast.Attribute) or node.attr != "append" or tree is None:
         return False
@@ -213,7 +220,8 @@ def _appends(written: Written) -> bool:
 
 
 def _is_asked_for_its_last(holdings: Holdings, name: str) -> bool:
-    """Returns whether code reads only the last entry of the value."""
+    """Returns True iff code only appends to the value and reads its last entry. If every run appends, a
+    run then never reads an older entry."""
     return _all_reads(holdings, name, _for_the_last)
 
 
@@ -226,14 +234,16 @@ def _for_the_last(tree: ast.AST) -> Iterable[int]:
 
 
 def _is_asked_by_key(holdings: Holdings, name: str) -> bool:
-    """Returns whether code reads only single entries of the value, by their keys."""
+    """Returns True iff code uses only single entries of the value, by their keys."""
     return _all_reads(holdings, name, _by_key)
 
 
 def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Iterable[int]]) -> bool:
-    """Returns whether the user's code uses ``name`` only at allowed places. ``allowed``: returns, for a
-    function's syntax tree, the ``id()`` of the nodes where it may be used. Assignments to attributes in
-    ``__init__`` and local variables do not count."""
+    """Returns True iff the user's code uses ``name`` only at allowed places.
+
+    ``allowed``: returns, for a function's syntax tree, the ``id()`` of the nodes that may have this name.
+    Local variables, and assignments to attributes in ``__init__``, are ignored.
+    """
     for _, function in users_functions(holdings):
         tree, code = tree_of(function.__code__), function.__code__
         if tree is None:
@@ -250,7 +260,7 @@ def _all_reads(holdings: Holdings, name: str, allowed: Callable[[ast.AST], Itera
 
 
 def _by_key(tree: ast.AST) -> Iterable[int]:
-    """Yields the ``id()`` of the nodes whose entries are read or set by a key."""
+    """Yields the ``id()`` of the nodes from which an entry is read, or in which one is set, by a key."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) or (isinstance(node, ast.Attribute) and node.attr in _ASKING):
             yield id(node.value)

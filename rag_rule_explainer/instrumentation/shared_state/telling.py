@@ -7,13 +7,20 @@ _TELLING = frozenset(["print", "debug", "info", "warning", "error", "exception",
 _HARMLESS = frozenset(
     "len str repr sorted sum max min round list dict tuple set type format join get items".split()  # noqa: SIM905 -- as above
 )
-"""Functions and methods that change nothing."""
+"""The names of functions and methods that change no state."""
 _A_LOG = re.compile(r"log|console|print|warn", re.I)
 
 
+_OF_ALL = frozenset({"locals", "vars", "eval", "exec"})
+"""Functions that read variables without naming them."""
+
+
 def only_tells(call: ast.Call) -> bool:
-    """Returns True iff a call only prints or logs values. It does more if it writes to a file of its own,
-    or if an argument calls a function of the user's or contains one."""
+    """Returns True iff a call only prints or logs values.
+
+    Returns False if the call prints to a file of the user's, or if an argument is a lambda or calls a
+    function that may change something.
+    """
     called = called_name(call)
     if called not in _TELLING or not _A_LOG.search(_owner_of(call) or called):
         return False
@@ -27,6 +34,26 @@ def only_tells(call: ast.Call) -> bool:
     )
 
 
+def only_told_in(function: ast.AST) -> frozenset[str]:
+    """Returns the local variables of a function whose values are only printed or logged."""
+    every = [*ast.walk(function)]
+    tells = [each.value for each in every if isinstance(each, ast.Expr)]
+    told = {
+        each
+        for call in tells
+        if isinstance(call, ast.Call) and only_tells(call)
+        for each in ast.walk(call)
+    }
+    names = [each for each in every if isinstance(each, ast.Name)]
+    if {each.id for each in names} & _OF_ALL:
+        return frozenset()
+    used = {each.id for each in names if isinstance(each.ctx, ast.Load) and each not in told}
+    outer = {
+        name for each in every if isinstance(each, (ast.Global, ast.Nonlocal)) for name in each.names
+    }
+    return frozenset({each.id for each in names if isinstance(each.ctx, ast.Store)} - used - outer)
+
+
 def called_name(call: ast.Call) -> str:
     """Returns the name of the function or method that is called; empty if it has none."""
     if isinstance(call.func, ast.Attribute):
@@ -35,6 +62,7 @@ def called_name(call: ast.Call) -> str:
 
 
 def _owner_of(call: ast.Call) -> str:
-    """Returns the last name of the object whose method is called; empty for a function."""
+    """Returns the last name in the expression whose method is called: ``log`` for ``self.log.info()``.
+    Returns an empty text if no method is called."""
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     return getattr(owner, "attr", "") or getattr(owner, "id", "")

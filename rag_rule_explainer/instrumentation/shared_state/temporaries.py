@@ -1,7 +1,7 @@
-"""This module replays an application one run at a time if its runs write to shared objects.
+"""This module makes the runs of an application one at a time if they write to shared objects.
 
-A workflow that puts an intermediate result on itself works only if one run is active at a time. Of two
-parallel runs, one would read the other's result.
+An example is a workflow that stores an intermediate result on itself. If two of its runs were active at
+the same time, one would read the other's result.
 """
 
 import asyncio
@@ -17,18 +17,19 @@ from .outside import Outside
 from .reaching import LEAVES, places, size_of
 
 _MOST = 2000
-"""The most objects that are visited."""
+"""The largest number of objects that are visited."""
 _PAUSE = 0.002
 """The number of seconds between two checks whether other runs have ended."""
 _LONGEST = 30.0
-"""The most seconds of waiting for other runs to end."""
+"""The largest number of seconds to wait for other runs to end."""
 _DATA = (str, bytes, list, tuple, dict, set)
 
 
 class _Turns:
-    """This class coordinates the runs of one application over all questions.
+    """This class coordinates the runs of one application, in all explanations of it together. An *owner*
+    is the ``OneAtATime`` object of one explanation.
 
-    ``lock``: held by a run that has to run alone, in a thread.
+    ``lock``: a run in a thread holds it if no other run may be active.
     """
 
     def __init__(self, application: object) -> None:
@@ -40,8 +41,8 @@ class _Turns:
         self._by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, anyio.Lock] = WeakKeyDictionary()
 
     def enter(self, owner: object) -> bool:
-        """Counts a run that begins, and returns True; returns False if it has to wait for an exclusive
-        run of another owner."""
+        """Registers a run that begins, and returns True. Returns False if the run has to wait, because a
+        different owner has an exclusive run."""
         with self._counting:
             if self._exclusive is not None and self._exclusive is not owner:
                 return False
@@ -49,25 +50,26 @@ class _Turns:
             return True
 
     def leave(self) -> None:
-        """Counts a run that has ended."""
+        """Registers that a run has ended."""
         with self._counting:
             self._active -= 1
 
     def claim(self, owner: object) -> bool:
-        """Prevents runs of other owners from beginning. Returns True once no run is active."""
+        """Keeps runs of other owners from beginning, unless a different owner does so already. Returns
+        True once this owner may make an exclusive run: no run is active, and no other owner was first."""
         with self._counting:
             if self._exclusive is None:
                 self._exclusive = owner
             return self._exclusive is owner and not self._active
 
     def release(self, owner: object) -> None:
-        """Allows other owners' runs to begin again."""
+        """Lets runs of other owners begin again."""
         with self._counting:
             if self._exclusive is owner:
                 self._exclusive = None
 
     def on_loop(self) -> anyio.Lock:
-        """Returns the lock for runs on the running loop."""
+        """Returns the lock for the runs on the current event loop."""
         return self._by_loop.setdefault(asyncio.get_running_loop(), anyio.Lock())
 
 
@@ -84,10 +86,11 @@ def _turns_of(application: object) -> _Turns:
 
 
 class OneAtATime:
-    """This class serialises the replays and baselines of an application, over all questions, if needed.
+    """This class makes the baselines and replays of an application run one at a time, in all explanations
+    together, if this is needed. It is needed if the code writes to shared state, or if the first replay
+    left data on shared objects.
 
-    It is needed if the code writes to shared state, or if the first replay left data on shared objects.
-    ``written``: words for the code that writes; empty for none. ``outside``: records files and
+    ``written``: describes the code that writes; empty for none. ``outside``: records files and
     environment variables, which may make it needed too.
     """
 
@@ -104,8 +107,9 @@ class OneAtATime:
     def noticing(self) -> Generator[None, None, None]:
         """Checks what the first replay, which runs inside the block, leaves on shared objects.
 
-        Values that are created only once exist by then. Data that the baseline left counts too, because
-        it may be the same after every run.
+        An object that is created only once, such as a client, does not count: it exists already when the
+        first replay begins. Texts and collections that the baseline left count, because every run may
+        leave the same.
         """
         if self._noticed:
             yield
@@ -121,8 +125,8 @@ class OneAtATime:
 
     @contextmanager
     def first_turn(self) -> Generator[None, None, None]:
-        """Lets the baseline inside the block run while no other run is active, if that is needed. The
-        environment variables that it sets stay set."""
+        """Makes the baseline inside the block wait until no other run is active, if that is needed. The
+        environment variables that the baseline sets are not restored."""
         with self._turns.lock if self.is_needed else nullcontext():
             yield
 
@@ -134,8 +138,8 @@ class OneAtATime:
 
     @contextmanager
     def turn(self) -> Generator[None, None, None]:
-        """Lets the replay inside the block run while no other replay is active, if that is needed; for
-        threads."""
+        """Makes the replay inside the block wait until no other replay is active, if that is needed.
+        Replays in threads use it; ``aturn`` is for event loops."""
         while not self._turns.enter(self):
             time.sleep(_PAUSE)
         try:
@@ -149,10 +153,10 @@ class OneAtATime:
 
     @contextmanager
     def exclusive_turn(self) -> Generator[None, None, None]:
-        """Lets the replay inside the block run while no other run of the application is active; for
-        threads.
+        """Makes the replay inside the block wait until no other run of the application is active, even if
+        that is not needed. Replays in threads use it.
 
-        Raises TimeoutError if another run does not end in time.
+        Raises TimeoutError if the other runs do not end within 30 seconds.
         """
         try:
             until = time.monotonic() + _LONGEST
@@ -198,7 +202,8 @@ class OneAtATime:
 
     @property
     def written(self) -> str:
-        """Returns a description of the shared state that runs write; empty if there is none."""
+        """Returns a description of the shared state that runs write, for messages; empty if there is
+        none."""
         return self._written or self._outside.shared
 
 
@@ -211,30 +216,37 @@ _Marks = dict[tuple[int, str], int]
 
 
 class Shared:
-    """This class keeps the objects that all runs of an application share, and their content by identity.
+    """A ``Shared`` records to which objects the shared names of an application refer at this moment.
 
-    These are attributes of the user's objects, enclosed variables of functions, and globals that the
-    functions name. Numbers do not count, because they may be counters of calls.
+    Shared names are the attributes of the user's objects, enclosed variables of functions, and globals
+    that the functions name. All runs use them. Numbers are left out, because they may be counters of
+    calls.
     """
 
     def __init__(self, application: object) -> None:
         # Visited objects are kept alive, so that no other object gets the address of one.
         self._alive: list[object] = []
+        self._visited: set[int] = set()
         self._data: set[tuple[int, str]] = set()
         self._sizes: dict[int, int] = {}
         self._application = application
         self._marks = self._marked(application)
 
     def now(self) -> "Shared":
-        """Returns the current ``Shared`` of the same application."""
+        """Returns a ``Shared`` of the same application at the present moment."""
         return Shared(self._application)
 
     def size_of(self, container: object) -> int | None:
-        """Returns the number of entries of a shared collection; None if it is not shared."""
+        """Returns the number of entries that a shared collection had; None if the collection is not
+        shared."""
         return self._sizes.get(id(container))
 
+    def knew(self, thing: object) -> bool:
+        """Returns True iff the object was reachable from the application when this record was made."""
+        return id(thing) in self._visited
+
     def differs_from(self, other: "Shared") -> bool:
-        """Returns True iff a name that exists in both states refers to different objects in them."""
+        """Returns True iff a name that is in both records refers to a different object in each."""
         return any(other._marks.get(place, held) != held for place, held in self._marks.items())
 
     def has_new_data(self, earlier: "Shared") -> bool:
@@ -247,7 +259,7 @@ class Shared:
 
     def _marked(self, application: object) -> _Marks:
         marks: _Marks = {}
-        seen: set[int] = set()
+        seen = self._visited
         waiting: list[object] = [application]
         while waiting and len(seen) < _MOST:
             thing = waiting.pop()

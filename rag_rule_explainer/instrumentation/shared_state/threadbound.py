@@ -26,12 +26,14 @@ _BOUND = (
 
 
 def way_out_of(error: str) -> str:
-    """Returns the cause and a remedy if the error comes from a change of threads; else an empty text."""
+    """Returns the cause and a remedy if the text of an error shows that replays run in other threads than
+    the application expects; else an empty text."""
     return next((remedy for pattern, remedy in _BOUND if re.search(pattern, error)), "")
 
 
 def served_by(thread: str) -> StateShared:
-    """Returns the error that says that a thread of the baseline also works for replays."""
+    """Returns the error that refuses an application because a thread that the baseline began also works
+    for replays. ``thread``: the thread's name."""
     return StateShared(
         f"the thread {thread!r}, which the baseline began, works for later runs as well, and nobody can "
         "tell for which of them it asks a model",

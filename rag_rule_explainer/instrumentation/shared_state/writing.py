@@ -1,8 +1,8 @@
 """This module finds the places in an application's code that write to state that its runs share.
 
-A value that a run leaves may be the same after every run, so comparing holdings does not show it. The
-code does: assignments to attributes and entries of shared objects, and calls that change a collection or
-a file. Counters of calls are left out.
+A value that a run leaves may be the same after every run, so a comparison of objects before and after a
+run does not show it. The code shows it: assignments to attributes and entries of shared objects, and
+calls that change a collection or a file. Counters of calls are left out, because ``counting`` finds them.
 """
 
 import ast
@@ -27,20 +27,22 @@ _CHANGING = frozenset(
 _HANDING_ON = frozenset(
     {"type", "vars", "globals", "getattr", "cast", "get", "setdefault", "__getitem__"}
 )
-"""Functions whose result belongs to their argument or their object."""
+"""Functions that return a part of their argument, and methods that return a part of their object. A
+change of the result is then a change of that object."""
 _TO_FILES = frozenset({"write_text", "write_bytes", "chdir", "putenv", "commit"})
 _MAKING = frozenset({"__init__", "__new__", "__post_init__", "model_post_init", "__init_subclass__"})
 _SERVED = frozenset({"BaseRetriever", "Embeddings", "BaseEmbedding"})
-"""The names of base classes whose own state does not matter: replays are served their results, or their
-results never change."""
+"""The names of base classes whose state does not matter: in replays, retrievers get recorded results, and
+the results of embeddings never change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A ``Written`` is a place in code that writes to shared state.
 
-    ``where``: words for the function. ``target``: the changed expression. ``node``: the statement or the
-    method access that changes it.
+    ``where``: the name of the function, for messages. ``target``: the changed expression. ``node``: the
+    statement that changes it, or the method that does, such as ``seen.append``. ``is_of_model``: True if
+    the code belongs to a model.
     """
 
     where: str
@@ -51,8 +53,8 @@ class Written:
 
     @property
     def counts_for_a_model(self) -> bool:
-        """Returns True for a value in which a model counts its own calls: a single number, not an entry
-        for each request."""
+        """Returns True if a model of the user's may count its own calls by this write: it changes a
+        single number, not an entry for each request."""
         return self.is_of_model and not isinstance(self.target, ast.Subscript)
 
     @property
@@ -67,19 +69,20 @@ def function_label(function: FunctionType) -> str:
 
 
 def written_by(holdings: Holdings) -> str:
-    """Returns words for messages on the first place in the code that writes to shared state; empty if
-    there is none. Writes of models are ignored."""
+    """Returns a clause for messages that names the first place in the code that writes to shared state;
+    empty if there is none. Writes of models are ignored."""
     return next((each.told for each in writes_in(holdings) if not each.is_of_model), "")
 
 
 def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[Written]:
-    """Yields the places where the user's code, also of models, writes to shared state.
+    """Yields the places where the user's code, including that of models, writes to shared state.
 
-    Counters of calls are left out. ``shared``: context variables that are not separate for each run.
+    Counters of calls are left out, except in models. ``shared``: context variables that all runs share,
+    because they cannot be reset.
     """
     for held, function in users_functions(holdings):
-        # A decorator may have wrapped the method into other functions, so the object is searched for
-        # around them.
+        # A decorator may have wrapped the method in other functions. These are skipped to find the object
+        # that has the method.
         around = (each.thing for each in holdings.above(held))
         holder = next((each for each in around if not isinstance(each, FunctionType)), None)
         kind = holder if isinstance(holder, type) else type(holder)
@@ -96,7 +99,8 @@ def writes_in(holdings: Holdings, shared: Collection[object] = ()) -> Iterator[W
 
 
 def _is_each_runs_own(holdings: Holdings, changing: ast.Attribute, shared: Collection[object]) -> bool:
-    """Returns True iff the changed object belongs to a context variable that is separate for each run."""
+    """Returns True iff the changed object belongs to a context variable that has a separate value in each
+    run."""
     variable = holdings.outer.get(label_of(changing.value))
     return isinstance(variable, ContextVar) and variable not in shared
 
@@ -117,10 +121,10 @@ def _is_method(holder: object, function: FunctionType) -> bool:
 def _writes(
     code: CodeType, kept: frozenset[str], *, is_method: bool
 ) -> tuple[tuple[ast.expr, ast.AST], ...]:
-    """Returns pairs of a changed expression and the node that changes it. Code never changes, so the
-    result is cached.
+    """Returns the writes to shared state in a function: the changed expressions, each with the node that
+    changes it. Code never changes, so the result is cached.
 
-    ``kept``: parameters whose default value all calls share.
+    ``kept``: the parameters whose default value all calls share.
     """
     return tuple(_writes_of(code, kept, is_method=is_method))
 
@@ -146,7 +150,7 @@ def _writes_of(
 
 
 def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
-    """Yields the local variables that are only another name for a shared object."""
+    """Yields the local variables that are only a second name for a shared object."""
     made = defaultdict[str, list[ast.expr]](list)
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
@@ -161,7 +165,7 @@ def _aliases(tree: ast.AST, own: set[str]) -> Iterator[str]:
 
 
 def _resources(tree: ast.AST) -> Iterator[str]:
-    """Yields the parameters that get the same resource of a workflow in every run."""
+    """Yields the parameters that get a workflow's ``Resource``, which is the same object in every run."""
     for node in ast.walk(tree):
         if isinstance(node, ast.arg) and node.annotation and "Resource(" in ast.unparse(node.annotation):
             yield node.arg
@@ -180,7 +184,8 @@ def _declared(node: ast.AST) -> list[str]:
 
 
 def _targets(node: ast.AST) -> Iterator[ast.expr]:
-    """Yields the expressions that a statement or a call changes."""
+    """Yields the expressions that a statement or a call changes. For a method such as ``seen.append``,
+    this is the expression of the method."""
     if isinstance(node, ast.Assign):
         yield from (part for target in node.targets for part in _parts(target))
     elif isinstance(node, (ast.AugAssign, ast.AnnAssign)) and getattr(node, "value", None) is not None:
@@ -188,7 +193,8 @@ def _targets(node: ast.AST) -> Iterator[ast.expr]:
     elif isinstance(node, ast.Delete):
         yield from node.targets
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and node.attr in _CHANGING:
-        # The method may be called here, or be passed to another function: ``race(results.put)``.
+        # The method need not be called here: ``race(results.put)`` passes it to a different function,
+        # which may call it.
         if isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript)):
             yield node
     elif isinstance(node, ast.Call):
@@ -216,14 +222,14 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def label_of(node: ast.AST) -> str:
-    """Returns the last name in an expression, ignoring entries: x for ``self.x["y"]``."""
+    """Returns the last name in an expression, without its keys: ``x`` for ``self.x["y"]``."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return getattr(node, "attr", "") or getattr(node, "id", "")
 
 
 def _root(target: ast.expr) -> str:
-    """Returns the variable that an expression begins with: self for ``type(self).seen["x"]``."""
+    """Returns the variable with which an expression begins: ``self`` for ``type(self).seen["x"]``."""
     while not isinstance(target, ast.Name):
         if isinstance(target, (ast.Attribute, ast.Subscript)):
             target = target.value
@@ -240,5 +246,6 @@ def _root(target: ast.expr) -> str:
 
 
 def _only_counts(node: ast.AST) -> bool:
-    """Returns True for a statement such as ``calls += 1``; ``counting`` finds the code that reads it."""
+    """Returns True for a statement such as ``calls += 1``. The module ``counting`` finds the code that
+    reads such a counter."""
     return isinstance(node, ast.AugAssign) and isinstance(node.value, ast.Constant)

@@ -1,4 +1,4 @@
-"""This module contains the predicates that a judge decides (paper, *LLM-as-a-judge*)."""
+"""This module defines predicates that a judge, usually a model, decides (paper, *LLM-as-a-judge*)."""
 
 import hashlib
 import re
@@ -9,23 +9,26 @@ from ...allowed import called_as
 from ...errors import InvalidInput
 from ...printable import printable, shortened
 from ...verdicts import Case
-from ..combine import NOT_SO, both, either, no_truth, opposite
+from ..combine import NOT_SO, both, both_after, either, either_after, no_truth, opposite
 from ..protocol import Judged
 from .jury import ALONE, JudgeQuestion, Jury, judgement_of, jury_of
 from .protocol import Matter
 from .request import EDITION, INSTRUCTIONS, LONGEST
 
 SAME = "is equivalent to the truth: it gives the same final answer as the truth expresses"
-"""The criterion that judges use to compare an answer with a known answer."""
+"""The criterion by which judges compare an answer with the known right answer, the "truth"."""
 MOST_REFERENCE = 200_000
-"""The maximum number of characters of a reference. A reference is part of every request."""
+"""The maximum number of characters of a reference. It is limited because it is part of every request."""
 _SUBJECT = re.compile(r"(?:the|this|an?) (?:candidate|answer)\s+|it\s+", re.IGNORECASE)
 
 
 def stored_name(jury: Jury, *parts: str) -> str | None:
-    """Returns the name under which a store keeps judgements; None if the judge has no name. Another
-    judge, number of opinions, criterion or prompt gives another name. ``parts``: the criterion, and
-    texts on which the judgements depend."""
+    """Returns the name under which a store keeps the judgements of a jury (a judge and how it is used);
+    None if the judge has no name, so that nothing is stored.
+
+    The name changes with everything that can change the judgements: the judge, the number of opinions,
+    the prompt, and ``parts`` (the criterion, and texts such as the reference).
+    """
     if jury.name is None:
         return None
     terms = [str(EDITION), INSTRUCTIONS, str(LONGEST), jury.name, str(jury.samples), *parts]
@@ -36,20 +39,23 @@ def stored_name(jury: Jury, *parts: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class JudgedBy:
-    """This predicate holds iff the jury says that the answer meets the criterion."""
+    """This predicate holds iff the jury (a judge and how it is used) says that the answer meets the
+    criterion. ``reference``: a text to which the criterion refers; None if there is none."""
 
     criterion: str
     jury: Jury
     reference: str | None = None
 
     def __call__(self, case: Case) -> Judged:
-        """Returns HOLDS or BREAKS with the judge's reason; UNKNOWN if the judge is unsure."""
+        """Returns HOLDS or BREAKS with the judge's reason; UNKNOWN if the judge is unsure. Raises
+        JudgeFailed if the judge gives no judgement."""
         matter = Matter(f"The answer {self.criterion}", case.question, reference=self.reference)
         key = self.memo_key(case)
         return judgement_of(JudgeQuestion(self.jury, matter, case.answer.text, self.remembered_as, key))
 
     def memo_key(self, case: Case) -> Hashable:
-        """Returns the question and the answer. The judge sees nothing else that differs between cases."""
+        """Returns the cache key of the judgement: the question and the answer. For one predicate, the
+        judge sees nothing else that can differ."""
         return case.question, case.answer.text
 
     @property
@@ -64,7 +70,8 @@ class JudgedBy:
 
     @property
     def negation(self) -> str:
-        """Returns the words by which a rule says that the condition does not hold."""
+        """Returns the opposite of this condition in words, as in "it is not so that the answer names a
+        drug"."""
         return f"{NOT_SO} the answer {self._clause}"
 
     @property
@@ -77,6 +84,7 @@ class JudgedBy:
         return f"{printable(self.criterion)} ({self.jury}{size})"
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
 
 
 @called_as("judged")
@@ -95,24 +103,25 @@ def judged(
     guideline" or "recommends a treatment that is not in this list". ``reference``: the text of the
     guideline or the list. ``judge``: a LangChain chat model, a LlamaIndex LLM, or a function of a
     ``JudgeRequest``. The function may be sync (it then runs in a worker thread) or async. It returns
-    ``{id: True, False or "unsure"}`` for the candidates. A probe is UNKNOWN if the judge is unsure,
-    fails, or keeps sending malformed replies. The judge's reason is kept with the probe.
+    ``{id: True, False or "unsure"}`` for the candidates of the request. If the judge is unsure, fails, or
+    keeps sending malformed replies, the probe is UNKNOWN. The judge's reason is kept with the probe.
 
-    Identical answers to a question are judged once. ``judge_samples``: the number of opinions on each
-    answer; the majority counts. Each answer is judged in its own request, so that no answer influences
-    the judgement of another. ``judge_name``: a name for a function, under which its judgements can be
-    stored. Change the name when you change the function.
+    Equal answers to a question are judged once. ``judge_samples``: the number of opinions on each answer;
+    the majority counts. ``judge_name``: a name for a function, under which a store keeps its judgements.
+    Change the name when you change the function. Most models have a name without this.
 
-    An answer can still persuade the judge about *itself*, and the baseline in ``same_answer(judge=...)``
-    about all answers. The request marks texts as data (see ``predicates.judge.request``), but the model
-    may follow orders in them. Measure this with ``check_judge`` on answers that try to persuade.
+    By default, each answer is judged in its own request, so that no answer influences the judgement of a
+    different one. An answer can still persuade the judge about *itself*, and in
+    ``same_answer(judge=...)`` the baseline can persuade it about all answers. Requests mark texts as data
+    (see ``predicates.judge.request``), but the model may follow orders in them. Measure this with
+    ``check_judge`` on answers that try to persuade.
 
-    ``batch``: the maximum number of answers in one request. Only answers that wait for the judge at the
-    same moment share a request. The opinions of a vote also share requests: first the fewest that can
-    decide the vote, then the fewest that are still needed. Stored answers are judged in batches
-    beforehand. Batches save requests, but an answer could then influence the judgement of the others. If
-    a search uses a verdict from such a request, the explanation has a warning, and no rule of the search
-    is *proved*.
+    ``batch``: the maximum number of answers in one request. More than 1 saves requests, but an answer
+    could then influence the judgement of the others. If a search uses a verdict from a request with
+    several answers, the explanation has a warning, and no rule of the search is called *proved*. Only
+    answers that wait for the judge at the same moment share a request; stored answers are judged together
+    before the search. The opinions that ``judge_samples`` demands share requests too. At first, only as
+    many opinions are requested as can decide the majority. If these disagree, more are requested.
 
     Raises InvalidInput for an empty criterion or reference, a reference that is too long, and an object
     that cannot be a judge.
@@ -135,8 +144,8 @@ def judged(
 
 
 def _said(criterion: object) -> str:
-    """Returns the criterion without "the answer" at its beginning; an empty text if it is no str or
-    blank."""
+    """Returns the criterion without words such as "the answer" at its beginning; an empty text if the
+    criterion is blank or no str."""
     if not isinstance(criterion, str):
         return ""
     said = criterion.strip().rstrip(".").rstrip()
@@ -145,6 +154,7 @@ def _said(criterion: object) -> str:
 
 
 def same_as(truth: str, case: Case, jury: Jury, remembered_as: str | None, key: Hashable) -> Judged:
-    """Returns the jury's judgement on whether the answer is equivalent to ``truth``."""
+    """Returns the jury's judgement on whether the answer of ``case`` is equivalent to ``truth``.
+    ``remembered_as``, ``key``: the name and the key under which a store keeps the judgement."""
     matter = Matter(f"The answer {SAME}.", case.question, truth=truth)
     return judgement_of(JudgeQuestion(jury, matter, case.answer.text, remembered_as, key))

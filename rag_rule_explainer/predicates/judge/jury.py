@@ -1,5 +1,5 @@
-"""This module gets judgements. During an explanation, they come from its batcher, which puts several
-answers into one request; otherwise directly from the judge."""
+"""This module gets the judgements of judges. During an explanation, a *batcher* asks the judge, because
+it can put several answers into one request. At other times, the judge is asked directly."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Hashable
@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple, Protocol, TypeAlias, cast
 
-from ...allowed import checked_whole
+from ...allowed import checked_whole, named_function, takes
 from ...errors import InvalidInput
 from ...verdicts import Judgement
 from .majority import majority
 from .protocol import Judge, JudgeFailed, JudgeReply, JudgeRequest, Matter
 
 ALONE = 1
-"""The default number of answers in one request. With more, an answer could influence the judgement of
-another."""
+"""The default number of answers in one request. With more than one, an answer could influence the
+judgement of the others."""
 
 MOST_OPINIONS = 1_000
 """The maximum number of opinions on one answer, and of answers in one request."""
@@ -24,17 +24,19 @@ MOST_OPINIONS = 1_000
 InThread: TypeAlias = Callable[[Callable[[JudgeRequest], Any], JudgeRequest], Awaitable[Any]]
 
 _ADAPTERS = "rag_rule_explainer.judges"
-"""The group of entry points by which integrations register judges. The name of an entry point is an
-attribute that the models of a framework have."""
+"""The group of entry points by which integrations turn models of their framework into judges. The name of
+an entry point is an attribute that all models of this framework have, and by which they are
+recognised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Jury:
     """A ``Jury`` holds a judge and how it is used.
 
-    ``name``: identifies the judge in all processes; None if judgements are not stored. ``samples``: the
-    number of opinions on each answer; the majority counts. ``batch``: the maximum number of answers in
-    one request. Rules that depend on a request with several answers are never called proved.
+    ``name``: identifies the judge in all processes; None if its judgements are not stored. ``samples``:
+    the number of opinions on each answer; the majority counts. ``batch``: the maximum number of answers
+    in one request. If a request had several answers, rules that depend on its verdicts are never called
+    proved.
     """
 
     judge: Judge = field(repr=False)
@@ -44,10 +46,22 @@ class Jury:
 
     @property
     def priced_as(self) -> str:
-        """Returns the name of the model in a price table, for replies that name no model; an empty
-        text if it is unknown."""
+        """Returns the name by which the judge's model is found in a price table, for replies that name no
+        model; an empty text if it is unknown."""
         name: object = getattr(self.judge, "model_name", None)
         return name if isinstance(name, str) else self.name or ""
+
+    @property
+    def is_unmarked(self) -> bool:
+        """Returns True iff the judge says, by an attribute of this name, that its prompt does not mark
+        answers as data. An answer can then tell the judge what to say, and no rule counts as proved."""
+        return bool(getattr(self.judge, "is_unmarked", False))
+
+    @property
+    def may_mix(self) -> bool:
+        """Returns True iff a judgement may depend on more than the answer: on the other answers of the
+        request, or on what the answer tells the judge."""
+        return self.batch > ALONE or self.is_unmarked
 
     def __str__(self) -> str:
         times = f", majority of {self.samples}" if self.samples > 1 else ""
@@ -55,9 +69,9 @@ class Jury:
 
 
 class JudgeQuestion(NamedTuple):
-    """A ``JudgeQuestion`` is one answer to be judged. ``matter``: what the judge must decide.
-    ``remembered_as``, ``memo_key``: the key of the judgement in a store; not used if the jury has no
-    name."""
+    """A ``JudgeQuestion`` is one answer to be judged. ``matter``: what the jury must decide about it.
+    ``remembered_as``, ``memo_key``: the name and the key under which a store keeps the judgement; not
+    used if the jury has no name."""
 
     jury: Jury
     matter: Matter
@@ -67,47 +81,52 @@ class JudgeQuestion(NamedTuple):
 
 
 class Batcher(Protocol):
-    """This protocol describes the batcher of one explanation. It judges each answer once, in requests
-    that may hold several answers."""
+    """A ``Batcher`` asks judges during one explanation. It judges each answer once, and may put several
+    answers into one request."""
 
     @property
     def is_here(self) -> bool:
-        """Returns True iff the code runs on the batcher's event loop."""
+        """Returns True iff the caller runs on the batcher's event loop. The batcher can be used only
+        there."""
         ...
 
     async def judgement(self, asked: JudgeQuestion, /) -> Judgement:
-        """Returns the judgement. Raises JudgeFailed if the judge gives no judgement."""
+        """Returns the judgement of this answer. Raises JudgeFailed if the judge gives no judgement."""
         ...
 
 
 current_batcher: ContextVar[Batcher | None] = ContextVar("rag_rule_bench", default=None)
-"""The batcher of the explanation that runs in this context; None outside of explanations."""
+"""The batcher, which asks judges, of the explanation that runs in this context; None outside of
+explanations."""
 
 
 @dataclass(slots=True)
 class Company:
-    """This class records whether a judgement uses an opinion from a request with several answers.
+    """A ``Company`` records whether a judgement uses an opinion from a request with several answers. Such
+    an opinion may depend on the other answers in the request (its company).
 
-    A context variable holds the object, so that this is known whatever the predicate does with the
-    opinion.
+    The object is in a context variable. So this is recorded even if a user's predicate drops the opinion
+    or puts it into an object of its own.
     """
 
     is_mixed: bool = False
 
 
 company: ContextVar[Company | None] = ContextVar("rag_rule_company", default=None)
-"""The ``Company`` for the judgement that is being made in this context."""
+"""The ``Company`` of the judgement that is being made in this context: whether the judge saw several
+answers in one request. None while nothing is judged."""
 
 
 def among_others(name: str) -> str:
-    """Returns the name in a store for judgements from requests with several answers. They have another
-    name than judgements on single answers, so that the two are never confused."""
+    """Returns the name under which a store keeps judgements from requests with several answers. ``name``:
+    the name for judgements from requests with one answer. The two names differ, so that a judgement from
+    a shared request is never used where no other answer may have influenced it."""
     return f"{name}, judged among others"
 
 
 async def judgement_of(asked: JudgeQuestion) -> Judgement:
-    """Returns the batcher's judgement. Without a batcher, asks the judge about this one answer. Raises
-    JudgeFailed."""
+    """Returns the judgement of one answer, from the batcher if there is one on this event loop. Otherwise
+    asks the judge directly, about this answer only. Raises JudgeFailed if there is no judgement."""
     batcher = current_batcher.get()
     if batcher is not None and batcher.is_here:
         return await batcher.judgement(asked)
@@ -132,14 +151,17 @@ async def judgement_of(asked: JudgeQuestion) -> Judgement:
         if not judged:
             raise JudgeFailed("the judge's reply has no well-formed opinion")
         opinions += judged.values()
+    judging = company.get()
+    if judging is not None and asked.jury.is_unmarked:
+        judging.is_mixed = True
     return judgement
 
 
 async def answered(
     judge: Callable[[JudgeRequest], Any], request: JudgeRequest, in_thread: InThread
 ) -> JudgeReply:
-    """Returns the judge's reply. An async judge runs on the current event loop, a sync judge in a
-    thread. Raises the judge's errors."""
+    """Returns the judge's reply. An async judge runs on the current event loop, a sync judge in a thread.
+    Raises the judge's errors. ``in_thread``: runs the sync judge."""
     call = getattr(judge, "__call__", None)  # noqa: B004 -- the method itself, not whether it exists
     if inspect.iscoroutinefunction(judge) or inspect.iscoroutinefunction(call):
         said = await judge(request)
@@ -154,8 +176,9 @@ async def answered(
 
 
 def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
-    """Returns the jury for a judge, which is a chat model, an LLM, or a function of a JudgeRequest.
-    Raises InvalidInput for an object that cannot be a judge, and for invalid numbers."""
+    """Returns the jury for a judge, which is a chat model, an LLM, or a function of a JudgeRequest. A
+    ``Jury`` is returned unchanged. Raises InvalidInput for an object that cannot be a judge, and for
+    numbers out of range. ``samples``, ``batch``: see ``Jury``."""
     if isinstance(judge, Jury):
         return judge
     for what, number in (("judge_samples", samples), ("batch", batch)):
@@ -167,6 +190,11 @@ def jury_of(judge: object, name: str | None, samples: int, batch: int) -> Jury:
         raise InvalidInput(
             f"the judge is {judge!r}; give a LangChain chat model, a LlamaIndex LLM, or a function that "
             "takes a JudgeRequest and returns {id: True or False}"
+        )
+    if not takes(found, 1):
+        raise InvalidInput(
+            f"the judge is {named_function(found)}, which cannot be called with one JudgeRequest alone; "
+            "give a function that takes a JudgeRequest and returns {id: True or False}"
         )
     try:
         hash(found)
@@ -186,15 +214,15 @@ def _adapted(judge: Any) -> Any:
         return None
     for adapter in _adapters():
         if hasattr(judge, adapter.name):
-            # The adapter is loaded by its name, so that only users of its framework import the framework.
+            # The adapter is loaded only now, so that only users of its framework import it.
             return adapter.load()(judge)
     return judge
 
 
 @cache
 def _adapters() -> tuple[Any, ...]:
-    """Returns the entry points by which integrations make judges of the models of their frameworks.
-    The result is cached, because finding them reads the metadata of every installed distribution."""
+    """Returns the entry points by which integrations turn models of their frameworks into judges. They
+    are cached, because finding them reads the metadata of every installed distribution."""
     from importlib.metadata import (
         entry_points,  # imported late, so that importing the package reads no folders
     )

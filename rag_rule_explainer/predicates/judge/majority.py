@@ -1,4 +1,4 @@
-"""This module counts the opinions of judges on one answer."""
+"""This module finds the majority among a judge's opinions on one answer."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,8 +7,12 @@ from ...verdicts import Judgement, Verdict
 
 
 def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
-    """Returns the judgement of the majority; None while the remaining opinions could still change it.
-    A draw is UNKNOWN. Opinions that are unsure are not counted."""
+    """Returns the judgement of the majority of the opinions so far; None if opinions that are still
+    missing could change it.
+
+    A draw is UNKNOWN. Unsure opinions count for neither side. ``samples``: the number of opinions that
+    there will be in all.
+    """
     if samples == 1:
         return opinions[0] if opinions else None
     counts = Counter(opinion.verdict for opinion in opinions)
@@ -22,7 +26,8 @@ def majority(opinions: Sequence[Judgement], samples: int) -> Judgement | None:
 
 
 def soonest(opinions: Sequence[Judgement], samples: int) -> int:
-    """Returns the smallest number of further opinions after which the majority may be certain."""
+    """Returns the smallest number of further opinions that can make the majority certain. If no more than
+    these are requested at first, requests are saved."""
     counts = Counter(opinion.verdict for opinion in opinions)
     left = samples - len(opinions)
     lead = abs(counts[Verdict.HOLDS] - counts[Verdict.BREAKS])

@@ -1,5 +1,5 @@
-"""This module makes a name for a model as a judge. The name tells everything that determines the
-model's opinions, without secrets."""
+"""This module makes a name for a model that is a judge. A store keeps the judgements under this name. So
+it contains everything that determines the model's opinions, but no secrets."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from ...printable import printable
 
 _ENDPOINTS = (
-    "root_client.base_url",  # the URL that an OpenAI client uses, whatever the environment says
+    "root_client.base_url",  # this attribute comes first, because an OpenAI client really uses its URL
     "base_url",
     "api_base",
     "openai_api_base",
@@ -20,8 +20,8 @@ _ENDPOINTS = (
     "endpoint",
     "region_name",
 )
-"""The attributes in which the models of both frameworks keep their endpoint. The first one that is set
-is used."""
+"""The attributes in which models of LangChain and LlamaIndex keep the URL of their endpoint. The first
+one with a URL is used."""
 _SETTINGS = {
     "deployment_name": "deployment",
     "engine": "deployment",
@@ -38,8 +38,8 @@ def judge_name_of(model: object, model_name: str | None, *more: str) -> str | No
     """Returns a name such as "gpt-4o at api.openai.com, temperature 0, seed 7"; None without
     ``model_name``.
 
-    Of the endpoint, only the host and the port are named, because a path, a query or a user may be
-    secret. Settings that are not set are left out. ``more``: further texts for the name.
+    The name has only the host and the port of the endpoint, because the rest of its URL may be secret.
+    Settings that are not set are left out. ``more``: texts that are added to the name.
     """
     if not model_name:
         return None

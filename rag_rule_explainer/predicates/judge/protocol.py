@@ -1,5 +1,5 @@
-"""This module defines the interface of judges. A judge reads a request and returns an opinion on each
-candidate."""
+"""This module defines the interface of judges. A judge gets a request and returns an opinion on each
+candidate (an answer to be judged)."""
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from ...printable import without_secrets
 
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """A ``Matter`` holds what the judge must decide about each candidate.
+    """A ``Matter`` holds what the judge must decide about each candidate (an answer to be judged).
 
-    ``criterion``: the statement about the candidate that a "yes" confirms. ``truth``: the answer with
-    which candidates are compared; None if there is none. ``reference``: a text to which the criterion
-    refers; None if there is none.
+    ``criterion``: a statement about the candidate; the verdict is "yes" if it is true. ``question``: what
+    the candidate answers. ``truth``: the known right answer with which the candidate is compared; None if
+    there is none. ``reference``: a text to which the criterion refers; None if there is none.
     """
 
     criterion: str
@@ -24,8 +24,9 @@ class Matter:
 
 
 class Candidate(NamedTuple):
-    """A ``Candidate`` holds an answer as the judge is shown it. ``id``: an id that is used in this
-    request only. ``left_out``: the number of characters that were cut from the middle of the answer."""
+    """A ``Candidate`` is an answer as the judge is shown it. ``id``: an id for this request only.
+    ``left_out``: the number of characters that were cut from the middle of the answer, because it was too
+    long."""
 
     id: str
     answer: str
@@ -34,10 +35,12 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """A ``JudgeRequest`` holds one request to a judge.
+    """A ``JudgeRequest`` is one request to a judge.
 
-    ``instructions``: the package's fixed text for a system message. ``content``: the matter and the
-    candidates as one JSON object, for the user message.
+    ``instructions``: the package's fixed text, for the system message. ``content``: the text for the user
+    message. It is one JSON object with the criterion, the question, the candidates (the answers to be
+    judged) and, if there are any, the known right answer and the reference. ``matter`` and ``candidates``
+    have the same content as Python objects, for judges that are functions.
     """
 
     instructions: str
@@ -52,8 +55,9 @@ class JudgeRequest:
 
 
 class JudgeReply(NamedTuple):
-    """A ``JudgeReply`` holds a judge's reply and the tokens that it used. ``usage``: the tokens by
-    kind. ``models``: the tokens by kind for each model, if known."""
+    """A ``JudgeReply`` holds a judge's reply and the tokens that the judge used. ``content``: the
+    opinions. ``usage``: the number of tokens by kind, such as "input_tokens". ``models``: the same for
+    each model, if known."""
 
     content: object
     usage: Mapping[str, int] | None = None
@@ -64,8 +68,8 @@ JudgeSays: TypeAlias = str | Mapping[str, Any] | JudgeReply
 
 
 class Judge(Protocol):
-    """This protocol describes a judge. It may be sync or async, and returns opinions as JSON, as a
-    mapping, or as a JudgeReply.
+    """A ``Judge`` is a function that gives opinions on answers. It may be sync or async, and returns the
+    opinions as JSON, as a mapping, or as a JudgeReply.
 
     The module ``reply`` describes the JSON. A mapping has the candidates' ids as keys. Its values are
     True, False, "yes", "no", "unsure", a Verdict, a Judgement, or ``{"verdict": ..., "reason": ...}``.
@@ -78,15 +82,15 @@ class Judge(Protocol):
 
 
 class JudgeFailed(Exception):
-    """This error says why there is no opinion on a candidate. The candidate's probe is UNKNOWN and is not
-    cached.
+    """This error says why there is no opinion on a candidate (an answer to be judged). The probe with
+    this answer is UNKNOWN, and this is not cached.
 
     ``reply``: the beginning of the judge's reply, for messages; empty if there is no reply.
     """
 
     def __init__(self, *arguments: object, reply: str = "") -> None:
         self.reply = without_secrets(reply)
-        # The reason may quote a message of the provider, which may contain a key. So keys are masked.
+        # The message of a provider, which the reason may quote, may contain a key. So keys are masked.
         super().__init__(
             *(without_secrets(each) if isinstance(each, str) else each for each in arguments)
         )

@@ -1,13 +1,14 @@
-"""This module parses a judge's reply. A hostile answer may have influenced the reply.
+"""This module parses a judge's reply, and never raises. An answer that was judged may be hostile and may
+have influenced the reply.
 
     {"opinions": [{"id": "4f…", "reason": "…", "verdict": "yes"}]}      the form that the request demands
     [{"id": "4f…", "verdict": "no"}]                                    the list without the object
     {"4f…": "unsure", "9a…": {"verdict": "no", "reason": "…"}}          a mapping by id
 
-A verdict is "yes", "no", "unsure", true or false. A candidate has no opinion if its id is missing, occurs
-twice, or has any other verdict. Unknown ids are ignored. A reply with text around the JSON is rejected as
-a whole; only a code fence around all of it is allowed, and before it a reasoning model's thoughts, in
-<think> and </think>.
+A verdict is "yes", "no", "unsure", true or false. A candidate (an answer to be judged) has no opinion if
+its id is missing, occurs twice, or has any other verdict. Unknown ids are ignored. A reply with text
+around the JSON is rejected as a whole. Only a code fence around all of it is allowed, and before that a
+reasoning model's thoughts, in <think> and </think>.
 """
 
 import json
@@ -30,7 +31,7 @@ _DOUBLED = object()
 
 
 class Opinion(BaseModel):
-    """An ``Opinion`` is a judge's opinion on one candidate."""
+    """An ``Opinion`` is a judge's opinion on one candidate (an answer to be judged)."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -40,7 +41,8 @@ class Opinion(BaseModel):
 
 
 class Opinions(BaseModel):
-    """This model is the type of a judge's structured output: one opinion per candidate."""
+    """This pydantic model is the type of the structured output that a judge must return: one opinion for
+    each candidate (an answer to be judged)."""
 
     model_config = ConfigDict(strict=True, extra="ignore")
 
@@ -48,8 +50,9 @@ class Opinions(BaseModel):
 
 
 def judgements_in(said: object, ids: Iterable[str]) -> dict[str, Judgement]:
-    """Returns the judgements of those ids for which there is exactly one well-formed opinion. Never
-    raises."""
+    """Returns the judgements in ``said``, a judge's reply, by id. An id has a judgement only if the reply
+    has exactly one well-formed opinion on it. Never raises. ``ids``: the ids of the request's
+    candidates."""
     wanted = frozenset(ids)
     content = _parsed(said)
     if isinstance(content, Mapping):
@@ -129,8 +132,9 @@ def _parsed(said: object) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Returns a dict of the pairs. A key that occurs twice gets a value that is no verdict, so that it
-    gives no opinion."""
+    """Returns a dict of the pairs of a JSON object. A key that occurs twice gets a value that is no
+    verdict. So if there are two opinions on one id, neither is used; Python's own parser would use the
+    second one."""
     counts = Counter(key for key, _ in pairs)
     return {key: value if counts[key] == 1 else _DOUBLED for key, value in pairs}
 

@@ -1,9 +1,10 @@
-"""This module writes requests to a judge. It does no I/O and accepts any answer.
+"""This module writes requests to a judge. It accepts any answer, however hostile, and sends nothing
+itself.
 
 Answers are untrusted, because the author of a source may have shaped them. So each answer is a JSON
 string in its own item, under an unpredictable id. Control characters are removed, and the middle of a
 long answer is cut. A model may still follow orders that it reads. Therefore each answer is judged in its
-own request unless the caller sets ``batch``.
+own request, unless the user sets ``batch``.
 """
 
 import json
@@ -17,8 +18,8 @@ from .protocol import Candidate, JudgeRequest, Matter
 LONGEST = 8_000
 """The maximum number of characters of an answer that a judge is shown."""
 EDITION = 3
-"""The version of the prompt and of its use. Stored judgements of another version are not used.
-Versions 1 and 2 did not record which answers were judged together."""
+"""The version of the prompt and of how requests are made. Stored judgements of a different version are
+not used. Versions 1 and 2 did not record which answers were judged together."""
 
 INSTRUCTIONS = """\
 You judge candidate answers to a question.
@@ -44,7 +45,8 @@ Reply with JSON alone, with one opinion for each id and no other, each with a re
 
 _TAKEN_OUT = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _KEPT = frozenset("\n\t\u200c\u200d")
-"""Characters that are kept. The zero-width joiners are needed for Persian, Indic and emoji text."""
+"""Characters that ``cleaned`` keeps, although it removes other characters of the same category. The
+zero-width joiners are needed for Persian, Indic and emoji text."""
 _LINES = {"\r\n": "\n", "\r": "\n", "\u0085": "\n", "\u2028": "\n", "\u2029": "\n"}
 
 _FOR_A_JUDGE = re.compile(
@@ -66,8 +68,8 @@ _FOR_A_JUDGE = re.compile(
 
 
 def cleaned(text: str) -> str:
-    """Returns the text without control, format, private and unassigned characters. All line ends
-    become newlines."""
+    """Returns the text without control, format, private and unassigned characters, which a judge might
+    read differently from a person. All line ends become newlines."""
     if text.isascii() and text.isprintable():
         return text
     for written, line_end in _LINES.items():
@@ -76,8 +78,9 @@ def cleaned(text: str) -> str:
 
 
 def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
-    """Returns the text of an answer that a judge is shown, and the number of characters that were cut
-    from its middle. Answers with the same shown text share one judgement."""
+    """Returns the part of an answer that a judge is shown, and the number of characters that were cut
+    from its middle. ``longest``: the maximum length of this part. Answers of which the same part is shown
+    share one judgement."""
     text = cleaned(answer)
     if len(text) <= longest:
         return text, 0
@@ -86,11 +89,12 @@ def shown(answer: str, longest: int = LONGEST) -> tuple[str, int]:
 
 
 def is_for_a_judge(answer: str) -> bool:
-    """Returns True if an answer seems to address its judge. It is then judged in a request of its own.
+    """Returns True if an answer seems to give orders to its judge. It is then judged in a request of its
+    own, so that it cannot influence the judgement of other answers.
 
-    The check only reduces the risk, and nothing relies on it. It knows common English orders and markup.
-    It misses orders that are short, polite, in another language or in look-alike letters. In a test with
-    50 orders by an independent author, it found 45.
+    The check only reduces the risk: it knows common English orders and markup, and no claim of this
+    package depends on it. It misses orders that are short, polite, in another language or in look-alike
+    letters. In a test with 50 orders by an independent author, it found 45.
     """
     plain = unicodedata.normalize("NFKC", shown(answer)[0])
     return _FOR_A_JUDGE.search(plain) is not None
@@ -104,7 +108,8 @@ def request_for(
     matter: Matter, answers: Sequence[str], new_id: Callable[[], str] = _random_id
 ) -> JudgeRequest:
     """Returns the request to judge these answers. Each answer gets an id that occurs in none of the
-    texts. ``content`` is always one valid JSON object, with one line for each candidate."""
+    request's texts, so no text can name it. ``content`` is always one valid JSON object, in which each
+    answer has its own line. ``new_id``: makes a random id."""
     texts = [shown(answer) for answer in answers]
     truth, unseen = ("", 0) if matter.truth is None else shown(matter.truth)
     about = [

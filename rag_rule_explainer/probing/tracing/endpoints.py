@@ -1,8 +1,8 @@
 """This module checks whether the endpoint of traces answers, before an explanation sends thousands of
 runs there.
 
-If an endpoint does not answer, tracing clients retry to deliver their data. They mostly do so in threads
-that keep the process from ending.
+If an endpoint does not answer, tracing clients retry to deliver their data. Most of them use threads for
+this that keep the process from ending.
 """
 
 import http.client
@@ -59,8 +59,8 @@ def _answers(endpoint: str) -> bool:
 
 
 def _answers_at(endpoint: str) -> bool:
-    """Returns True if the endpoint answered, or if it cannot be checked, as it is reached through a proxy
-    or needs its own client. Raises OSError if it did not answer."""
+    """Returns True if the endpoint answered. Also returns True if this function cannot check it: it is
+    behind a proxy, or only the tracer's own client can reach it. Raises OSError if it did not answer."""
     if "://" not in endpoint:
         return _answers_grpc(endpoint)
     url = urlsplit(endpoint)
@@ -74,7 +74,7 @@ def _answers_at(endpoint: str) -> bool:
         connection.request("GET", url.path or "/")
         connection.getresponse()
     except (ssl.SSLError, http.client.HTTPException):
-        return True  # only the tracer's own client knows the certificates or the protocol
+        return True  # a server is there, but only the tracer's client knows its certificates or protocol
     finally:
         connection.close()
     return True

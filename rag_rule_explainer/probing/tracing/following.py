@@ -15,13 +15,14 @@ from ..whose import is_users
 from .replacing import Replacing
 
 HandOn: TypeAlias = Callable[[Callable[..., Any]], Callable[..., Any]]
-"""A function that gets the function that a thread is to call, and returns the one to call instead.
-Outside replays, it returns the given one."""
+"""A function that wraps the work of a thread: it gets the function that the thread is to call, and
+returns the function to call instead. Outside replays, it returns the same function."""
 
 
 class Following:
-    """This class replaces the methods by which code starts threads or gives work to thread pools, and
-    restores them when they are no longer needed. ``hand_on``: what wraps the work. Thread-safe."""
+    """A ``Following`` replaces the methods by which code starts threads or gives work to thread pools,
+    and restores them when they are no longer needed. ``hand_on``: a function that wraps the work.
+    Thread-safe."""
 
     def __init__(self, hand_on: HandOn) -> None:
         self._hand_on = hand_on
@@ -56,7 +57,7 @@ class Following:
 
 def _is_for_users_code(thread: threading.Thread) -> bool:
     """Returns True iff a thread runs a function of the user's own code. A library's thread, such as one
-    of a pool, may also serve callers outside the replay, so it must not count as part of the replay."""
+    of a pool, may also serve callers outside the replay, so it is not treated as a part of the replay."""
     target: Any = getattr(thread, "_target", None) or type(thread)
     while isinstance(target, partial):
         target = cast("partial[Any]", target).func

@@ -22,9 +22,9 @@ def in_use() -> bool:
 
 @contextmanager
 def marking(marks: TraceMarks, tag: str) -> Generator[None, None, None]:
-    """Adds metadata (``marks``) and a tag to every run that begins in the block; those of the user stay.
-    Does nothing if LangSmith's tracing is off. If the application turns it on in the block, ``late_runs``
-    adds them."""
+    """Adds metadata (``marks``) and a tag to every run that begins in the block. Metadata and tags of the
+    user stay. Does nothing if LangSmith's tracing is off. If the application turns it on in the block,
+    ``late_runs`` adds them."""
     from langsmith import run_helpers
 
     if not is_on():
@@ -80,7 +80,7 @@ def why_nobody() -> str:
 
 def _replicas(context: Mapping[str, Any]) -> list[str]:
     """Returns the endpoints to which each run is sent as a copy (LangSmith's replicas). Empty if there
-    are none, or if one of the copies goes to the client's own endpoint."""
+    are none, or if one copy goes to the client's own endpoint; the caller then checks the client."""
     from langsmith import run_trees
 
     of_environment: Any = getattr(run_trees, "_get_write_replicas_from_env", list)
@@ -101,7 +101,7 @@ def why_dead(client: Any) -> str:
 
 def asked_at(client: Any, endpoint: str | None = None) -> list[str]:
     """Returns the addresses at which to check whether a client's runs are received; empty if that cannot
-    be checked. ``endpoint``: where a run is sent, if not to the client's own endpoints."""
+    be checked. ``endpoint``: the endpoint to which a run is sent; None for the client's own endpoints."""
     if not _is_plain(client):
         return []
     own = getattr(client, "_write_api_urls", None) or [getattr(client, "api_url", "")]

@@ -1,6 +1,7 @@
-"""This module opens the spans of an explanation late, where only the application knows the exporter.
+"""This module begins the spans of an explanation late, if only the application knows where spans are
+exported.
 
-An application may use a provider of OpenTelemetry of its own, which is not set as that of the process. It
+An application may use its own provider of OpenTelemetry, which is not the provider of the process. It
 becomes known only when the application begins its first span. The spans of the explanation and of the
 replay are then begun with this provider, around the application's span.
 """
@@ -38,8 +39,8 @@ class LateSpans:
         self._replays: dict[TracedReplay, spans.TracingSpan] = {}
 
     def around(self, tracer: Any, replay: TracedReplay | None) -> spans.TracingSpan:
-        """Returns the span that becomes the parent of the one that ``tracer`` is about to begin: the span
-        of the replay, or of the explained run if ``replay`` is None. Begins it if it does not exist."""
+        """Returns the parent for a span that ``tracer`` is about to begin: the span of the replay, or of
+        the explained run if ``replay`` is None. Begins the parent if it does not exist."""
         with self._guard:
             if self._root is None:
                 self._root = spans.started(EXPLANATION, self._explanation.marks, tracer)
@@ -73,15 +74,15 @@ class LateSpans:
             span.ended(outcome)
 
     def end_first(self) -> None:
-        """Ends the span of the explained run, if there is one. Its id becomes that of the explained run
-        unless the framework has given one."""
+        """Ends the span of the explained run, if there is one. The explained run gets the id of this
+        span, unless it has an id from the framework."""
         with self._guard:
             if self._first is not None:
                 self._first.span.end()
                 self._explanation.explained_run = self._explanation.explained_run or self._first.id
 
     def end(self, error: BaseException | None = None) -> None:
-        """Ends the span of the explanation, if it was begun. ``error``: what the explanation failed with;
+        """Ends the span of the explanation, if it was begun. ``error``: the error of the explanation;
         None if it did not fail."""
         with self._guard:
             if self._root is not None:
@@ -97,8 +98,8 @@ _first_run: ContextVar[bool] = ContextVar("rag_rule_traced_first_run", default=F
 
 
 def span_around(tracer: Any) -> spans.TracingSpan | None:
-    """Returns the span that becomes the parent of the one that ``tracer`` is about to begin. None if that
-    one has a parent already, or belongs neither to a replay nor to the explained run."""
+    """Returns the parent for a span that ``tracer`` is about to begin. Returns None if that span has a
+    parent already, or belongs neither to a replay nor to the explained run."""
     late, replay = _explained.get(), current_replay()
     if late is None or (replay is None and not _first_run.get()) or not spans.is_root():
         return None
@@ -118,20 +119,20 @@ def possible(explanation: TracedExplanation) -> Generator[None, None, None]:
         error = raised
         raise
     finally:
-        with suppress(ValueError):  # the garbage collector may end a stream in another context
+        with suppress(ValueError):  # raised if the garbage collector ends a stream in another context
             _explained.reset(token)
         late.end(error)
 
 
 @contextmanager
 def first_run() -> Generator[None, None, None]:
-    """Makes late spans that are begun in the block parts of the explained run, whose span ends with the
-    block."""
+    """Treats the block as the explained run: late spans that begin in the block become its parts. At the
+    end of the block, ends the span of this run."""
     token, late = _first_run.set(True), _explained.get()
     try:
         yield
     finally:
-        with suppress(ValueError):  # the garbage collector may end a stream in another context
+        with suppress(ValueError):  # raised if the garbage collector ends a stream in another context
             _first_run.reset(token)
         if late is not None:
             late.end_first()

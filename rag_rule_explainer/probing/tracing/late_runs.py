@@ -1,4 +1,5 @@
 """This module joins the runs of an explanation into one trace if only the application turns LangSmith on.
+A *run* is LangSmith's record of one call.
 
 An application may turn LangSmith on in its own code, while it is off in the code that calls ``explain``.
 Each call of the application would then be a separate trace. Instead, a run of the explanation is begun
@@ -108,8 +109,11 @@ class LateRuns:
 
 
 def _send(sending: Any) -> None:
-    """Sends a run that this module has made. ``as_sent`` must not change it as it does the application's
-    runs, so the context belongs to no replay and no late runs during the call."""
+    """Sends a run that this module has made.
+
+    ``as_sent`` changes the application's runs: it makes them parts of the explanation's trace. It must
+    not change this run. So the context variables that it reads are None while the run is sent.
+    """
     token = _explained.set(None)
     try:
         with being_traced(None):
@@ -156,6 +160,6 @@ def taking_late_runs(explanation: TracedExplanation) -> Generator[None, None, No
     try:
         yield
     finally:
-        with suppress(ValueError):  # the garbage collector may end a stream in another context
+        with suppress(ValueError):  # raised if the garbage collector ends a stream in another context
             _explained.reset(token)
         late.end()

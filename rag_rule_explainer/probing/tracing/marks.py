@@ -1,8 +1,8 @@
 """This module defines the *marks*: the metadata about explanations and replays that traces contain.
 
 The marks of a replay are the id of its explanation, the id of the explained run, the ids of the retained
-sources and, at its end, the verdict on its answer. The verdict is known only once the answer is judged,
-so a tracer's run for a replay ends after that. All runs of one explanation share one id.
+sources and, at its end, the verdict on its answer. The verdict is known only when the answer is judged,
+so a tracer's record of a replay is ended only then. All runs of one explanation share one id.
 """
 
 import inspect
@@ -21,7 +21,8 @@ from ...sources import Arrangement
 from ...verdicts import Answer, Judgement, Verdict
 
 EXPLANATION = "rag_rule_explanation"
-"""The name of the root run, or span, of an explanation; all its other ones are inside it."""
+"""The name of the root run, or span, of an explanation. It contains all other runs or spans of the
+explanation."""
 REPLAY = "rag_rule_replay"
 """The name of the run, or span, of one replay."""
 BASELINE_TAG_NAME = "rag_rule_baseline"
@@ -30,7 +31,10 @@ REPLAY_TAG = "rag-rule-replay"
 BASELINE_TAG = "rag-rule-baseline"
 
 ReplayPurpose: TypeAlias = Literal["baseline", "replay", "retry", "repeat check", "comparison"]
-"""Why an explanation runs the application."""
+"""The purpose for which an explanation runs the application. "baseline": to get the answer to explain.
+"replay": to probe a subset. "retry": to repeat a run that has failed. "repeat check": to test whether the
+answer on all sources is the same again. "comparison": to compare the run with an earlier run on the same
+sources."""
 TraceMarks: TypeAlias = Mapping[str, str | int]
 
 _LONGEST = 500
@@ -39,9 +43,11 @@ _LOG = getLogger(__name__)
 
 
 class Outcome(NamedTuple):
-    """An Outcome is what the trace of a replay shows at its end. ``marks``: metadata, such as the
-    verdict. ``answer``: the text of the answer, if there is one. ``error``: the error of a replay without
-    one."""
+    """An Outcome holds the data that the trace of a replay shows at its end.
+
+    ``marks``: metadata, such as the verdict. ``answer``: the text of the answer; None if there is none.
+    ``error``: the error of a replay that has no answer.
+    """
 
     marks: TraceMarks
     answer: str | None = None
@@ -53,8 +59,8 @@ EndTelling: TypeAlias = Callable[[Outcome], Awaitable[None] | None]
 
 
 class TracedReplay:
-    """A TracedReplay holds what tracers must know about one replay. Their runs for it end once its answer
-    is judged.
+    """A TracedReplay holds what tracers must know about one replay. A tracer's run or span for the replay
+    ends once the answer of the replay is judged.
 
     ``marks``: the metadata that is known from the start. ``answered``: its arrangement and answer; None
     before the answer and after the end. A replay that was abandoned may still go on; if it begins a
@@ -77,8 +83,8 @@ class TracedReplay:
 
     @property
     def is_shown(self) -> bool:
-        """True if tracers receive the traces of this replay: always for a baseline, and for others unless
-        the user hides replays."""
+        """True if tracers receive the traces of this replay: always for a baseline; for other replays
+        unless the user hides them."""
         return self.is_baseline or self.explanation.replays
 
     @property
@@ -87,8 +93,9 @@ class TracedReplay:
         return self._outcome is not None
 
     def at_end(self, ending: EndTelling) -> None:
-        """Has ``end`` call ``ending`` with the outcome: in another thread, unless it is a coroutine
-        function. If the replay has ended already, calls it at once, but never a coroutine function."""
+        """Makes ``end`` call ``ending`` with the outcome. A coroutine function is awaited; any other
+        function is called in a thread. If the replay has ended already, calls ``ending`` at once; but a
+        coroutine function is then not called."""
         with self._guard:
             outcome = self._outcome
             if outcome is None:
@@ -103,8 +110,8 @@ class TracedReplay:
         """Ends the runs and spans of all tracers for this replay with its outcome. Only the first call
         has an effect. An error of a tracer is logged, not raised.
 
-        ``judgement``: that of the answer. ``condition``: the condition that was judged; empty for that of
-        the explanation. ``error``: the error of a replay without an answer.
+        ``judgement``: the judgement of the answer. ``condition``: the condition that was judged; empty
+        for the explanation's own condition. ``error``: the error of a replay without an answer.
         """
         from .. import threads  # imported late: an explanation that is read from a file needs no threads
 
@@ -123,7 +130,8 @@ class TracedReplay:
             # Replies that are kept refer to this object, so it drops data that it no longer needs.
             self.answered, self.marks = None, _NONE
         self.explanation.forget(self)
-        # What the endings send to tracers belongs to this replay too, so it is the current replay here.
+        # The endings send data to tracers. These data belong to this replay too, so it is made the
+        # current replay here.
         with being_traced(self):
             for ending in endings:
                 if inspect.iscoroutinefunction(ending):
@@ -152,10 +160,10 @@ class TracedExplanation:
     of threads that replays start, since no integration does so. ``is_open``: True once there is a root
     run or span of the explanation.
 
-    ``asked``: True once the endpoints of traces were checked. ``notes``: texts for the user about those
-    that do not answer. ``endpoints``: the endpoints that replays send to, each with such a note or, if it
-    answers, an empty text. ``condition``: the condition on every answer, for the marks of replays that
-    have none of their own.
+    ``asked``: True once the endpoints of traces were checked. ``notes``: texts for the user about
+    endpoints that do not answer. ``endpoints``: the endpoints that replays send to, each with such a note
+    or, if it answers, an empty text. ``condition``: the condition that is named in the marks of a replay
+    if its answer was judged by no other condition.
     """
 
     id: str = field(default_factory=lambda: str(uuid4()))

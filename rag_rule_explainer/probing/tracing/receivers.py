@@ -9,8 +9,8 @@ from typing import Any
 @dataclass(frozen=True, slots=True)
 class Receivers:
     """A ``Receivers`` object holds the span processors of one tracer. Those in ``dead`` export to an
-    endpoint that does not answer. ``why``: a note about the first of these endpoints; empty if there is
-    none."""
+    endpoint that does not answer; all others are in ``live``. ``why``: a note about the first of these
+    endpoints; empty if there is none."""
 
     live: tuple[Any, ...]
     dead: tuple[Any, ...]
@@ -18,8 +18,8 @@ class Receivers:
 
     @classmethod
     def of(cls, tracer: Any, why_not: Callable[[str], str]) -> "Receivers":
-        """Returns the receivers of a tracer. ``why_not``: returns for an endpoint why it is dead, or an
-        empty text if it answers; it may block."""
+        """Returns the receivers of a tracer. ``why_not``: returns a note that an endpoint does not
+        answer, or an empty text if it answers; it may block."""
         processors = tuple(getattr(getattr(tracer, "span_processor", None), "_span_processors", ()))
         whys = {each: why for each in processors if (why := why_not(_endpoint_of(each)))}
         live = tuple(each for each in processors if each not in whys)
@@ -31,18 +31,21 @@ class Receivers:
         return any(hasattr(each, "span_exporter") for each in self.live)
 
     def limiting(self, begin: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns a function that begins a span as ``begin`` does, and keeps it from the dead ones."""
+        """Returns a function that begins a span as ``begin`` does, but does not send it to the processors
+        in ``dead`` at its end."""
         return (lambda *args, **kwargs: self.limit(begin(*args, **kwargs))) if self.dead else begin
 
     def limit(self, span: Any) -> Any:
-        """Keeps a span that has just begun from the dead receivers, and returns the span."""
+        """Makes sure that a span which has just begun is not sent to the processors in ``dead``, and
+        returns the span."""
         if self.dead and hasattr(span, "_span_processor"):
             span._span_processor = _Live(self.live)
         return span
 
 
 class _Live:
-    """This class replaces the span processor of one span. A span calls it only at its end."""
+    """This class replaces the span processor of one span, so that only the processors ``live`` receive
+    the span at its end. The span has begun before, so it calls only the methods for its end."""
 
     def __init__(self, live: tuple[Any, ...]) -> None:
         self._live = live
@@ -58,6 +61,7 @@ class _Live:
 
 
 def _endpoint_of(processor: Any) -> str:
-    """Returns the address to which a span processor exports; empty if its exporter does not tell it."""
+    """Returns the address to which a span processor exports; empty if its exporter does not have the
+    attribute."""
     endpoint = getattr(getattr(processor, "span_exporter", None), "_endpoint", None)
     return endpoint if isinstance(endpoint, str) else ""

@@ -1,9 +1,8 @@
-"""This module stops, during explanations, traces of replays that should not be sent: those to an endpoint
-that does not answer, and those of replays that the user hides from tracers.
+"""This module stops, during explanations, traces of replays that should not be sent: traces to an
+endpoint that does not answer, and traces of replays that the user hides from tracers.
 
 An application may get its tracer from anywhere, such as from the config of a call. So this module
-replaces the methods through which all traces pass: those of LangSmith's client and of OpenTelemetry's
-tracer.
+replaces the methods of LangSmith's client and of OpenTelemetry's tracer, through which all traces pass.
 """
 
 import sys
@@ -19,8 +18,9 @@ from .replacing import MakeReplacement, Replacing
 
 
 def checked() -> AbstractContextManager[None]:
-    """Replaces these methods during the block. They then check every trace that a replay sends, and check
-    once for each endpoint whether it answers."""
+    """Stops, during the block, the traces of replays that should not be sent. To do so, replaces the
+    methods through which LangSmith's client and OpenTelemetry's tracer send or begin traces. Each
+    endpoint is checked once for an explanation."""
     return _methods.on()
 
 
@@ -91,14 +91,15 @@ def _of_a_tracer(start: Any) -> Any:
 
 
 def _why_dead(replay: TracedReplay, endpoint: str) -> str:
-    """Returns why an endpoint gets no traces, empty if it answers, and adds this note to the explanation.
-    The first call for an endpoint checks it, and blocks until it answers or a time limit is over."""
+    """Returns a note that says why an endpoint gets no traces, and adds the note to the explanation.
+    Returns an empty text if the endpoint answers. The first call for an endpoint checks it, and blocks
+    until it answers or a time limit is over."""
     explanation = replay.explanation
     if not endpoint:
         return ""
     if endpoint not in explanation.endpoints:
-        # An instrumentation may trace the request of the check. That trace must not count as one of the
-        # replay, or it would need a check itself.
+        # An instrumentation may trace the request of the check. If this trace counted as one of the
+        # replay, it would need a check itself, without end.
         with being_traced(None):
             why = endpoints.why_not(endpoint)
         if explanation.endpoints.setdefault(endpoint, why) is why and why:

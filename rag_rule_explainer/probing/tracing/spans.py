@@ -1,5 +1,5 @@
 """This module makes spans of OpenTelemetry, and adds metadata about replays to them. It is used only in
-processes that have loaded OpenTelemetry, so that others need not load it."""
+processes that have loaded OpenTelemetry. All other processes need not load it."""
 
 import json
 import sys
@@ -16,12 +16,14 @@ from .receivers import Receivers
 
 _NAME = "rag_rule_explainer"
 _TAGS, _METADATA = "tag.tags", "metadata"
-"""The keys under which OpenInference finds, in the context, tags and metadata for every span."""
+"""The keys of tags and metadata in OpenTelemetry's context. OpenInference reads them there and adds them
+to every span."""
 _MARKS = "rag_rule_marks"
-"""The key of a replay's marks (metadata) in the context, for the application's own spans."""
+"""The key of a replay's marks in OpenTelemetry's context. Marks are metadata that say to which replay a
+span belongs. They are read from the context whenever the application starts a span of its own."""
 _SUPPRESSING = ("suppress_instrumentation", "suppress_http_instrumentation")
-"""The keys in the context that keep instrumentations from making spans. There is one more, which
-OpenTelemetry creates at its import."""
+"""The keys in OpenTelemetry's context that keep instrumentations from making spans. ``silenced`` sets one
+more such key, whose name OpenTelemetry makes when it is imported."""
 
 
 def in_use() -> bool:
@@ -81,7 +83,7 @@ def is_on() -> bool:
 
 def why_nobody(tracers: Iterable[Any] = ()) -> str:
     """Checks the endpoints to which spans of ``tracers`` and of the process are exported. If none
-    answers, returns a note for the user on the first; otherwise an empty text. Blocks."""
+    answers, returns a note for the user about the first one; otherwise an empty text. Blocks."""
     from opentelemetry import trace
 
     found = [Receivers.of(each, why_dead) for each in (*tracers, trace.get_tracer(_NAME))]
@@ -91,12 +93,14 @@ def why_nobody(tracers: Iterable[Any] = ()) -> str:
 
 
 def why_dead(endpoint: str) -> str:
-    """Returns a note for the user if the endpoint does not answer; empty if it answers or is empty."""
+    """Returns a note for the user if the endpoint does not answer; an empty text if it answers, or if
+    ``endpoint`` is empty."""
     return endpoints.why_not(endpoint) if endpoint else ""
 
 
 def mark_of(tracer: Any) -> None:
-    """Makes sure that spans of this tracer get the marks of the replay that this context belongs to."""
+    """Makes sure that spans of this tracer get the marks (metadata) of the replay to which this context
+    belongs."""
     from opentelemetry import context
 
     if context.get_value(_MARKS) is not None and hasattr(tracer, "span_processor"):
@@ -149,8 +153,8 @@ def _marker() -> Any:
             here = parent_context
             marks: Any = context.get_value(_MARKS, here)
             if marks is None:
-                # The span was given a context of its own, without the marks. Those of the current context
-                # are used instead.
+                # The span was given a context of its own, which has no marks. The marks of the current
+                # context are used instead.
                 here, marks = None, context.get_value(_MARKS)
             if marks is None:
                 return
@@ -226,7 +230,8 @@ def current_span() -> Any:
 
 
 def lasting() -> Any:
-    """Returns a parent for new spans that stands for the current span even after that has ended."""
+    """Returns a substitute for the current span. It can still be the parent of new spans after the
+    current span has ended."""
     from opentelemetry import trace
 
     return trace.NonRecordingSpan(trace.get_current_span().get_span_context())
@@ -234,7 +239,7 @@ def lasting() -> Any:
 
 @contextmanager
 def kept_context() -> Generator[None, None, None]:
-    """Restores the current span at the end of the block, in which code may have set another one."""
+    """Restores, at the end of the block, the span that was current before it."""
     from opentelemetry import context
 
     with _attached(context.get_current()):

@@ -69,8 +69,8 @@ def marked(replay: TracedReplay) -> Generator[None, None, None]:
 
 
 def _handed_on(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns a function that calls the given one and marks its traces as parts of the current replay, in
-    whichever thread it is called. Outside replays, returns the given function."""
+    """Returns a function that calls ``function`` and marks its traces as parts of the current replay, in
+    whichever thread it is called. Outside replays, returns ``function`` itself."""
     replay = current_replay()
     if replay is None:
         return function
@@ -105,7 +105,7 @@ def traced_first(explanation: TracedExplanation) -> Generator[None, None, None]:
         span = inside.enter_context(spans.opened(BASELINE_TAG_NAME, marks, (BASELINE_TAG,)))
         inside.callback(span.span.end)
         yield
-        # If a framework has given the run an id, it is kept: users know the run by that id.
+        # If a framework has given the run an id, this id is kept, because users know the run by it.
         explanation.explained_run = explanation.explained_run or span.id
 
 
@@ -170,8 +170,8 @@ def unheard(tracers: Iterable[Any] = (), clients: Iterable[Any] = ()) -> Unheard
     """Checks whether the endpoints of traces answer. Also makes sure that exported spans get the marks of
     their replays. Blocks for a short time.
 
-    ``tracers`` and ``clients``: those of OpenTelemetry and of LangSmith that are checked in addition to
-    the default ones.
+    ``tracers``: tracers of OpenTelemetry to check in addition to the default one. ``clients``: clients of
+    LangSmith to check in addition to the default one.
     """
     runs, exported = "", ""
     if langsmith.in_use():

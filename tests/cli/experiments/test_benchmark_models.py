@@ -179,7 +179,7 @@ def test_models_that_cannot_be_asked(rag_rules: RagRules, questions: Path, tmp_p
 
 
 def test_the_help_page_says_what_every_measure_is(rag_rules: RagRules) -> None:
-    shown = " ".join(rag_rules("experiment", "benchmark-models", "--help").out.split())
+    shown = " ".join(rag_rules("experiment", "benchmark-models", "--help-all").out.split())
     for name, (among, means) in MEANINGS.items():
         assert f"{name}, {among} that {means}" in shown
     assert "Labels are the annotators' judgement" in shown

@@ -48,7 +48,7 @@ def test_drawn_labelled_and_measured(rag_rules: RagRules, tmp_path: Path, judgem
     out = tmp_path / "out"
     drawn = rag_rules("experiment", "judge", "--judgements", judgements, "--out", out)
     assert (drawn.code, drawn.err) == (0, "")
-    assert drawn.out.splitlines()[0] == "100 of 120 judgements drawn, said by j"
+    assert drawn.out.splitlines()[0] == "100 of 120 judgements drawn, on 100 different answers, said by j"
     file = relabelled(out / "to_label.jsonl", is_odd)
     run = rag_rules("experiment", "judge", "--labels", file, "--out", out)
     assert (run.code, run.err) == (0, "")
@@ -81,7 +81,7 @@ def test_fewer_than_asked_for_are_all_drawn_and_said_to_be_fewer(
     run = rag_rules("experiment", "judge", "--judgements", few, "--out", tmp_path / "out")
     assert run.code == 3
     assert run.out.splitlines()[:2] == [
-        "7 of 7 judgements drawn, said by j",
+        "7 of 7 judgements drawn, on 7 different answers, said by j",
         "100 were asked for: these are all that near-exact match did not settle, so far",
     ]
 

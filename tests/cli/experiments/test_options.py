@@ -24,6 +24,7 @@ def closed() -> Iterator[None]:
     close_all()
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_distractors_come_as_published_unless_they_are_to_be_shuffled(
     rag_rules: RagRules, tmp_path: Path, name: str

@@ -7,6 +7,7 @@ import pytest
 from tests.cli.runs import UNREACHABLE, RagRules
 
 
+@pytest.mark.slow
 def test_tables_and_a_figure_and_the_same_again_from_the_store(
     rag_rules: RagRules, tmp_path: Path
 ) -> None:
@@ -19,10 +20,11 @@ def test_tables_and_a_figure_and_the_same_again_from_the_store(
     assert [line.split()[0] for line in lines[2:5]] == ["as-written", "answers-kept", "sampled"]
     assert all("2 of 2" in line for line in lines[2:5])
     assert "the paper" not in run.out  # it has 50 sources
+    assert "bound of as-written (2^g for each round of g groups), by place: " in run.out
     names = ["redteam.csv", "redteam_rounds.csv", "failures.csv"]
     before = {name: (out / name).read_bytes() for name in names}
     assert before["redteam.csv"].decode().splitlines()[0] == (
-        "run,sources,first,second,approach,rounds,probes,calls,rules,found,claim,first_told"
+        "run,sources,first,second,approach,rounds,probes,calls,rules,found,claim,first_told,bound"
     )
     assert len(before["redteam.csv"].splitlines()) == 7
     again = rag_rules(*command)
@@ -65,4 +67,5 @@ def test_nobody_is_there(with_key: RagRules, tmp_path: Path) -> None:
     given = ("--model", "m", "--base-url", UNREACHABLE, "--retries", 0, "--examples", 2, "--no-figures")
     run = with_key("experiment", "redteam", "--out", tmp_path, *given)
     assert run.code not in {0, 3}
-    assert "the application failed on all 2 sources" in run.err
+    # As written, all sources are one group at first.
+    assert "the application failed on its only source" in run.err

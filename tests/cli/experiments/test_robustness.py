@@ -223,7 +223,7 @@ def test_at_temperature_0_every_vote_is_that_of_one_sample(with_key: RagRules, t
             assert len({(row["found"], row["right"]) for row in own}) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.waits
 def test_interrupted_and_resumed_it_comes_to_the_same_and_pays_nothing_twice(
     tmp_path: Path, judge: OpenAIServer

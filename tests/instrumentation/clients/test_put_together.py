@@ -16,6 +16,7 @@ def cut(rows: Any, masks: list[list[bool]]) -> list[list[Any]]:
     return [[each for each, keep in zip(row, mask, strict=True) if keep] for row, mask in pairs]
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 @settings(max_examples=20)
 @given(rows=ROWS, drawn=st.data())

@@ -232,6 +232,33 @@ def told_at_once(application: Callable[[], Any]) -> str:
 
 def test_a_pipe_leaves_a_doubt_where_code_makes_one() -> None:
     assert "pipe" in told_at_once(lambda: os.pipe())
+    renamed, pipe = os, os.pipe
+    assert "pipe" in told_at_once(lambda: renamed.pipe())
+    assert "pipe" in told_at_once(lambda: pipe())
+
+
+def test_a_pipe_of_a_module_that_is_imported_inside_leaves_a_doubt() -> None:
+    def imports() -> object:
+        import os
+
+        return os.pipe()
+
+    def takes() -> object:
+        from os import pipe as taken
+
+        return taken()
+
+    assert "pipe" in told_at_once(imports)
+    assert "pipe" in told_at_once(takes)
+
+
+def test_a_chain_or_a_method_that_is_called_pipe_leaves_none() -> None:
+    class Chains:
+        def pipe(self, _other: object) -> str:
+            return os.sep
+
+    pipe = Chains()
+    assert not told_at_once(lambda: (pipe, os.getpid(), Chains().pipe(os)))
 
 
 def test_what_single_objects_keep_besides_their_attributes_is_compared() -> None:

@@ -3,16 +3,12 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import pytest
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableLambda
 from pydantic import Field
 from typing_extensions import override
-
-SELDOM = [False, pytest.param(True, marks=pytest.mark.slow)]
-"""For a way of asking that other tests go as well, and this one among the slow ones."""
 
 
 class Counting(BaseRetriever):

@@ -144,6 +144,7 @@ COMPOSED: dict[str, Any] = {
 }
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("way", COMPOSED)
 def test_an_explained_chain_explains_however_it_is_composed_and_configured(way: str) -> None:
     retriever = retriever_of("a").configurable_fields(documents=ConfigurableField("found"))

@@ -12,6 +12,7 @@ from tests.integrations.leaving.parts import Answer, Ask, Search
 from tests.integrations.leaving.shapes import Shape, check
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_an_answer_that_follows_from_replies_is_the_models(shape: Shape) -> None:
     check(shape, explainer_of(shape.build).explain("why?"))

@@ -8,11 +8,13 @@ from langchain_core.documents import Document
 from langchain_core.runnables import RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer
 
-from rag_rule_explainer import Explanation, Store
+from rag_rule_explainer import Explanation, RuleKind, Store, contains
+from rag_rule_explainer.explanation.deciding import decide_rule
 from tests.integrations.consulting import SHAPES, STATEFUL, TITLES, Answer, Shape, check, heeds, text_of
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling
+from tests.representing import some
 
 
 def built(shape: Shape) -> tuple[Answer, Telling]:
@@ -38,7 +40,9 @@ def outcome(application: Any, **parameters: Any) -> Explanation | Exception:
         return error
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+# Each shape is asked of one framework in a fast run.
+@pytest.mark.spread(fast=2)
+@pytest.mark.parametrize("shape", some(SHAPES, every=2, first=0), ids=lambda shape: shape.name)
 def test_every_shape_has_its_rules_or_is_doubted(shape: Shape) -> None:
     answer, model = built(shape)
     check(shape, outcome(RunnableLambda(answer)))
@@ -48,6 +52,25 @@ def test_every_shape_has_its_rules_or_is_doubted(shape: Shape) -> None:
     assert len(model.asked) <= 18 + (7 if "counted" in shape.name else 0)
 
 
+@pytest.mark.spread(fast=2)
+@pytest.mark.parametrize("shape", [each for each in STATEFUL if each.doubt], ids=lambda shape: shape.name)
+def test_a_doubted_witness_refutes_nothing(shape: Shape) -> None:
+    held = RuleExplainer(RunnableLambda(built(shape)[0]), predicate=BAD).verify(
+        ["b", "d"], "retention", "why?"
+    )
+    broke = RuleExplainer(RunnableLambda(built(shape)[0]), predicate=contains("no such words"))
+    broken = broke.verify(["b", "d"], "retention", "why?")
+    assert broken.witness
+    assert broken.explanation.doubted
+    assert (held.holds, broken.holds) == (None, None)
+    assert str(broken).startswith(
+        "undecided: b and d: it was seen to break, but what replays show may not"
+    )
+    decided = decide_rule(broken.explanation, RuleKind.RETENTION, ["b", "d"])
+    assert decided.holds is None
+
+
+@pytest.mark.spread(fast=3, slow=2)
 @pytest.mark.parametrize("shape", STATEFUL, ids=lambda shape: shape.name)
 def test_made_anew_every_one_has_its_rules(shape: Shape) -> None:
     found = outcome(RunnableLambda(lambda question: built(shape)[0](str(question))))

@@ -240,8 +240,8 @@ def app_with(model: BaseChatModel, names: str, *, streaming: bool) -> Runnable[s
 
 
 WAYS = ["sync", "async", "streamed", "async streamed", "chat_replay"]
-FAST = ("sync", "async streamed")
-"""Ways of asking that differ from each other in everything; the slow tests ask in all of them."""
+FAST = ("sync",)
+"""LlamaIndex's fast tests ask in the way that differs most; the slow tests ask in all of them."""
 
 
 def explained(way: str) -> Callable[[Cutting, Retries], Explanation]:

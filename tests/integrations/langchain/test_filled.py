@@ -117,6 +117,7 @@ CHANGES: list[Callable[[list[Document]], list[Document]]] = [
 ]
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize("anew", [False, True])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 12))])

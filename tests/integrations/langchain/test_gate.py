@@ -65,6 +65,7 @@ def text_of(item: Any) -> str:
     return item["snippet"] if isinstance(item, dict) else getattr(item, "text", item)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("kind", ITEMS)
 def test_a_function_may_return_items_of_many_kinds_and_gets_them_back_as_they_were(kind: str) -> None:
     live: list[str] = []

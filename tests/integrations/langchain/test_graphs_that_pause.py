@@ -5,6 +5,7 @@ import sys
 from inspect import signature
 from operator import add
 from typing import Annotated, Any, TypedDict
+from uuid import uuid4
 
 import pytest
 from langchain.agents import create_agent
@@ -26,16 +27,23 @@ from rag_rule_explainer import BaselineFailed, InvalidInput
 from tests.integrations.known import BAD, blames_b_and_d, check_unexplained
 from tests.integrations.langchain.models import Telling, sent_in
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
+from tests.representing import SELDOM
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 CONFIG: Any = {"configurable": {"thread_id": "t"}}
-AWAITING = pytest.mark.parametrize("awaiting", [False, True])
+AWAITING = pytest.mark.parametrize("awaiting", SELDOM)
 # LangGraph hands its context on to what is awaited from Python 3.11 on; without it, nobody can be asked.
 ASKING = pytest.mark.parametrize(
     "awaiting",
     [
         False,
-        pytest.param(True, marks=pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.11")),
+        pytest.param(
+            True,
+            marks=[
+                pytest.mark.slow,
+                pytest.mark.skipif(sys.version_info < (3, 11), reason="Python 3.11"),
+            ],
+        ),
     ],
 )
 
@@ -211,6 +219,7 @@ def agent(**compiled: Any) -> Any:
     return create_agent(Calling(), [search], **compiled)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("stops", [{"interrupt_before": ["tools"]}, {"interrupt_after": ["tools"]}])
 @pytest.mark.parametrize("by_name", [False, True])
 def test_an_agent_that_stops_at_a_breakpoint_says_so_before_anything_else(
@@ -222,12 +231,15 @@ def test_an_agent_that_stops_at_a_breakpoint_says_so_before_anything_else(
     bound = made.bind(tags=[]).with_config(CONFIG)
     for application, config in ((made, CONFIG), (bound, None)):
         explainer: Any = RuleExplainer(application, predicate=BAD)
-        with pytest.raises(BaselineFailed, match=r"(?s)breakpoint \(before (tools|model).*invoke\(None"):
+        with pytest.raises(
+            BaselineFailed, match=r"(?s)breakpoint \((before|set by interrupt_after).*invoke\(None"
+        ):
             explainer.explain(given, config, **named)
     *_, last = explained(made, predicate=BAD).stream(given, {"configurable": {"thread_id": "s"}}, **named)
     check_unexplained(last["rag_rules"], BaselineFailed, "breakpoint")
 
 
+@pytest.mark.spread(fast=2)
 @AWAITING
 @pytest.mark.parametrize("asks", ["retrieve", "answer", ""])
 def test_a_function_that_answers_the_graph_is_explained(asks: str, awaiting: bool) -> None:
@@ -262,13 +274,27 @@ def test_a_replay_that_asks_a_human_is_undecided(awaiting: bool) -> None:
     graph.add_node("reply", answer)
     graph.add_edge(START, "reply")
     graph.add_edge("reply", END)
-    found = called(
-        graph.compile(checkpointer=InMemorySaver()), "explain", {"question": "why?"}, awaiting, CONFIG
-    )
+    compiled = graph.compile(checkpointer=InMemorySaver())
+    found = called(compiled, "explain", {"question": "why?"}, awaiting, CONFIG)
     failed = [probe for probe in found.probes if probe.error]
     assert failed
     assert all("ask a human" in probe.error and "a" not in probe.kept for probe in failed)
     assert all(probe.error or "a" in probe.kept for probe in found.probes)
+    (warning,) = found.warnings
+    assert warning.startswith(
+        "some replays have no verdict, so rules may be missing: the application stopped to ask a human "
+        "('may I answer without amber?'), so there is no answer yet. Explain a function that gives the "
+    )
+
+    def ask(question: str) -> str:
+        config: Any = {"configurable": {"thread_id": uuid4().hex}}
+        said = compiled.invoke({"question": question}, config)
+        return (compiled.invoke(Command(resume="yes"), config) if "answer" not in said else said)[
+            "answer"
+        ]
+
+    whole = called(RunnableLambda(ask), "explain", "why?", awaiting)
+    assert (whole.complete, whole.warnings) == (True, ())
 
 
 class Calling(Telling):
@@ -344,8 +370,17 @@ def test_a_recorded_run_that_goes_on_where_another_stopped_says_so() -> None:
 
 def test_a_graph_that_stops_before_it_retrieves_says_so_where_it_keeps_no_threads() -> None:
     graph = graph_of(interrupt_before=["retrieve"])
-    with pytest.raises(BaselineFailed, match="stopped at a breakpoint \\(retrieve"):
+    with pytest.raises(
+        BaselineFailed, match=r"stopped at a breakpoint \(set by interrupt_before=.*needs a checkpointer"
+    ):
         RuleExplainer(graph, predicate=BAD).invoke({"question": "why?"})
+
+
+@pytest.mark.parametrize("name", ["interrupt_before", "interrupt_after"])
+def test_a_breakpoint_given_as_a_keyword_of_the_call(name: str) -> None:
+    stops: Any = {name: ["retrieve"]}
+    with pytest.raises(BaselineFailed, match=f"set by {name}=.*Leave out {name} for an answer"):
+        RuleExplainer(graph_of(), predicate=BAD).explain({"question": "why?"}, **stops)
 
 
 @ASKING

@@ -24,9 +24,10 @@ from langgraph.graph.message import add_messages
 
 from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured
 from tests.integrations.known import BAD, omission, retention, sets
-from tests.integrations.langchain.chains import SELDOM, Counting, step
+from tests.integrations.langchain.chains import Counting, step
 from tests.integrations.langchain.models import Telling, facts, sent_in
 from tests.integrations.langchain.test_state import THREAD, AsyncOnly, Chat
+from tests.representing import SELDOM
 
 ORIGINAL = vars(BaseRetriever)["invoke"]
 

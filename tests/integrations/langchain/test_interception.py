@@ -24,6 +24,7 @@ from rag_rule_explainer.instrumentation.recording.recorder import Recording
 from rag_rule_explainer.instrumentation.recording.serving import Serving
 from tests.integrations.known import BAD, blames_b_and_d, omission, retention, sets
 from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of, step, texts
+from tests.representing import SELDOM
 
 
 class Overriding(Counting):
@@ -121,9 +122,9 @@ def test_a_class_defined_while_explaining_is_intercepted_from_the_next_replay_on
         return made[0].invoke(query)
 
     assert blames_b_and_d(explainer_of(step(search) | bad_with("b", "d")).explain("?"))
-    assert live == []
+    assert live == ["?"]  # one real search says what the late retriever finds, for all replays
     assert made[0].invoke("afterwards")
-    assert live == ["afterwards"]
+    assert live == ["?", "afterwards"]
     assert not hasattr(vars(type(made[0]))["invoke"], "__wrapped__")
 
 
@@ -193,7 +194,7 @@ def test_ordinary_traffic_of_twenty_threads_sees_all_its_documents_meanwhile() -
     assert retriever.live.count("?") == 3
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_an_error_in_the_middle_unwraps(awaiting: bool) -> None:
     def failing(found: list[Document]) -> str:
         assert not are_as_before()
@@ -271,7 +272,8 @@ def test_a_wrapper_put_on_top_meanwhile_is_left_alone_and_ours_below_it_is_inert
     assert blames_b_and_d(explainer_of(retriever | bad_with("b", "d")).explain("?"))
     assert vars(Watched)["invoke"] is theirs
     assert watched == ["served", "afterwards", "?"]
-    assert retriever.live == ["afterwards", "?"]
+    # A query that the recorded run did not make is searched for once, and no source is retained here.
+    assert retriever.live == ["served", "afterwards", "?"]
 
 
 @pytest.mark.waits
@@ -340,7 +342,7 @@ def test_a_closed_serving_serves_nobody() -> None:
 caller: ContextVar[str] = ContextVar("caller", default="nobody")
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_replays_see_the_context_of_the_caller_and_leave_it_alone(awaiting: bool) -> None:
     seen: list[str] = []
 

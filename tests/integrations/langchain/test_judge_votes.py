@@ -127,6 +127,7 @@ def test_who_agree_cost_one_request_a_block_or_an_answer(
     assert explanation.counts.replays == drawn[0] * good + drawn[1] * bad
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("vote", "concurrency"),
     [

@@ -59,6 +59,7 @@ ASKED = {"question": "why?"}
 READING: Any = {"predicate": BAD, "answer_of": lambda state: state["answer"]}
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("awaiting", [False, True])
 def test_a_context_is_given_to_every_run(awaiting: bool) -> None:
     application, _ = graph()
@@ -82,6 +83,7 @@ def test_it_goes_through_invoke_as_well() -> None:
     assert context.seen == ["why?"]  # the run is the user's own
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("mode", [None, "updates", "values", "messages", ["messages", "values"]])
 def test_a_graph_is_streamed_as_it_is_without_rules(mode: Any) -> None:
     asked: dict[str, Any] = {} if mode is None else {"stream_mode": mode}
@@ -98,6 +100,7 @@ READING_TYPED: Any = {"predicate": BAD, "answer_of": lambda output: output.value
 TYPED = pytest.mark.skipif(not IS_TYPED, reason="a newer LangGraph")
 
 
+@pytest.mark.spread(fast=2)
 @TYPED
 @pytest.mark.parametrize("mode", [None, "messages", ["messages", "values"]])
 @pytest.mark.parametrize("awaiting", [False, True])

@@ -1,6 +1,7 @@
 """What is no application is refused with what to pass in its place."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, TypedDict, cast
 
 import pytest
@@ -14,6 +15,7 @@ from rag_rule_explainer import BaselineFailed, InvalidInput
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.langchain.models import Telling
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
+from tests.representing import SELDOM
 
 
 class Talk(TypedDict):
@@ -60,7 +62,7 @@ def test_a_function_may_return_the_chain_that_answers() -> None:
     assert blames_b_and_d(RuleExplainer(lambda _: chain(), predicate=BAD).explain("why?"))
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_function_of_nothing_makes_the_chain_anew_for_every_run(awaiting: bool) -> None:
     made: list[Any] = []
 
@@ -79,6 +81,52 @@ def test_a_function_of_nothing_makes_the_chain_anew_for_every_run(awaiting: bool
 def test_a_function_of_nothing_that_makes_no_chain_is_told_what_to_be() -> None:
     with pytest.raises(InvalidInput, match=r"\(\) takes no input, and returned a str; pass a func"):
         RuleExplainer(cast("Any", lambda: "bad"), predicate=BAD).explain("why?")
+
+
+class Bot:
+    """Remembers what was said to it, so it is made anew."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def __call__(self, question: str) -> str:
+        found = joined(retriever_of().invoke(question))
+        reply = Telling().invoke(f"{found} {self.said}").text
+        self.said.append(reply)
+        return reply
+
+
+def a_closure() -> Callable[[str], str]:
+    bot = Bot()
+    return lambda question: bot(question)
+
+
+def an_async_closure() -> Callable[[str], Awaitable[str]]:
+    bot = Bot()
+
+    async def answer(question: str) -> str:
+        return await asyncio.to_thread(bot, question)
+
+    return answer
+
+
+@pytest.mark.parametrize("awaiting", SELDOM)
+@pytest.mark.parametrize("make", [lambda: Bot(), a_closure, an_async_closure])
+def test_a_function_of_nothing_may_make_what_is_called(make: Any, awaiting: bool) -> None:
+    explainer = RuleExplainer(make, predicate=BAD)
+    explanation = asyncio.run(explainer.aexplain("why?")) if awaiting else explainer.explain("why?")
+    assert blames_b_and_d(explanation)
+    assert all(rule.proved for rule in explanation.rules)
+
+
+def test_a_generator_function_that_takes_its_input_for_a_text_is_told_what_it_is_given() -> None:
+    def answer(question: Any) -> Iterator[str]:
+        yield chain().invoke(question.lower()).text
+
+    with pytest.raises(BaselineFailed, match=r"pass a function that returns the whole text: lambda"):
+        RuleExplainer(answer, predicate=BAD).explain("why?")
+    whole = RuleExplainer(lambda question: "".join(answer(question)), predicate=BAD)
+    assert blames_b_and_d(whole.explain("why?"))
 
 
 def test_a_stream_that_nobody_reads_is_no_answer() -> None:

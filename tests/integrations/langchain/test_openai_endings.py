@@ -76,6 +76,7 @@ ALWAYS = {
 """Each way with one of the endpoints; with the other one it is slow."""
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("endpoint", "way"),
     [

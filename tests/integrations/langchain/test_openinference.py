@@ -14,6 +14,7 @@ from rag_rule_explainer import Explanation
 from tests.integrations.exported import Exported, attributes, check_marked, metadata
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import bad_with, retriever_of
+from tests.representing import SELDOM
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def test_a_question_is_one_trace_and_every_span_of_a_replay_is_marked(
         check_marked(exported, explanation)
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_one_that_is_made_by_itself_is_one_more_trace_and_names_the_run(
     exported: Exported, awaiting: bool
 ) -> None:

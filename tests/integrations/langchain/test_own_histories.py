@@ -149,6 +149,7 @@ def every_way(kinds: Iterable[str], turns: Iterable[Any], more: set[tuple[str, A
     return ways
 
 
+@pytest.mark.spread(fast=4, slow=3)
 @pytest.mark.parametrize(
     ("kind", "turn", "awaiting"),
     every_way(
@@ -171,6 +172,7 @@ def test_a_history_in_memory(kind: str, turn: Any, awaiting: bool) -> None:
     check(turn, made, awaiting)
 
 
+@pytest.mark.spread(fast=4, slow=3)
 @pytest.mark.parametrize(
     ("kind", "turn", "awaiting"),
     every_way(["made anew", "kept"], TURNS, {("kept", added_first), ("kept", a_awaited)}),
@@ -188,6 +190,7 @@ def test_a_history_in_a_file(kind: str, turn: Any, awaiting: bool, tmp_path: Pat
     check(turn, made, awaiting)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("awaiting", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("turn", [a_awaited, a_cleared], ids=lambda turn: turn.__name__)
 def test_a_history_that_is_awaited_only(turn: Any, awaiting: bool) -> None:
@@ -210,6 +213,7 @@ def test_a_history_that_the_first_run_makes_is_empty_for_all() -> None:
     assert [each.text for each in histories["session"].messages] == ["why?", "bad news"]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     "kept", ["in memory", pytest.param("in a file", marks=pytest.mark.slow), "in a file, made anew"]
 )
@@ -253,6 +257,7 @@ def test_a_runnable_with_a_history(kept: str, tmp_path: Path) -> None:
     assert len(history.messages) == 2
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("memory_class", [ConversationBufferMemory, ConversationBufferWindowMemory])
 def test_a_classic_memory_and_its_history_are_one(memory_class: Any) -> None:
     memory = memory_class(return_messages=True)

@@ -1,6 +1,7 @@
 """Stores that an application reads and writes itself: every run finds them as the baseline did."""
 
 import asyncio
+import inspect
 import json
 import os
 import sys
@@ -30,8 +31,9 @@ from typing_extensions import override
 
 from rag_rule_explainer import Explanation, StateShared
 from tests.integrations.known import BAD, TEXTS, omission, retention, sets, shown_in
-from tests.integrations.langchain.chains import SELDOM, Counting
+from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
+from tests.representing import SELDOM
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 USER = ("users", "ada")
@@ -53,7 +55,7 @@ class Remembering:
         def answer(question: str) -> str:
             return turn(self.ask)
 
-        awaits = asyncio.iscoroutinefunction(turn)
+        awaits = inspect.iscoroutinefunction(turn)
         self.app: Runnable[Any, Any] = RunnableLambda(aanswer if awaits else answer)
 
     def ask(self, remembered: str) -> str:
@@ -203,6 +205,7 @@ def changed_in_place(store: BaseStore) -> Any:
     return turn
 
 
+@pytest.mark.spread(fast=4, slow=3)
 @pytest.mark.parametrize(
     ("use", "kind", "awaiting"),
     every_way(
@@ -305,6 +308,7 @@ def in_bytes_awaited(store: Any) -> Any:
     return turn
 
 
+@pytest.mark.spread(fast=3, slow=2)
 @pytest.mark.parametrize(
     ("use", "kind", "awaiting"),
     every_way([in_bytes, in_bytes_awaited], ["in memory", "in files", "in files, made anew"]),
@@ -364,6 +368,7 @@ def held(store: InMemoryVectorStore) -> str:
     return json.dumps(sorted(each["text"] for each in store.store.values()))
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("otherwise", SELDOM)
 @pytest.mark.parametrize("awaits", [False, True])
 def test_what_is_written_to_an_index_in_memory_is_found_in_the_same_run_only(
@@ -441,6 +446,7 @@ class Remote(VectorStore):
         return store
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("gated", [False, True])
 @pytest.mark.parametrize("awaiting", SELDOM)
 def test_what_is_written_to_any_other_index_is_held_back(awaiting: bool, gated: bool) -> None:
@@ -543,6 +549,7 @@ def docstore_class(monkeypatch: pytest.MonkeyPatch) -> type:
     return Docstore
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("otherwise", SELDOM)
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_docstore(elsewhere: bool, docstore_class: Any, otherwise: bool) -> None:
@@ -604,6 +611,7 @@ class CacheElsewhere(BaseCache):
         raise NotImplementedError
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("awaiting", SELDOM)
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_a_cache_of_replies_is_read_by_all_and_written_by_none(elsewhere: bool, awaiting: bool) -> None:

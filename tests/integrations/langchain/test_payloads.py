@@ -95,6 +95,7 @@ def explained(through: Through, documents: list[Document]) -> None:
     assert retriever.live == []
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.parametrize(
     ("through", "count"),
     [
@@ -109,6 +110,7 @@ def test_the_pair_is_found_and_nothing_is_retrieved(through: Through, count: int
     explained(through, attack(count))
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("through", APPLICATIONS)
 def test_the_pair_is_found_among_fifty_by_sampling(through: Through) -> None:
@@ -129,6 +131,7 @@ def test_the_pair_is_found_among_fifty_by_sampling(through: Through) -> None:
     assert retriever.live == []
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("through", APPLICATIONS)
 def test_the_pair_is_found_among_real_injections(through: Through, real_data: Path) -> None:
@@ -146,7 +149,7 @@ def test_what_cannot_be_brought_is_refused() -> None:
     one = harmless(1)[0]
     for documents, said in (
         ([], "documents is empty"),
-        ("a text", "documents is one str; pass a list"),
+        ("a text", "the documents are one str; pass a list"),
         ([one, one], "'page-0' twice"),
         ([{"id": "x"}], "document 1 has no text"),
         ([7], "document 1 is a int"),

@@ -54,6 +54,7 @@ def planted_into_the_application(shape: Shape, kind: str) -> Planted:
 PLANTS = {"models": planted_into_models, "application": planted_into_the_application}
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("where", PLANTS)
 @pytest.mark.parametrize("kind", MEMORIES)

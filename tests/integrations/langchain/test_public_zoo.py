@@ -29,6 +29,7 @@ def asked(made: Made, awaiting: bool) -> Explanation:
     return explainer.explain(made.given, made.config, **made.keywords)
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize(("each", "found", "awaiting"), in_every_way(SHAPES))
 def test_every_shape_has_its_rules_or_its_way_out(each: Public, found: str, awaiting: bool) -> None:
     if awaiting and sys.version_info < each.async_since:
@@ -46,6 +47,7 @@ def test_every_shape_has_its_rules_or_its_way_out(each: Public, found: str, awai
     assert made.memory() == before
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["values", "updates", "messages", ["updates", "messages", "custom"]])
 @pytest.mark.parametrize("each", GRAPHS, ids=lambda each: each.name)

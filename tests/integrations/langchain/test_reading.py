@@ -34,6 +34,7 @@ class DataState:
     messages: list[BaseMessage]
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize(
     "given",
     [
@@ -84,7 +85,7 @@ def test_an_input_without_a_question_names_the_way_out(given: Any) -> None:
     assert retriever.live == []
 
 
-@pytest.mark.parametrize("output", [5, None, [], {"text": "bad"}])
+@pytest.mark.parametrize("output", [5, None, [], {"said": "bad"}])
 def test_an_output_without_an_answer_names_the_way_out(output: Any) -> None:
     chain = retriever_of("ab") | step(lambda _: output)
     with pytest.raises(InvalidInput, match="answer_of="):
@@ -240,3 +241,34 @@ def test_a_dict_that_a_function_makes_may_hold_more_than_the_answer(output: Any)
     chain = retriever_of("ab") | step(lambda _: output)
     with pytest.raises(InvalidInput, match="to judge entries with json_path, answer_of="):
         RuleExplainer(chain).explain("?")
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"question": "?", "generation": "bad", "documents": ["..."]},
+        {"messages": [HumanMessage("?")], "generation": "bad"},
+        {"messages": [HumanMessage("?"), AIMessage("bad")], "response": "bad"},
+        {"response": "bad", "status": "ok"},
+        {"final_answer": AIMessage("bad"), "text": "what was read"},
+        {"answer": "bad", "generation": "a draft"},
+        {"generation": "", "final_response": "bad"},
+        {"output_text": "bad"},
+        {"text": "bad"},
+    ],
+)
+def test_the_usual_names_of_answers_in_the_states_of_graphs_are_read(output: Any) -> None:
+    assert answer_in(output).text == "bad"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        {"generation": "bad", "final_answer": "good"},
+        {"output": "bad", "response": "good"},
+        {"messages": [HumanMessage("?"), AIMessage("bad")], "generation": "good"},
+    ],
+)
+def test_two_entries_that_may_both_be_the_answer_are_ambiguous(output: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"several texts that may be the answer, under .*answer_of="):
+        answer_in(output)

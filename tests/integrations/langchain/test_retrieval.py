@@ -21,6 +21,7 @@ from tests.integrations.langchain.chains import (
     step,
     texts,
 )
+from tests.representing import SELDOM
 
 
 def test_only_the_outermost_of_nested_retrievers_takes_part() -> None:
@@ -57,7 +58,7 @@ def test_an_overriding_retriever_that_calls_its_parent_takes_part_once() -> None
     assert retriever.live == ["? please"] * 2
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_two_retrievers_asked_the_same_at_once_are_kept_apart(awaiting: bool) -> None:
     left, right = retriever_of("ab"), retriever_of("cd")
 
@@ -135,7 +136,9 @@ def test_a_query_that_the_baseline_never_asked_gets_what_is_kept_of_everything()
     retriever = retriever_of("abcd")
     chain = step(lambda query: f"{query} {next(numbers)}") | retriever | bad_with("b", "d")
     assert blames_b_and_d(RuleExplainer(chain, predicate=BAD).explain("?"))
-    assert retriever.live == ["? 0"]
+    # One real search a query shows that they find the same. Replays in flight search in any order.
+    assert len(retriever.live) == len(set(retriever.live)) > 1
+    assert set(retriever.live) == {f"? {number}" for number in range(len(retriever.live))}
 
 
 def test_a_retriever_asked_in_a_thread_that_has_the_context_is_served() -> None:
@@ -201,11 +204,8 @@ def test_retrievers_made_anew_are_told_apart_by_their_settings() -> None:
 
     explanation = RuleExplainer(app).explain("?")
     for probe in explanation.probes:
-        if {"product"} <= set(probe.kept) and "policy" not in probe.kept:
-            # Nobody asked for it, so this says nothing of what happens where it is retained.
-            assert probe.error == "product not delivered: the replay did not retrieve it"
-        else:
-            assert probe.answers[0].text == live(set(probe.kept))
+        # Without a policy, nobody asks for the product: this is what the application does then.
+        assert probe.answers[0].text == live(set(probe.kept))
 
 
 @pytest.mark.parametrize("attempt", range(5))

@@ -89,6 +89,7 @@ def _said(messages: Any) -> str:
     return "There is bad news today." if "Warn" in messages[0].text else "There is good news today."
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("ways", [on_an_attribute, in_a_dict, in_a_variable])
 def test_results_on_what_runs_share_are_not_in_each_others_way(
     ways: Callable[[], tuple[Put, Get]],

@@ -7,6 +7,7 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tracers.base import BaseTracer
 from langchain_core.tracers.context import collect_runs
+from langchain_core.tracers.run_collector import RunCollectorCallbackHandler
 from langchain_core.tracers.schemas import Run
 from langchain_rag_rule_explainer import RuleExplainer
 from typing_extensions import override
@@ -60,7 +61,9 @@ def test_a_tracer_that_the_application_brings_sees_only_replays_that_are_shown(
 ) -> None:
     tracer = Tracing()
     explanation = explain(bring(tracer), traced=traced)
-    assert len(tracer.roots) == (explanation.counts.replays if traced else 1)
+    # A tracer that is bound to the application is known beforehand, and gets one root with all runs.
+    replays = 1 if bring is bound else explanation.counts.replays
+    assert len(tracer.roots) == (replays if traced else 1)
 
 
 @pytest.mark.parametrize("bring", [bound, passed])
@@ -68,6 +71,22 @@ def test_a_handler_that_is_no_tracer_stays_a_part_of_the_application(bring: Any)
     handler = Listening()
     explanation = explain(bring(handler), traced=False)
     assert len(handler.questions) == explanation.counts.replays
+
+
+@pytest.mark.parametrize("bring", [bound, passed])
+@pytest.mark.filterwarnings("ignore:The `copy` method:DeprecationWarning")
+def test_runs_that_an_application_collects_for_itself_are_those_of_its_replay(bring: Any) -> None:
+    """Were the collector silenced, the application would read the baseline's answer in every replay."""
+    collector = RunCollectorCallbackHandler()
+    collecting = bring(collector)
+
+    def ask(given: str) -> str:
+        collecting.invoke(given)
+        return str(collector.traced_runs[-1].outputs)
+
+    explanation = explain(step(ask), traced=False)
+    assert {probe.kept: probe.error for probe in explanation.probes if probe.error} == {}
+    assert [rule.sources for rule in explanation.retention_rules] == [("b",)]
 
 
 # The oldest releases copy what they collect by a method that pydantic gives up.

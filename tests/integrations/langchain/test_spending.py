@@ -48,6 +48,7 @@ def served(
         yield server, model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ask", "streaming"),
     [
@@ -136,6 +137,7 @@ def test_a_judge_that_is_a_model_is_billed_apart() -> None:
     assert spent.judge_cost
 
 
+@pytest.mark.slow
 @pytest.mark.waits
 def test_two_explainers_share_a_limiter_and_a_config_has_its_own() -> None:
     limiter = Limiter(3)

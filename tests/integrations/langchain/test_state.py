@@ -18,8 +18,9 @@ from langgraph.graph.message import add_messages
 
 from rag_rule_explainer import Explanation, SourceLeak
 from tests.integrations.known import BAD, omission, retention, sets
-from tests.integrations.langchain.chains import SELDOM, Counting
+from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts, sent_in
+from tests.representing import SELDOM
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 
@@ -80,7 +81,7 @@ def is_the_truth(explanation: Explanation) -> bool:
     return (retention(explanation), omission(explanation)) == (sets("bd"), sets("b", "d"))
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_thread_is_as_it_was_and_every_replay_saw_it_so(awaiting: bool) -> None:
     saver = InMemorySaver()
     chat = Chat(saver)
@@ -98,7 +99,7 @@ def test_a_thread_is_as_it_was_and_every_replay_saw_it_so(awaiting: bool) -> Non
     assert set(saver.storage) == {"t"}
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_invoke_leaves_a_thread_as_one_ordinary_run_does(awaiting: bool) -> None:
     chat, other = Chat(InMemorySaver()), Chat(InMemorySaver())
     explainer = RuleExplainer(chat.app, predicate=BAD)
@@ -229,6 +230,7 @@ def test_what_the_users_own_run_put_into_a_thread_is_listed_by_no_replay() -> No
     assert set(listed) == {6}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_thread_that_is_deleted_is_deleted_in_that_run_only(awaiting: bool) -> None:
     saver = InMemorySaver()
@@ -258,6 +260,7 @@ def test_a_thread_that_is_deleted_is_deleted_in_that_run_only(awaiting: bool) ->
     assert texts(chat.app.get_state(THREAD)) == ["?", "bad"]
 
 
+@pytest.mark.slow
 def test_a_run_from_an_earlier_checkpoint() -> None:
     saver = InMemorySaver()
     chat = Chat(saver)
@@ -278,6 +281,7 @@ def test_a_run_from_an_earlier_checkpoint() -> None:
     assert texts(chat.app.get_state(THREAD)) == ["one", "bad", "other", "bad"]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("explaining", ["explain", "invoke"])
 def test_a_subgraph_and_a_function_that_remember(explaining: str) -> None:
     saver, inner = InMemorySaver(), Chat(True)

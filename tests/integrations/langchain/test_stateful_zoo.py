@@ -8,8 +8,9 @@ import pytest
 from langchain_rag_rule_explainer import RuleExplainer
 
 from tests.integrations.known import BAD
-from tests.integrations.langchain.zoo.stateful import SHAPES
+from tests.integrations.langchain.zoo.stateful import ROOMS, SHAPES
 from tests.integrations.stateful import Made, Outcome, Stateful, check
+from tests.representing import some, some_of_each
 
 # LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through,
 # and would fail a replay.
@@ -38,14 +39,18 @@ def explained(build: Callable[[], Made], mode: Mode, shape: Stateful, *, way_out
         made.after()
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@pytest.mark.parametrize(
+    "shape", some_of_each((room.SHAPES for room in ROOMS), every=9), ids=lambda shape: shape.name
+)
 def test_every_shape_has_its_rules_or_is_refused(shape: Stateful, mode: Mode) -> None:
     explained(shape.build, mode, shape)
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("shape", WAYS_OUT, ids=lambda shape: shape.name)
+@pytest.mark.parametrize("shape", some(WAYS_OUT, every=4), ids=lambda shape: shape.name)
 def test_every_refusal_has_a_way_out(shape: Stateful, mode: Mode) -> None:
     assert shape.way_out is not None
     explained(shape.way_out, mode, shape, way_out=True)

@@ -12,13 +12,15 @@ import pytest
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import Runnable, RunnablePassthrough
+from langchain_core.tracers.log_stream import RunLogPatch
 from langchain_rag_rule_explainer import AnswerChunk, Explained, RuleExplainer, explained
 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.instrumentation.recording.current import going_on
 from tests.integrations.known import BAD, omission, retention, sets
-from tests.integrations.langchain.chains import SELDOM, Counting
+from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
+from tests.representing import SELDOM
 
 Chain = Runnable[Any, Any]
 
@@ -83,15 +85,15 @@ def test_the_log_of_a_stream_ends_with_the_explanation(retriever: Counting) -> N
     explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD)
 
     async def logged() -> Any:
-        total: Any = None
-        async for patch in explainer.astream_log("?"):
-            total = patch if total is None else total + patch
-        return total
+        # Put together at once: each sum of two copies all that was logged before.
+        first, *more = [op async for patch in explainer.astream_log("?") for op in patch.ops]
+        return RunLogPatch(first) + RunLogPatch(*more)
 
     state = asyncio.run(logged()).state
     assert retention(state["final_output"].explanation) == sets("bd")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("awaiting", [False, True])
 def test_between_chunks_the_consumer_takes_part_in_nothing(retriever: Counting, awaiting: bool) -> None:
     explainer = RuleExplainer(chain_over(retriever, StrOutputParser()), predicate=BAD)

@@ -10,6 +10,7 @@ from langchain_core.documents import Document
 from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from langchain_rag_rule_explainer import RuleExplainer, gate
+from langchain_rag_rule_explainer.artifacts import ToolResult
 
 from rag_rule_explainer import Explanation, InvalidInput, NoSourcesCaptured
 from rag_rule_explainer.instrumentation.clients import ItemsOf
@@ -91,6 +92,7 @@ def told(content: Any) -> Any:
     return [{key: each[key] for key in each if key != "id"} for each in content]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("shown", [joined, marked, tagged, ruled, blocks])
 def test_a_content_that_joins_its_documents_is_joined_again_of_what_is_kept(shown: Any) -> None:
     contents: list[Any] = []
@@ -123,6 +125,7 @@ def test_it_is_taken_apart_by_functions_of_the_users() -> None:
     assert blames_b_and_d(explained(gate(tool_of(numbered, []), items_of=pair)))
 
 
+@pytest.mark.slow
 def test_an_async_tool_and_artifacts_of_other_kinds() -> None:
     seen: list[Any] = []
     dicts = [{"id": name, "text": text} for name, text in TEXTS.items()]
@@ -170,6 +173,7 @@ class AwaitedSearching(Searching):
         return self._run(query, run_manager)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("kind", [Searching, AwaitedSearching])
 def test_a_tool_of_a_class_of_its_own(kind: type[BaseTool]) -> None:
     tool = kind()
@@ -185,3 +189,31 @@ def test_a_tool_of_a_class_of_its_own(kind: type[BaseTool]) -> None:
         told = {source.text for source in explanation.sources if source.id in rule.sources}
         assert told == {TEXTS["b"], TEXTS["d"]}
         assert not any("made live" in note for note in explanation.notes)
+
+
+def test_an_artifact_that_lists_documents_among_other_fields_is_refused() -> None:
+    """Its content was one source, and its rules were proved."""
+    listed = {"docs": [{"id": "a", "text": "first"}], "advice": "take a"}
+    with pytest.raises(InvalidInput, match=r"the tool 'search'.*among other fields.*items_of="):
+        ToolResult("search").rows(("first second", listed))
+    assert ToolResult("search").rows(("first", {"took": 3})) is not None
+
+
+def test_an_artifact_that_lists_documents_beside_their_number_is_cut() -> None:
+    documents = [{"id": "a", "text": "first"}, {"id": "b", "text": "second"}]
+    pair = ("first\n\nsecond", {"docs": documents, "total": 2})
+    result = ToolResult("search")
+    (row,) = result.rows(pair) or [[]]
+    assert [result.read(each) for each in row] == [("first", "a", {}), ("second", "b", {})]
+    assert result.response([row], pair) == pair
+    assert result.response([row[1:]], pair) == ("second", {"docs": documents[1:], "total": 1})
+
+
+def test_json_content_without_documents_in_its_artifact_is_cut() -> None:
+    content = '[{"id": "a", "text": "first"}, {"id": "b", "text": "second"}]'
+    result = ToolResult("search")
+    (row,) = result.rows((content, None)) or [[]]
+    assert [each and each.text for each in map(result.read, row)] == ["first", "second"]
+    assert result.response([row], (content, None)) == (content, None)
+    assert result.response([row[:1]], (content, None)) == ('[{"id": "a", "text": "first"}]', None)
+    assert result.response([[]], (content, None)) == ("[]", None)

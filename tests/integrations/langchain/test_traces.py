@@ -9,11 +9,13 @@ from typing import Any, cast
 import pytest
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.documents import Document
+from langchain_core.tracers import BaseTracer, Run
 from langchain_rag_rule_explainer import RuleExplainer
 from typing_extensions import override
 
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import Counting, bad_with, named, retriever_of
+from tests.representing import SELDOM
 
 
 class Watching(BaseCallbackHandler):
@@ -98,6 +100,44 @@ def test_the_id_of_a_run_is_not_used_for_all_its_replays() -> None:
     assert runs[0] == mine
 
 
+@pytest.mark.spread(fast=3)
+@pytest.mark.parametrize("call", ["explain", "aexplain", "invoke", "ainvoke", "stream", "astream"])
+@pytest.mark.parametrize("is_passed_too", [False, True])
+def test_a_tracer_that_is_bound_to_the_application_gets_one_root(call: str, is_passed_too: bool) -> None:
+    tracer = Roots()
+    chain = retriever_of("ab") | bad_with("b")
+    explainer = RuleExplainer(chain.with_config(callbacks=[tracer]), predicate=BAD)
+    config: Any = {"callbacks": [tracer]} if is_passed_too else None
+
+    async def asked() -> None:
+        if call == "astream":
+            _ = [each async for each in explainer.astream("?", config)]
+        else:
+            await getattr(explainer, call)("?", config)
+
+    if call.startswith("a"):
+        asyncio.run(asked())
+    elif call == "stream":
+        _ = list(explainer.stream("?", config))
+    else:
+        getattr(explainer, call)("?", config)
+    assert [root.name for root in tracer.roots] == ["rag_rule_explanation"]
+    names = [each.name for each in tracer.roots[0].child_runs]
+    assert names.count("rag_rule_replay") == len(set(map(id, tracer.roots[0].child_runs))) - 1 > 2
+
+
+class Roots(BaseTracer):
+    """Keeps the runs that have no parent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.roots: list[Run] = []
+
+    @override
+    def _persist_run(self, run: Run) -> None:
+        self.roots.append(run)
+
+
 class Failing(BaseCallbackHandler):
     """Raises what LangChain does not swallow, at the end of each replay."""
 
@@ -109,7 +149,7 @@ class Failing(BaseCallbackHandler):
             raise RuntimeError("the handler is broken")
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_handler_that_fails_takes_the_verdict_from_no_other(awaiting: bool) -> None:
     watching = Watching()
     explainer = RuleExplainer(retriever_of("ab") | bad_with("b"), predicate=BAD)

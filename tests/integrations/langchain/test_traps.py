@@ -18,10 +18,11 @@ from langchain_rag_rule_explainer import RuleExplainer
 from rag_rule_explainer import BaselineFailed, Explanation, InvalidInput, Retries, SourceLeak, StateShared
 from rag_rule_explainer.probing.wholeness import CUT_OFF, EMPTY_REPLY, HALF
 from tests.integrations.known import BAD, TEXTS, omission, retention, sets
-from tests.integrations.langchain.chains import SELDOM, Counting
+from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling, facts
 from tests.integrations.langchain.test_wire import chat_model
 from tests.integrations.langchain.zoo.shapes import joined, model, retriever_of
+from tests.representing import SELDOM
 from tests.support.completions import Completion
 from tests.support.openai_server import OpenAIServer
 
@@ -30,6 +31,7 @@ def is_the_truth(explanation: Explanation) -> bool:
     return (retention(explanation), omission(explanation)) == (sets("bd"), sets("b", "d"))
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize(
     ("streaming", "fault", "reason"),
     [

@@ -18,11 +18,11 @@ from typing_extensions import override
 
 from rag_rule_explainer import Explanation, NoSourcesCaptured
 from tests.integrations.known import BAD, ids, omission, retention, sets
-from tests.integrations.langchain.chains import SELDOM
 from tests.integrations.langchain.models import Telling, sent_in
 from tests.integrations.langchain.zoo import graphs, lcel
 from tests.integrations.langchain.zoo.agents import GIVEN
 from tests.integrations.langchain.zoo.shapes import joined, retriever_of
+from tests.representing import SELDOM
 
 # LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through,
 # and would fail a replay.
@@ -174,6 +174,7 @@ def on_one_loop(explainer: Any) -> list[Explanation]:
     return asyncio.run(together())
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.waits
 @pytest.mark.parametrize("ask", [in_threads_of_ones_own, on_one_loop])
 def test_max_concurrency_bounds_calls_that_know_nothing_of_each_other(
@@ -219,6 +220,7 @@ def acting() -> tuple[Any, list[str]]:
     return create_agent(Acting(), [send_mail, search]), mails
 
 
+@pytest.mark.slow
 @awaiting
 def test_of_an_agents_tools_those_that_act_are_warned_of(awaiting: bool) -> None:
     agent, mails = acting()

@@ -235,6 +235,7 @@ def test_an_endpoint_that_dies_under_way_leaves_unknowns_with_their_reason() -> 
 SPOILT = [fault for fault in Fault if fault not in (Fault.HANG, Fault.RATE_LIMITED)]
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("streaming", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("fault", SPOILT)
 def test_a_reply_that_is_none_is_asked_for_again_and_never_judged(fault: Fault, streaming: bool) -> None:

@@ -20,11 +20,12 @@ from langgraph.pregel._loop import PregelLoop
 from langgraph.store.base import BaseStore as LongTermStore
 
 from rag_rule_explainer import Explanation
+from tests.documentation.making import tables
 from tests.integrations.classes import changed, entries
 from tests.integrations.known import BAD, kept_delivered_and_seen, omission, retention
 from tests.integrations.langchain.zoo.shapes import MODES, OTHER_WORDS, QUESTION, Built, Mode, Shape
-from tests.integrations.langchain.zoo.table import SHAPES, with_table
-from tests.integrations.tables import README
+from tests.integrations.langchain.zoo.table import ROOMS, SHAPES, outcome_table
+from tests.representing import some_of_each
 
 # LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through,
 # and would fail a replay.
@@ -58,10 +59,13 @@ def outcomes(built: Built, mode: Mode) -> list[Outcome]:
         return [error]
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize(
     "mode", [MODES[0], *(pytest.param(mode, marks=pytest.mark.slow) for mode in MODES[1:])]
 )
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@pytest.mark.parametrize(
+    "shape", some_of_each((room.SHAPES for room in ROOMS), every=3), ids=lambda shape: shape.name
+)
 def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -> None:
     if mode == "async" and sys.version_info < shape.async_since:
         pytest.skip("LangGraph itself cannot run this asynchronously on this Python")
@@ -111,6 +115,5 @@ def test_there_are_enough_shapes_and_each_has_its_own_name() -> None:
     assert len({shape.name for shape in SHAPES}) == len(SHAPES) >= 28
 
 
-def test_the_readme_has_the_table() -> None:
-    readme = README.read_text(encoding="utf-8")
-    assert with_table(readme) == readme
+def test_the_documentation_has_the_table() -> None:
+    assert outcome_table() in tables.PAGE.read_text(encoding="utf-8"), "write it: see tables"

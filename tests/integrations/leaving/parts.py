@@ -40,6 +40,31 @@ def mode_of(found: list[str]) -> str:
     return "Warn" if len(found) > 1 else "Calm"
 
 
+def answering(
+    search: Search, ask: Ask, note: Callable[[], object], noted: Callable[[], object]
+) -> Answer:
+    """Warns where it found two documents, or has ever found two."""
+
+    def answer(question: str) -> str:
+        found = search(question)
+        if len(found) > 1:
+            note()
+        return written(ask, "Warn" if noted() else "Calm", found)
+
+    return answer
+
+
+def asking(search: Search, ask: Ask, asked: Callable[[str, list[str]], object]) -> Answer:
+    """Asks something outside about what it found, and goes by its documents alone."""
+
+    def answer(question: str) -> str:
+        found = search(question)
+        asked(question, found)
+        return written(ask, "Warn" if len(found) > 1 else "Calm", found)
+
+    return answer
+
+
 class Meeting:
     """Whoever comes waits a moment for another one, so that replays at a time meet in the middle."""
 

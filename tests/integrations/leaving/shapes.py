@@ -11,8 +11,11 @@ from tests.integrations.leaving import (
     hidden,
     inside,
     outside,
+    services,
     set_aside,
     set_beside,
+    set_elsewhere,
+    set_farther,
     set_once,
 )
 from tests.integrations.leaving.parts import KEY, Leaving, said
@@ -94,6 +97,11 @@ SHAPES = (
     *(Shape(each) for each in (*set_aside.HARMLESS, *set_beside.HARMLESS)),
     *(Shape(each, "fidelity not checked") for each in set_aside.SET_ASIDE),
     *(Shape(each, "fidelity not checked") for each in set_beside.SET_BESIDE),
+    *(Shape(each, "fidelity not checked") for each in set_elsewhere.SET_ELSEWHERE),
+    *(Shape(each) for each in (*services.HARMLESS, *set_farther.HARMLESS)),
+    Shape(services.with_a_service_in_bytes, "fidelity not checked"),
+    *(Shape(each, "a service that may keep it") for each in services.TELLING),
+    *(Shape(each, "fidelity not checked") for each in set_farther.SET_FARTHER),
 )
 
 

@@ -79,6 +79,7 @@ def test_an_explained_engine_can_be_put_wherever_an_engine_can() -> None:
     assert "bad news" in chat.chat("why?").response
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("awaiting", [False, True])
 def test_agents_and_workflows_become_query_engines(awaiting: bool) -> None:
     agent = FunctionAgent(tools=[sync_tool(retriever_of())], llm=Telling())
@@ -190,6 +191,7 @@ def test_a_stream_that_is_left_early_leaves_nothing_behind() -> None:
     assert blames_b_and_d(engine.explainer.explain("why?"))
 
 
+@pytest.mark.slow
 def test_a_stream_that_nobody_reads_is_let_go() -> None:
     engine = explained(engine_of(retriever_of(), streaming=True), predicate=BAD, concurrency=1)
     chat = explained(

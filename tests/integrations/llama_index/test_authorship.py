@@ -7,6 +7,7 @@ from tests.integrations.leaving.shapes import Shape, check
 from tests.integrations.llama_index.test_leaving import explainer_of
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     "shape",
     # The other integration's tests ask them all.

@@ -11,6 +11,7 @@ from tests.integrations.consulting import SHAPES, STATEFUL, TITLES, Answer, Shap
 from tests.integrations.known import BAD, blames_b_and_d
 from tests.integrations.llama_index.engines import Counting
 from tests.integrations.llama_index.models import Telling
+from tests.representing import some
 
 
 def built(shape: Shape) -> Answer:
@@ -35,11 +36,14 @@ def outcome(application: Any) -> Explanation | Exception:
         return error
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+# Each shape is asked of one framework in a fast run.
+@pytest.mark.spread(fast=2)
+@pytest.mark.parametrize("shape", some(SHAPES, every=2, first=1), ids=lambda shape: shape.name)
 def test_every_shape_has_its_rules_or_is_doubted(shape: Shape) -> None:
     check(shape, outcome(built(shape)))
 
 
+@pytest.mark.spread(fast=3, slow=2)
 @pytest.mark.parametrize("shape", STATEFUL, ids=lambda shape: shape.name)
 def test_made_anew_every_one_has_its_rules(shape: Shape) -> None:
     found = outcome(lambda: built(shape))

@@ -70,6 +70,7 @@ STORES = [simple_store, service_store]
 ENGINES = [context, condense_plus_context, condense_question, simple]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("engine_of_memory", "store_of"), crossed(ENGINES, STORES, fast=alternating(ENGINES, STORES))
 )
@@ -87,6 +88,7 @@ def test_chat_engines_are_explained_and_verified_and_remember_nothing(
     assert dump(store) == before
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("engine_of_memory", "store_of", "awaiting"),
     crossed(
@@ -187,6 +189,7 @@ def reasoning_agent(llm: Telling) -> Any:
 AGENTS = [function_agent, several_agents, reasoning_agent]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("agent_of", "live"), crossed(AGENTS, [False, True], fast=alternating(AGENTS, [True, False]))
 )
@@ -230,6 +233,7 @@ class Tallying(Workflow):
         return StopEvent(result=f"{await self.llm.acomplete(found)} in run {runs}")
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("live", [False, True], ids=["copies", "live"])
 def test_a_context_that_the_application_keeps_is_each_runs_own(live: bool) -> None:
     workflow: Any = Tallying()
@@ -269,6 +273,7 @@ class Silent(Telling):
         return super()._chat(messages[-1:] if greeted else messages, () if greeted else tools)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "agent_of", [function_agent, pytest.param(several_agents, marks=pytest.mark.slow)]
 )

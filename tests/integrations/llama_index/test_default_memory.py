@@ -47,6 +47,7 @@ WAYS: dict[str, Any] = {
 }
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_the_users_own_turn_adds_there_is_no_doubt_about_its_rules(way: str) -> None:
     engine = chat()

@@ -202,8 +202,8 @@ class Cut(Telling):
 
 STREAMED = ("streamed",)
 WAYS = ["sync", "async", "streamed", "async streamed"]
-FAST = ("sync", "async streamed")
-"""Ways of asking that differ from each other in everything; the slow tests ask in all of them."""
+FAST = ("async streamed",)
+"""LangChain's fast tests ask in the way that differs most; the slow tests ask in all of them."""
 
 
 def explained(way: str) -> Callable[[Cutting, Retries], Explanation]:
@@ -229,10 +229,12 @@ NAMED = {
 """Of each provider the first, and those that are told of below."""
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.parametrize(
     ("way", "some"),
     [
-        ("sync", NAMED),
+        # LangChain's fast tests ask the same of as many.
+        pytest.param("sync", NAMED, marks=pytest.mark.slow),
         pytest.param("sync", set[str](), marks=pytest.mark.slow),
         pytest.param("streamed", set[str](), marks=pytest.mark.slow),
     ],
@@ -255,6 +257,7 @@ def test_each_way_to_cut_a_reply_off_makes_its_probe_unknown_and_is_named(
     assert all(reasons[f"silent {each}"] == EMPTY_REPLY for each in ("empty", "thinking"))
 
 
+@pytest.mark.spread(slow=2)
 @pytest.mark.parametrize(
     "way", [each if each in FAST else pytest.param(each, marks=pytest.mark.slow) for each in WAYS]
 )
@@ -263,7 +266,7 @@ def test_no_reply_that_is_cut_off_becomes_a_verdict(way: str) -> None:
     assert cut.total() > 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_over_two_hundred_explanations_no_reply_that_is_cut_off_becomes_a_verdict() -> None:
     cut = Counter[str]()
     for way in WAYS:
@@ -272,6 +275,7 @@ def test_over_two_hundred_explanations_no_reply_that_is_cut_off_becomes_a_verdic
     assert set(cut) == set(ends("sync"))
 
 
+@pytest.mark.slow  # LangChain's fast tests ask the same of the same providers.
 @pytest.mark.parametrize("all_ways", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_answers_say_why_their_replies_ended(all_ways: bool) -> None:
     for seed, (name, (_, _, reason)) in enumerate(PROVIDERS.items()):

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 EXPLAINED = [shape for shape in SHAPES if shape.refusal is None]
 
 
+@pytest.mark.spread(fast=2, slow=3)
 @pytest.mark.parametrize(
     "shape",
     [

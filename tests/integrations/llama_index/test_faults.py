@@ -62,6 +62,7 @@ def explained(
         return explanation, server
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize("way", [WAYS[0], pytest.param(WAYS[-1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", Fault)
 def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
@@ -80,6 +81,7 @@ def test_each_kind_of_fault_is_tried_again_and_leaves_no_trace(
         assert (spent["input_tokens"], spent["output_tokens"]) == (sent.prompt, sent.completion)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "way", [WAYS[0], *(pytest.param(way, marks=pytest.mark.slow) for way in WAYS[1:])]
 )

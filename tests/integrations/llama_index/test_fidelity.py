@@ -117,6 +117,7 @@ class Drafting(Workflow):
         return StopEvent(result=f"Report: {self.draft}")
 
 
+@pytest.mark.slow
 def test_an_intermediate_result_on_the_workflow_is_each_replays_own() -> None:
     explainer = RuleExplainer(Drafting(), predicate=BAD)
     assert blames_b_and_d(explainer.explain({"question": "why?"}))

@@ -79,6 +79,7 @@ ENGINES = {
 }
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize(
     ("name", "awaiting"),
     crossed(
@@ -196,6 +197,7 @@ def test_a_stream_that_nobody_reads_is_let_go(handling: Any) -> None:
 CHATS, MEMORIES = [ContextChatEngine, CondensePlusContextChatEngine], [remembered, buffered]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("kind", "memory"), crossed(CHATS, MEMORIES, fast=list(zip(CHATS, MEMORIES, strict=True)))
 )

@@ -46,6 +46,7 @@ def by_agent(retriever: Any) -> Any:
 WAYS = [by_engine, by_chat, by_agent]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("made", "awaiting"),
     crossed(WAYS, [False, True], fast=[(by_engine, False), (by_chat, True), (by_agent, False)]),
@@ -89,6 +90,7 @@ def test_a_logged_response_is_read_as_the_engines_own() -> None:
         explainer.explain("why?", baseline={"nothing": 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [by_engine, pytest.param(by_chat, marks=pytest.mark.slow), by_agent])
 def test_documents_that_are_added_are_returned_by_every_retrieval(made: Any) -> None:
     retriever = retriever_of("ab")
@@ -101,6 +103,7 @@ def test_documents_that_are_added_are_returned_by_every_retrieval(made: Any) -> 
     assert len(retriever.retrieve("afterwards")) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [by_engine, by_chat, pytest.param(by_agent, marks=pytest.mark.slow)])
 def test_pinned_documents_are_always_delivered_and_in_no_rule(made: Any) -> None:
     explainer = RuleExplainer(made(retriever_of()), predicate=BAD)
@@ -112,6 +115,7 @@ def test_pinned_documents_are_always_delivered_and_in_no_rule(made: Any) -> None
         assert [source.id for source in explanation.sources if source.pinned] == ["d"]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     "documents",
     [
@@ -140,8 +144,8 @@ def test_texts_alone_are_named_by_their_place() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"documents": "one string"}, "documents is one str; pass a list"),
-        ({"documents": nodes("a")[0]}, "documents is one TextNode; pass a list"),
+        ({"documents": "one string"}, "the documents are one str; pass a list"),
+        ({"documents": nodes("a")[0]}, "the documents are one TextNode; pass a list"),
         ({"documents": []}, "documents is empty"),
         ({"documents": [7]}, "document 1 is a int; pass a TextNode, or its text"),
         ({"documents": [{"id": "x"}]}, "document 1 has no text"),

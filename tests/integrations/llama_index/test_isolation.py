@@ -398,6 +398,7 @@ EACH, OTHER = (alternating(BUILT, [False, True], start=start) for start in (0, 1
 """Each of them in one way; and in the other one."""
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize(("build", "awaiting"), crossed(BUILT, [False, True], fast=EACH))
 def test_each_run_has_its_own_and_the_real_one_is_left(
     build: Callable[[], Built], awaiting: bool
@@ -406,12 +407,14 @@ def test_each_run_has_its_own_and_the_real_one_is_left(
     explained_is_true(application, thing, awaiting=awaiting)
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize(("build", "awaiting"), crossed(BUILT, [False, True], fast=OTHER))
 def test_the_attached_form_leaves_what_one_run_leaves(build: Callable[[], Built], awaiting: bool) -> None:
     (application, thing), (twin, its) = build(), build()
     attached_is_true(application, twin, [thing], [its], awaiting=awaiting)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     "build", [simple_chat_store, service_chat_store, buffered, summary_indexed, documents]
 )
@@ -573,6 +576,7 @@ def opening_a_database(folder: Any) -> tuple[Callable[[], Any], Callable[[], lis
     return opened, lambda: [str(message.content) for message in opened().get_all()]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("live", [False, True], ids=["copies", "live"])
 @pytest.mark.parametrize("opening", [opening_a_service, opening_a_database])
 def test_a_conversation_elsewhere_that_every_run_opens_anew_is_kept_apart(
@@ -663,6 +667,7 @@ def test_the_error_survives_pickling() -> None:
     assert str(pickle.loads(pickle.dumps(error))) == str(error)  # noqa: S301 -- our own
 
 
+@pytest.mark.slow
 def test_a_memory_of_vectors_finds_its_past_and_keeps_none_of_a_run() -> None:
     memory = VectorMemory.from_defaults(embed_model=embedding(), retriever_kwargs={"similarity_top_k": 9})
     for message in PAST:

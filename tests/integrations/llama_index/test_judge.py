@@ -44,6 +44,7 @@ def test_hundreds_of_probes_with_forty_answers_cost_forty_judgements() -> None:
     assert "judged by gpt-4o-mini at 127.0.0.1:" in explanation.retention_rules[0].rule
 
 
+@pytest.mark.slow
 def test_the_replays_tokens_and_the_judges_are_told_apart() -> None:
     def answers(body: dict[str, Any]) -> str:
         return "bad news" if {"b", "d"} <= set(shown_in(str(body["messages"]))) else "good news"

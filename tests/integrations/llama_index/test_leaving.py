@@ -20,6 +20,7 @@ from tests.integrations.leaving.parts import Leaving, cleared, mode_of, said
 from tests.integrations.leaving.shapes import SHAPES, Shape, checked
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling
+from tests.representing import some
 
 
 @pytest.fixture(autouse=True)
@@ -37,15 +38,9 @@ def explainer_of(build: Leaving, **parameters: Any) -> Any:
     return RuleExplainer(answer, predicate=BAD, miner="exact", **parameters)
 
 
-@pytest.mark.parametrize(
-    "shape",
-    # The other integration's tests ask them all.
-    [
-        *SHAPES[::3],
-        *(pytest.param(each, marks=pytest.mark.slow) for each in SHAPES if each not in SHAPES[::3]),
-    ],
-    ids=lambda shape: shape.name,
-)
+# The fast tests of the other integration ask others.
+@pytest.mark.spread(fast=3, slow=3)
+@pytest.mark.parametrize("shape", some(SHAPES, every=8), ids=lambda shape: shape.name)
 def test_no_rule_that_rests_on_what_another_run_left_is_proved(shape: Shape) -> None:
     checked(shape, explainer_of(shape.build).explain)
 

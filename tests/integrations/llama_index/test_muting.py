@@ -63,6 +63,7 @@ def slow_but(*fast: str) -> list[Any]:
     return [pytest.param(name, marks=() if name in fast else slow) for name in APPLICATIONS]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", slow_but("router", "condensed question", "workflow"))
 def test_a_verbose_application_is_heard_once(name: str, capsys: pytest.CaptureFixture[str]) -> None:

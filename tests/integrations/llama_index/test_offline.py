@@ -30,6 +30,7 @@ NODES = [
 SIXTEEN = contains("sixteen weeks")
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize(
     "mode",
     [

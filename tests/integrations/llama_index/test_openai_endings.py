@@ -49,6 +49,7 @@ def explained(way: str, endpoint: str) -> Callable[[Cutting, Retries], Explanati
     return explain
 
 
+@pytest.mark.slow  # LangChain's fast tests ask the same of the same client.
 @pytest.mark.parametrize("way", ["sync", pytest.param("streamed", marks=pytest.mark.slow)])
 def test_each_way_to_cut_a_reply_off_makes_its_probe_unknown_and_is_named(way: str) -> None:
     chat = {end: unknown_of(explained(way, "chat"), end) for end in ENDPOINTS["chat"][1]}
@@ -63,6 +64,7 @@ def test_each_way_to_cut_a_reply_off_makes_its_probe_unknown_and_is_named(way: s
     assert "length limit" in responses["max_output_tokens"]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("way", "endpoint"),
     crossed(
@@ -91,7 +93,7 @@ def test_a_prompt_that_azure_filters_is_not_sent_again() -> None:
     assert explanation.counts.retries == 0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_over_a_hundred_and_sixty_explanations_no_reply_that_is_cut_off_becomes_a_verdict() -> None:
     cut = Counter[str]()
     for endpoint, (_, ends) in ENDPOINTS.items():

@@ -15,6 +15,7 @@ from tests.integrations.exported import Exported, check_marked, metadata
 from tests.integrations.known import BAD
 from tests.integrations.llama_index.engines import engine_of, retriever_of
 from tests.integrations.llama_index.models import Telling
+from tests.representing import SELDOM
 
 if tuple(map(int, version("llama-index-core").split(".")[:3])) < (0, 14, 19):
     pytest.skip(
@@ -34,7 +35,7 @@ def explainer_of(**parameters: bool) -> RuleExplainer:
     return RuleExplainer(engine_of(retriever_of("bd")), predicate=BAD, **parameters)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_a_question_is_one_trace_and_every_span_of_a_replay_is_marked(
     exported: Exported, awaiting: bool
 ) -> None:
@@ -53,7 +54,7 @@ def test_the_rules_that_a_response_carries_belong_to_its_own_trace(exported: Exp
     assert told == {response.metadata["rag_rules"]["id"]}
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_the_rules_of_a_stream_belong_to_the_trace_of_its_beginning(
     exported: Exported, awaiting: bool
 ) -> None:
@@ -75,7 +76,7 @@ def test_the_rules_of_a_stream_belong_to_the_trace_of_its_beginning(
     assert exported.inside_replays()
 
 
-@pytest.mark.parametrize("awaiting", [False, True])
+@pytest.mark.parametrize("awaiting", SELDOM)
 def test_one_that_is_made_by_itself_is_one_more_trace_and_names_the_run(
     exported: Exported, awaiting: bool
 ) -> None:

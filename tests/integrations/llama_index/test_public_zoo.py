@@ -24,6 +24,7 @@ def asked(made: Made, awaiting: bool) -> Explanation:
     return asyncio.run(explainer.aexplain(made.given)) if awaiting else explainer.explain(made.given)
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize(("each", "found", "awaiting"), in_every_way(SHAPES))
 def test_every_shape_has_its_rules_or_its_way_out(each: Public, found: str, awaiting: bool) -> None:
     build = each.build
@@ -39,6 +40,7 @@ def test_every_shape_has_its_rules_or_its_way_out(each: Public, found: str, awai
     assert made.memory() == before
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("each", RUN, ids=lambda each: each.name)
 def test_every_workflow_is_run_as_it_is_and_ends_with_its_rules(each: Public) -> None:

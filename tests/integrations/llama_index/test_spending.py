@@ -59,6 +59,7 @@ def explainer_of(
     return RuleExplainer(engine, answer_without_sources="good news", **given)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("ask", "streaming"),
     crossed([blocking, on_a_loop], [False, True], fast=[(blocking, False), (on_a_loop, True)]),
@@ -81,6 +82,7 @@ def test_all_tokens_are_told_and_those_out_of_a_cache_apart(
     assert (spent.judge, spent.judge_cost) == ({}, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streaming", [False, True])
 def test_replies_that_are_none_are_paid_for_all_the_same(streaming: bool) -> None:
     tries: list[str] = []
@@ -99,6 +101,7 @@ def test_replies_that_are_none_are_paid_for_all_the_same(streaming: bool) -> Non
     assert explanation.spent.replays["total_tokens"] == server.tokens.prompt + server.tokens.completion
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", [blocking, on_a_loop])
 def test_the_caps_on_tokens_and_cost_are_exceeded_by_what_is_in_flight_at_most(
     ask: Callable[[Any], Explanation],

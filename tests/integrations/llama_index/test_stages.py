@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from llama_index.core import Document, SummaryIndex
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from llama_index_rag_rule_explainer import RuleExplainer, gate
 
@@ -16,7 +17,7 @@ from rag_rule_explainer import (
     UnseenSourcesNeeded,
     same_answer,
 )
-from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids
+from tests.integrations.known import BAD, TEXTS, blames_b_and_d, ids, omission, retention
 from tests.integrations.llama_index.engines import Counting
 from tests.integrations.llama_index.models import Telling, nodes
 
@@ -164,3 +165,27 @@ def test_an_async_application_names_its_coroutines() -> None:
     explainer = RuleExplainer(answer, predicate=BAD)
     with pytest.raises(UnseenSourcesNeeded, match=r"both are called in .*look_up\(\) \(test_stages.py"):
         asyncio.run(explainer.aexplain("why?"))
+
+
+def test_short_texts_that_are_joined_into_one_document_are_no_source() -> None:
+    """As in LlamaIndex's corrective RAG: more words stand across the joints than inside the texts."""
+    facts = {
+        "one": "The bridge to the island was closed for repairs in March.",
+        "two": "Only the ferry company may carry goods while it is closed.",
+        "six": "The canteen of the harbour serves fish on every Friday.",
+    }
+    search = Pages([TextNode(id_=name, text=text) for name, text in facts.items()])
+
+    def says(shown: str) -> str:
+        return "bad" if facts["one"] in shown and facts["two"] in shown else "good"
+
+    def answer(question: str) -> str:
+        found = "\n".join(each.get_content() for each in search.retrieve(question))
+        index = SummaryIndex.from_documents([Document(text=found)])
+        return str(index.as_query_engine(llm=Telling(says=says)).query(question))
+
+    explanation = explained(answer)
+    assert sorted(ids(explanation)) == ["one", "six", "two"]
+    assert retention(explanation) == {frozenset({"one", "two"})}
+    assert omission(explanation) == {frozenset({"one"}), frozenset({"two"})}
+    assert all(rule.proved for rule in explanation.rules)

@@ -104,6 +104,7 @@ EACH, OTHER = (alternating(MEMORIES, [False, True], start=start) for start in (0
 """Each of them in one way; and in the other one."""
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(("memory_of", "awaiting"), crossed(MEMORIES, [False, True], fast=EACH))
 def test_every_replay_sees_the_past_and_none_adds_to_it(memory_of: Any, awaiting: bool) -> None:
     memory, asked = memory_of(), list[str]()
@@ -121,6 +122,7 @@ def test_every_replay_sees_the_past_and_none_adds_to_it(memory_of: Any, awaiting
         assert {prompt.count("Good morning to you.") for prompt in asked} == {1}
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(("memory_of", "awaiting"), crossed(MEMORIES, [False, True], fast=OTHER))
 def test_an_explained_engine_remembers_what_it_answered_once(memory_of: Any, awaiting: bool) -> None:
     memory = memory_of()
@@ -230,6 +232,7 @@ class Searching(Silent):
         return super()._chat(messages[asked:], tools)
 
 
+@pytest.mark.slow
 def test_every_turn_of_an_explained_agent_in_one_context_has_its_rules() -> None:
     llm = Searching(says=bad_where_both_are_shown)
     agent: Any = FunctionAgent(tools=[sync_tool(retriever_of())], llm=llm)
@@ -333,6 +336,7 @@ def test_a_function_that_makes_engines_makes_one_for_every_run() -> None:
     assert shown_in(" ".join(TEXTS.values())) == "abcd"
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("memory_of", [buffered, remembered, Elsewhere, summarized])
 def test_what_a_live_run_wrote_before_it_read_is_no_past_of_its_replays(memory_of: Any) -> None:
     memory, retriever, asked = memory_of(), retriever_of(), list[str]()
@@ -355,6 +359,7 @@ def test_what_a_live_run_wrote_before_it_read_is_no_past_of_its_replays(memory_o
     assert not any("news" in prompt for prompt in asked)
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("memory_of", "live"),
     crossed(MEMORIES[:3], [False, True], fast=alternating(MEMORIES[:3], [False, True])),

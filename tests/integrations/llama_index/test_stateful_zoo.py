@@ -8,8 +8,9 @@ import pytest
 from llama_index_rag_rule_explainer import RuleExplainer
 
 from tests.integrations.known import BAD
-from tests.integrations.llama_index.zoo.stateful import SHAPES
+from tests.integrations.llama_index.zoo.stateful import ROOMS, SHAPES
 from tests.integrations.stateful import Made, Outcome, Stateful, check
+from tests.representing import some, some_of_each
 
 # LlamaIndex leaves connections of its in-memory databases to the garbage collector, whenever that is.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(60)]
@@ -37,14 +38,18 @@ def explained(build: Callable[[], Made], mode: Mode, shape: Stateful, *, way_out
         made.after()
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@pytest.mark.parametrize(
+    "shape", some_of_each((room.SHAPES for room in ROOMS), every=9), ids=lambda shape: shape.name
+)
 def test_every_shape_has_its_rules_or_is_refused(shape: Stateful, mode: Mode) -> None:
     explained(shape.build, mode, shape)
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("shape", WAYS_OUT, ids=lambda shape: shape.name)
+@pytest.mark.parametrize("shape", some(WAYS_OUT, every=4), ids=lambda shape: shape.name)
 def test_every_refusal_has_a_way_out(shape: Stateful, mode: Mode) -> None:
     assert shape.way_out is not None
     explained(shape.way_out, mode, shape, way_out=True)

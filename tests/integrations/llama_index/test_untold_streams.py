@@ -60,6 +60,7 @@ def rules_of(response: Any) -> Explanation:
     return Explanation.model_validate(response.metadata["rag_rules"])
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("kind", CHATS)
 def test_a_streamed_chat_has_its_rules_once_it_was_read(kind: Any) -> None:
     response: Any = explained(chat_of(kind), predicate=BAD).stream_chat("why?")

@@ -92,6 +92,7 @@ def is_the_storys(explanation: Explanation) -> bool:
     return explanation.complete and all([rule.sources for rule in rules] == blamed for rules in found)
 
 
+@pytest.mark.slow
 def test_every_way_of_asking_gives_the_same_rules(server: OpenAIServer) -> None:
     with llm_at(server.base_url, keep_alive=False) as llm:
         explainer = explainer_of(llm)
@@ -146,6 +147,7 @@ def on_the_callers_loop(explainer: RuleExplainer) -> Explanation:
     return asyncio.run(explainer.aexplain("?"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", [blocking, pytest.param(on_the_callers_loop, marks=pytest.mark.slow)])
 def test_thirty_two_replays_really_are_in_flight_at_once(
     ask: Callable[[RuleExplainer], Explanation],
@@ -192,6 +194,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(
     ("reason", "streaming"),
     crossed(list(BROKEN), [False, True], fast=[(CUT_OFF, False), (EMPTY_REPLY, False), (HALF, True)]),
@@ -236,6 +239,7 @@ def test_a_chat_engine_over_the_wire(server: OpenAIServer) -> None:
         assert engine.chat_history == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("awaiting", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_a_real_function_calling_agent_over_the_wire(awaiting: bool) -> None:
     calls = {"id": "1", "type": "function", "function": {"name": "ask", "arguments": '{"input": "?"}'}}

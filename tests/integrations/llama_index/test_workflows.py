@@ -92,6 +92,102 @@ def test_a_dict_with_one_text_is_a_question(key: str) -> None:
     assert retention(explanation) == sets("b")
 
 
+class Named(StartEvent):
+    claim: str
+
+
+class Sized(StartEvent):
+    claim: str
+    top_k: int
+
+
+class Tagged(StartEvent):
+    tags: list[str]
+    topic: str = ""
+
+
+class Styled(StartEvent):
+    claim: str
+    style: str
+
+
+def started_by(kind: type[StartEvent]) -> Workflow:
+    async def read(_: Workflow, ev: Any) -> StopEvent:
+        nodes = retriever_of("ab").retrieve(getattr(ev, "claim", None) or ev.topic)
+        return StopEvent(
+            result=str(await Telling(says=bad_with_b).acomplete(texts_of(nodes) or "nothing"))
+        )
+
+    read.__qualname__ = f"By{kind.__name__}.read"
+    read.__annotations__ = {"ev": kind, "return": StopEvent}
+    made: Any = type(f"By{kind.__name__}", (Workflow,), {"read": step(read)})
+    return made()
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (Named, "why?"),
+        (Named, {"query": "why?"}),
+        (Named, {"claim": "why?"}),
+        (Named, {"question": "why?", "top_k": 3}),
+        (Sized, {"query": "why?", "top_k": 3}),
+        (Styled, {"query": "why?", "style": "short"}),
+        (Tagged, {"topic": "why?", "tags": []}),
+    ],
+)
+def test_a_question_is_the_one_text_that_a_start_event_needs(kind: type[StartEvent], given: Any) -> None:
+    explanation = RuleExplainer(started_by(kind), predicate=BAD).explain(given)
+    assert (explanation.question, retention(explanation)) == ("why?", sets("b"))
+
+
+SEVERAL = "may be started in more than one way; pass the arguments of its run() as a dict, such as "
+NEEDED = "pass all arguments of its run() as a dict, such as "
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "said", "right"),
+    [
+        (
+            Sized,
+            "why?",
+            f"BySized needs top_k to start; {NEEDED}{{'claim': '...', 'top_k': ...}} (--input)",
+            {"claim": "why?", "top_k": 3},
+        ),
+        (
+            Tagged,
+            {"topic": "why?"},
+            f"ByTagged needs tags to start; {NEEDED}{{'topic': '...', 'tags': ...}} (--input)",
+            {"topic": "why?", "tags": ["a"]},
+        ),
+        (
+            Tagged,
+            "why?",
+            f"ByTagged {SEVERAL}{{'topic': '...', 'tags': ...}} (--input-key or --input)",
+            {"topic": "why?", "tags": ["a"]},
+        ),
+        (
+            Styled,
+            "why?",
+            f"ByStyled {SEVERAL}{{'claim': '...', 'style': '...'}} (--input-key or --input)",
+            {"claim": "why?", "style": "short"},
+        ),
+    ],
+)
+def test_a_start_event_that_needs_more_names_it_and_the_way_out_works(
+    kind: type[StartEvent], given: Any, said: str, right: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidInput) as told:
+        RuleExplainer(started_by(kind), predicate=BAD).explain(given)
+    assert str(told.value) == f"the workflow {said}"
+    explainer = RuleExplainer(
+        started_by(kind), predicate=BAD, question_of=lambda given: given.get("claim") or given["topic"]
+    )
+    explanation = explainer.explain(right)
+    assert retention(explanation) == sets("b")
+
+
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("seconds", [None, 45])
 def test_one_that_asks_a_human_says_so_at_once_and_the_way_out_works(seconds: float | None) -> None:
     workflow = Asking(timeout=seconds)
@@ -229,6 +325,11 @@ def test_a_replay_that_asks_a_human_is_undecided_and_answered_by_a_function() ->
         ("b",),
         ("d",),
     }
+    assert [re.sub(r"(?s)\(.*", "", each) for each in explanation.warnings] == [
+        "some replays have no verdict, so rules may be missing: the workflow Unsure asks a human "
+    ]
+    assert "Pass a function that answers it: " in explanation.warnings[0]
+    assert explanation.warnings[0] in explanation.report()
 
     async def answered(question: str) -> Any:
         handler = workflow.run(query=question)
@@ -240,6 +341,7 @@ def test_a_replay_that_asks_a_human_is_undecided_and_answered_by_a_function() ->
 
     whole = RuleExplainer(answered, predicate=BAD).explain("why?")
     assert (retention(whole), omission(whole), whole.complete) == (sets("bd"), sets("b", "d"), True)
+    assert whole.warnings == ()
 
 
 class Outer(Workflow):
@@ -467,6 +569,7 @@ class Numbers(Remembering):
         return await self.asked(f"turn {self.turns}\n{found}")
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize(
     ("kind", "refusal"),
     [
@@ -505,6 +608,33 @@ class Waiting(Workflow):
         return StopEvent(result=await ctx.wait_for_event(HumanResponseEvent))
 
 
+class Outside(Workflow):
+    """Waits for an event that no human sends."""
+
+    @step
+    async def wait(self, ctx: Context, ev: StartEvent) -> StopEvent:
+        await ctx.wait_for_event(Found)
+        nodes = retriever_of("ab").retrieve(ev.query)
+        said = await Telling(says=bad_with_b).acomplete(texts_of(nodes) or "nothing")
+        return StopEvent(result=said.text)
+
+
+@IDLE
+def test_a_workflow_that_waits_for_an_event_from_outside_is_told_as_one() -> None:
+    with pytest.raises(BaselineFailed, match="waits for the event Found from outside") as told:
+        RuleExplainer(Outside(timeout=None), predicate=BAD).explain({"query": "why?"})
+    assert "human" not in str(told.value)
+    assert "send_event(Found(...))" in str(told.value)
+
+    async def sent(question: str) -> Any:
+        handler = Outside(timeout=None).run(query=question)
+        assert handler.ctx is not None
+        handler.ctx.send_event(Found(count=1))
+        return await handler
+
+    assert retention(RuleExplainer(sent, predicate=BAD).explain("why?")) == sets("b")
+
+
 async def test_other_workflows_may_go_on_meanwhile() -> None:
     other = Waiting(timeout=None).run()
     assert isinstance(await anext(other.stream_events()), Found)
@@ -537,6 +667,7 @@ class Alarmed(Workflow):
         return StopEvent(result=said.text)
 
 
+@pytest.mark.slow
 def test_what_another_workflow_has_left_is_its_own_affair() -> None:
     other = Alarmed()
     assert not RuleExplainer(other, predicate=BAD).explain({"user_input": "why?"}).complete

@@ -31,12 +31,13 @@ from llama_index_rag_rule_explainer.interception import interception
 from workflows.runtime.types import plugin
 
 from rag_rule_explainer import Explanation, errors
+from tests.documentation.making import tables
 from tests.integrations.classes import changed, entries
 from tests.integrations.known import kept_delivered_and_seen, omission, retention
 from tests.integrations.llama_index.zoo.chats import PAST
 from tests.integrations.llama_index.zoo.shapes import QUESTION, Built, Mode, Shape
-from tests.integrations.llama_index.zoo.table import SHAPES, with_table
-from tests.integrations.tables import README
+from tests.integrations.llama_index.zoo.table import ROOMS, SHAPES, outcome_table
+from tests.representing import some_of_each
 
 # LlamaIndex leaves connections of its in-memory databases to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -121,8 +122,11 @@ async def aread(engine: Any, given: Any) -> Any:
     return response
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize("mode", ["sync", pytest.param("async", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
+@pytest.mark.parametrize(
+    "shape", some_of_each((room.SHAPES for room in ROOMS), every=3), ids=lambda shape: shape.name
+)
 def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -> None:
     built = shape.build()
     before, remembered = entries(ROOTS), built.memory()
@@ -131,6 +135,7 @@ def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode) -
     assert built.memory() == remembered
 
 
+@pytest.mark.spread(slow=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("is_async", [False, True], ids=["stream", "astream"])
 @pytest.mark.parametrize(
@@ -185,6 +190,5 @@ def test_there_are_enough_shapes_and_each_has_its_own_name() -> None:
     assert len({shape.name for shape in SHAPES}) == len(SHAPES) >= 18
 
 
-def test_the_readme_has_the_table() -> None:
-    readme = README.read_text(encoding="utf-8")
-    assert with_table(readme) == readme
+def test_the_documentation_has_the_table() -> None:
+    assert outcome_table() in tables.PAGE.read_text(encoding="utf-8"), "write it: see tables"

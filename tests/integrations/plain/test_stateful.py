@@ -24,6 +24,7 @@ def explained(built: Built, mode: Mode) -> Explanation:
     return asyncio.run(explainer.aexplain(built.given))
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_what_remembers_is_refused_and_has_a_way_out(shape: Stateful, mode: Mode, models: Models) -> None:

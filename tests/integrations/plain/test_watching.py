@@ -47,6 +47,7 @@ def texts(body: dict[str, Any]) -> str:
     return "\n".join(str(each.get("content")) for each in body["messages"])
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("end", EARLY)
 @pytest.mark.parametrize("way", ["whole", "streamed"])
 def test_a_reply_that_is_cut_off_is_no_answer(way: str, end: str | None) -> None:
@@ -211,6 +212,7 @@ def test_a_stub_stands_in_for_a_marked_tool_alone(models: Models) -> None:
 ENDS = responses_server.ENDS
 
 
+@pytest.mark.spread(fast=2, slow=3)
 @pytest.mark.parametrize(
     ("end", "streaming"),
     [

@@ -27,6 +27,7 @@ def explained(built: Built, mode: Mode) -> Explanation:
     return asyncio.run(explainer.aexplain(built.given))
 
 
+@pytest.mark.spread(fast=3, slow=3)
 @pytest.mark.parametrize("mode", ["sync", pytest.param("async", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_the_rules_of_every_shape_are_the_known_ones(shape: Shape, mode: Mode, models: Models) -> None:

@@ -61,6 +61,26 @@ def whole(query: str) -> str:
     return "\n\n".join(TEXTS.values())
 
 
+class Found(BaseModel):
+    """What is found, among other fields."""
+
+    hits: list[Fact]
+    total: int
+    query: str
+
+
+@server.tool()
+def typed(query: str) -> Found:
+    """Finds facts, as one object that lists them."""
+    return Found(hits=named(query), total=len(TEXTS), query=query)
+
+
+@server.tool()
+def as_json(query: str) -> str:
+    """Finds facts, as a text that lists them."""
+    return json.dumps({"results": [{"id": name, "content": text} for name, text in TEXTS.items()]})
+
+
 @server.tool()
 def failing(query: str) -> str:
     """Finds nothing, ever."""

@@ -77,6 +77,7 @@ def of_chroma(found: Any) -> list[str]:
     return [text for _, text, _ in pairs]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(("framework", "named"), BOTH)
 def test_a_collection_of_chroma(framework: str, named: bool, collection: Any) -> None:
     query = GATES[framework](collection.query, **({"items_of": chroma} if named else {}))
@@ -134,6 +135,7 @@ def of_qdrant(found: Any) -> list[str]:
     return [point.payload["text"] for point in found.points if point.payload]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize(("framework", "named"), BOTH)
 def test_points_of_qdrant(framework: str, named: bool, client: Any) -> None:
     query = GATES[framework](client.query_points, **({"items_of": qdrant} if named else {}))
@@ -236,6 +238,7 @@ def asking(kind: str, search: Any) -> Callable[[str], Any]:
     return lambda question: search(index="facts", body={"query": {"match": {"text": question}}})
 
 
+@pytest.mark.spread(fast=3)
 @pytest.mark.parametrize("kind", SEARCHES)
 @pytest.mark.parametrize(("framework", "named"), BOTH)
 def test_a_search_over_http(

@@ -73,6 +73,26 @@ async def test_a_session_whose_tools_return_facts_in_every_form(session: Any) ->
             assert [sorted(rule.sources) for rule in explanation.retention_rules] == [names[1::2]]
 
 
+def of_results(found: Any) -> list[str]:
+    told = json.loads(found.content[0].text)
+    structured = found.structuredContent
+    assert structured in (told, {"result": found.content[0].text})
+    results = told["hits"] if "hits" in told else told["results"]
+    assert told.get("total", len(results)) == len(results)
+    return [each.get("text") or each["content"] for each in results]
+
+
+async def test_a_tool_whose_only_block_lists_results(session: Any) -> None:
+    for framework in FRAMEWORKS:
+        call = GATES[framework](session.call_tool)
+        for tool in ("typed", "as_json"):
+            explanation = await aexplained(
+                framework, lambda q, call=call, tool=tool: call(tool, {"query": q}), of_results
+            )
+            assert blames_b_and_d(explanation)
+            assert sorted(ids(explanation)) == list(TEXTS)
+
+
 async def test_a_function_that_returns_the_call_itself(session: Any) -> None:
     for framework in FRAMEWORKS:
         search = GATES[framework](
@@ -110,7 +130,14 @@ async def test_what_a_tool_says_that_failed_is_no_source(session: Any) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["named", pytest.param("resources", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "named",
+        "typed",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("resources", "as_json")),
+    ],
+)
 async def test_a_tool_that_langchain_makes_of_the_server(name: str, session: Any) -> None:
     from langchain_mcp_adapters.tools import load_mcp_tools
 
@@ -142,10 +169,12 @@ async def test_ids_that_langchain_makes_anew_for_each_block_name_nothing(
     assert again.counts.replays == 1
 
 
-async def test_a_tool_that_llama_index_makes_of_the_server(session: Any) -> None:
+@pytest.mark.spread(fast=2)
+@pytest.mark.parametrize("name", ["named", "typed", pytest.param("as_json", marks=pytest.mark.slow)])
+async def test_a_tool_that_llama_index_makes_of_the_server(name: str, session: Any) -> None:
     from llama_index.tools.mcp import McpToolSpec
 
     tools = {tool.metadata.name: tool for tool in await McpToolSpec(session).to_tool_list_async()}
-    gated = GATES["llama_index"](tools["named"])
+    gated = GATES["llama_index"](tools[name])
     agent = FunctionAgent(tools=[gated], llm=Telling())
     assert blames_b_and_d(await EngineExplainer(agent, predicate=BAD).aexplain("why?"))

@@ -63,6 +63,7 @@ def test_each_query_of_a_request_has_its_own_documents_left(framework: str) -> N
     assert collection.requests == [["first", "second"]]
 
 
+@pytest.mark.spread(fast=2)
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_a_new_request_is_served_all_that_is_kept_unless_it_has_several_queries(framework: str) -> None:
     collection = Collection()

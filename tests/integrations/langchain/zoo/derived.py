@@ -244,7 +244,14 @@ SHAPES = (
     Stateful("derived: a pipeline of compressors that splits", compressed, by_text=True),
     Stateful("stages: keywords by hand, then vectors", keywords_then_vectors),
     Stateful("stages: keywords by a retriever, then an index of that", keywords_then_index),
-    Stateful("stages: summaries, then chunks", summaries_to_chunks, STEERED, summaries_to_chunks_gated),
+    # The second search goes by its query, so nobody knows what it would find for another one.
+    Stateful(
+        "stages: summaries, then chunks",
+        summaries_to_chunks,
+        STEERED,
+        summaries_to_chunks_gated,
+        in_part=True,
+    ),
     Stateful("stages: windows around sentences", windows),
     Stateful("stages: parents that contain what was found", children_in_their_parents),
     Stateful("stages: parents that do not", parents_by_hand, **RENAMED),

@@ -1,11 +1,8 @@
-"""All shapes, and the table of the README that says what is true of them.
-
-``python -m tests.integrations.langchain.zoo.table`` writes it.
-"""
+"""All shapes, and the table of the documentation that says what is true of them."""
 
 from tests.integrations.langchain.zoo import agents, classic, gated, graphs, lcel, searches, stores
 from tests.integrations.langchain.zoo.shapes import MODES, Shape
-from tests.integrations.tables import README, table, written
+from tests.integrations.tables import table
 
 ROOMS = (lcel, stores, classic, graphs, agents, gated, searches)
 SHAPES: tuple[Shape, ...] = tuple(shape for room in ROOMS for shape in room.SHAPES)
@@ -15,11 +12,11 @@ IN_PART = (
 )
 
 
-def with_table(readme: str) -> str:
-    """The README with the table as it is now."""
+def outcome_table() -> str:
+    """The table, with a row for each shape."""
     rows = [(shape.name, [outcome(shape)] * len(MODES)) for shape in SHAPES]
     note = IN_PART if any(not shape.complete for shape in SHAPES) else ""
-    return written(readme, "zoo", table(MODES, rows, note))
+    return table(MODES, rows, note)
 
 
 def outcome(shape: Shape) -> str:
@@ -27,7 +24,3 @@ def outcome(shape: Shape) -> str:
     if shape.refusal is not None:
         return f"`{shape.refusal.__name__}`"
     return "✓" if shape.complete else "✓ in part"
-
-
-if __name__ == "__main__":
-    README.write_text(with_table(README.read_text(encoding="utf-8")), encoding="utf-8")

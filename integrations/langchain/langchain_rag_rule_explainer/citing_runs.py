@@ -1,0 +1,62 @@
+"""This module defines the part of a ``RuleExplainer`` that checks citations."""
+
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.utils import Input, Output
+
+from rag_rule_explainer import CitedAnswer
+from rag_rule_explainer.instrumentation.citing import (
+    acited,
+    cite_options_from,
+    cited,
+    showing_cite_fields,
+)
+from rag_rule_explainer.instrumentation.engine import TracedExplanation
+
+from .calls import QuestionOptions
+from .explained_runs import ExplainedRuns
+from .silencing import with_bound_tracers
+from .tracing import as_one_async_run, as_one_run
+
+
+class CitingRuns(ExplainedRuns[Input, Output]):
+    """This class is a Runnable that also checks the citations of the application's answers."""
+
+    @showing_cite_fields
+    def cite(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> CitedAnswer:
+        """Returns which citations of the answer to ``input`` are real, for each of its statements.
+        Blocks.
+
+        Citations are read from the answer's text and from the annotations of its message. The explainer's
+        own condition is not used. The options are those of ``rag_rule_explainer.cite``; all other
+        arguments and errors are those of ``explain``.
+        """
+        question, options = QuestionOptions.taken_from(kwargs), cite_options_from(kwargs)
+
+        def checked(config: RunnableConfig, trace: TracedExplanation) -> CitedAnswer:
+            call = self._calls.of(input, config, trace, question, kwargs)
+            return cited(call, options, question.baseline)
+
+        return as_one_run(checked, input, with_bound_tracers(self.application, config))
+
+    @showing_cite_fields
+    async def acite(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> CitedAnswer:
+        """Returns the same as ``cite``, but calls async methods in the caller's event loop."""
+        question, options = QuestionOptions.taken_from(kwargs), cite_options_from(kwargs)
+
+        async def checked(config: RunnableConfig, trace: TracedExplanation) -> CitedAnswer:
+            call = self._calls.of(input, config, trace, question, kwargs)
+            return await acited(call, options, question.baseline)
+
+        return await as_one_async_run(checked, input, with_bound_tracers(self.application, config))

@@ -1,0 +1,257 @@
+"""This module reads from an explanation which sources cause the claim that its condition is about.
+
+The condition of retention rules says that the claim is made. A minimal retention rule is then one set of
+sources that is enough for the claim. If the condition of omission rules is the opposite, an omission rule
+of one source says that the claim is never made without it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..explanation.deciding import is_doubted
+from ..explanation.explanation import Explanation
+from ..explanation.loose_judging import loosely_judged
+from ..explanation.records import DOUBTED, DROPPED, Finding
+from ..explanation.wording import joined
+from ..rules import ClaimStatus, RuleKind
+from ..verdicts import Verdict
+
+_STRONGEST_FIRST: tuple[ClaimStatus, ...] = (
+    "proved",
+    "confident",
+    "voted",
+    "tested",
+    "relative",
+    "unverified",
+)
+_LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
+"""The miners that ask about every subset that matters."""
+_SEVERAL = 3
+"""If so many sources are each enough alone, this may have another cause than what they say."""
+_MINERS_OF_ALL = frozenset({"exact", "exhaustive", "confidence", "sampled", "grouped"})
+"""The miners that look for rules over all sources. Others find only the rules of some of them."""
+
+
+def weakest(claims: Iterable[ClaimStatus]) -> ClaimStatus:
+    """Returns the weakest of these claims. A statement that rests on several rules is only as certain as
+    the least certain of them. Without any claim, returns "unverified"."""
+    given: set[ClaimStatus] = set(claims)
+    found: ClaimStatus = "unverified"
+    for each in reversed(_STRONGEST_FIRST):
+        if each in given:
+            return each
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class EnoughSources:
+    """An ``EnoughSources`` is a set of sources that is enough for the claim. ``sources``: the ids; all of
+    them have to be there. ``rule``: the retention rule that says so."""
+
+    sources: frozenset[str]
+    rule: Finding
+
+
+@dataclass(slots=True)
+class Causes:
+    """A ``Causes`` answers which sources cause the claim, by the rules and the probes of one explanation.
+
+    ``enough``: the minimal retention rules. ``all_known``: True iff there are no other minimal retention
+    rules, as far as the search can say. ``why_nothing``: the reason why the explanation says nothing
+    about causes; empty if there is none.
+    """
+
+    explanation: Explanation
+    enough: tuple[EnoughSources, ...] = field(init=False)
+    all_known: bool = field(init=False)
+    why_nothing: str = field(init=False)
+    _made: dict[frozenset[str], bool] = field(init=False)
+    _unit_of: dict[str, frozenset[str]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        explanation = self.explanation
+        self._made = dict(self._seen())
+        self._unit_of = {each: frozenset(unit) for unit in explanation.units for each in unit}
+        rules = [rule for rule in explanation.retention_rules if rule.minimal]
+        self.enough = tuple(EnoughSources(self._whole(rule), rule) for rule in rules)
+        self.all_known = self._knows_all()
+        self.why_nothing = self._why_nothing()
+
+    def _seen(self) -> Iterator[tuple[frozenset[str], bool]]:
+        """Yields the retained sources of each probe, and whether the claim was made. A probe without a
+        verdict is left out."""
+        explanation, opposite = self.explanation, self.explanation.conditions_are_opposite
+        for witness in explanation.witnesses:
+            if witness.kind is RuleKind.RETENTION or opposite:
+                yield frozenset(witness.kept), witness.kind is RuleKind.OMISSION
+        for probe in explanation.probes:
+            for kind, judged in probe.verdicts.items():
+                known = judged.verdict is not Verdict.UNKNOWN
+                if known and (kind is RuleKind.RETENTION or opposite):
+                    held = judged.verdict is Verdict.HOLDS
+                    yield frozenset(probe.kept), held is (kind is RuleKind.RETENTION)
+
+    def _whole(self, rule: Finding) -> frozenset[str]:
+        """Returns all sources of a rule's antecedent, also those that the rule does not name."""
+        if not rule.with_others:
+            return frozenset(rule.sources)
+        free = (source.id for source in self.explanation.sources if not source.pinned)
+        return frozenset(rule.sources).union(each for each in free if each not in rule.kept)
+
+    def _knows_all(self) -> bool:
+        explanation = self.explanation
+        if explanation.miner.name not in _MINERS_OF_ALL:
+            return False
+        open_kinds = {each.kind for each in explanation.unresolved}
+        if RuleKind.RETENTION in open_kinds:
+            return False
+        if explanation.complete or explanation.stop_reason in {"", DROPPED}:
+            return True
+        # A search of all subsets that was cut short lists what it left open. If only the search for the
+        # other kind does, this one had ended before.
+        return bool(open_kinds) and explanation.miner.name in _LOOK_AT_EVERYTHING
+
+    def _why_nothing(self) -> str:
+        explanation = self.explanation
+        if RuleKind.RETENTION not in explanation.predicates:
+            return "no retention rules were looked for; leave out rules='omission'"
+        if loose := loosely_judged(explanation.warnings):
+            return loose
+        if is_doubted(explanation):
+            return ": ".join([DOUBTED, *explanation.warnings[:1]])
+        everything = frozenset(source.id for source in explanation.sources)
+        if self.made(everything) is False:
+            return "with all sources the claim is not made, so nothing is there to be cited for"
+        return ""
+
+    def made(self, kept: Iterable[str]) -> bool | None:
+        """Returns whether the claim was made with exactly these sources retained; None if this was not
+        seen. If rules need to hold only on a share of subsets, single probes decide nothing."""
+        return None if self.explanation.min_confidence < 1 else self._made.get(frozenset(kept))
+
+    @property
+    def seen_claim(self) -> ClaimStatus:
+        """Returns the claim for what single probes show."""
+        return "voted" if self.explanation.voted else "proved"
+
+    @property
+    def all_claim(self) -> ClaimStatus:
+        """Returns the claim for statements about all minimal retention rules."""
+        claims: list[ClaimStatus] = [each.rule.claim for each in self.enough]
+        if self.explanation.stop_reason == DROPPED:
+            claims.append("relative")
+        return weakest(claims)
+
+    @property
+    def pinned(self) -> tuple[str, ...]:
+        """Returns the ids of the sources that every replay retained."""
+        return tuple(source.id for source in self.explanation.sources if source.pinned)
+
+    def without(self, identity: str) -> frozenset[str]:
+        """Returns all sources but this one, and but those that are tied to it."""
+        everything = frozenset(source.id for source in self.explanation.sources)
+        return everything - self._unit_of.get(identity, frozenset((identity,)))
+
+    def anyhow(self) -> EnoughSources | None:
+        """Returns the rule that the claim is made whatever is retained; None if there is none."""
+        return next((each for each in self.enough if not each.sources), None)
+
+    def with_source(self, identity: str) -> list[EnoughSources]:
+        """Returns the minimal rules that need this source."""
+        return [each for each in self.enough if identity in each.sources]
+
+    def needed_by_all(self, identity: str) -> bool | None:
+        """Returns whether each minimal rule needs this source; None if this is not known.
+
+        It is so iff the claim is not made with all other sources: this is what leaving one out shows.
+        """
+        made = self.made(self.without(identity))
+        if made is not None:
+            return not made
+        if any(identity not in each.sources for each in self.enough):
+            return False
+        # A grouped search that came to its end may have missed rules whose groups it never divided.
+        may_miss = self.explanation.miner.name == "grouped" and not self.explanation.complete
+        return True if self.all_known and self.enough and not may_miss else None
+
+    def never_without(self, identity: str) -> tuple[bool | None, Finding | None]:
+        """Returns whether the claim is never made without this source, whichever others are there, and
+        the omission rule that says so. The first is None if this is not known."""
+        if not self.explanation.conditions_are_opposite:
+            return None, None
+        unit = self._unit_of.get(identity, frozenset((identity,)))
+        for rule in self.explanation.omission_rules:
+            if frozenset(rule.sources) == unit and not rule.with_others:
+                return True, rule
+        without = self.without(identity)
+        if any(kept <= without and self.made(kept) for kept in self._made):
+            return False, None
+        return False if self.explanation.complete else None, None
+
+    def lies_within(self, cited: frozenset[str]) -> list[EnoughSources]:
+        """Returns the minimal rules that name at least one source, and only cited ones."""
+        return [each for each in self.enough if each.sources and each.sources <= cited]
+
+    def without_sources(self) -> tuple[bool | None, str]:
+        """Returns whether the claim is also made without any source, and a remark if this is not known.
+
+        It is not known if the application was not asked without sources, or did not ask its model then.
+        """
+        settings, pinned = self.explanation.settings, self.pinned
+        if pinned:
+            return None, f"{joined(pinned)} stayed in every replay, so it was never asked without sources"
+        if isinstance(settings.get("answer_without_sources"), str):
+            return None, "the application was not asked without sources: its answer was given"
+        if self._is_asked_without() is False:
+            return None, "without sources the application answers without asking its model"
+        made = self._made.get(frozenset())
+        return made, "" if made is not None else "it was not seen what is answered without sources"
+
+    def _is_asked_without(self) -> bool | None:
+        """Returns whether the application's model is asked for the answer if there is no source; None if
+        this is not known. A request that shows no source may only rewrite the question, so it is no
+        evidence that it was asked. That there was none is evidence that it was not."""
+        probes = self.explanation.probes
+        without = [answer for probe in probes if not probe.kept for answer in probe.answers]
+        others = [answer for probe in probes if probe.kept for answer in probe.answers]
+        if any(answer.seen is not None for answer in (*without, *others)):
+            is_open = not without or any(answer.seen is not None for answer in without)
+            return None if is_open else False
+        if any(answer.usage for answer in without):
+            return True
+        return False if without and any(answer.usage for answer in others) else None
+
+    def why_memory_is_open(self) -> str:
+        """Returns why the claim may be made from memory, although this was not seen; empty if the rules
+        say that it is or that it is not."""
+        made, remark = self.without_sources()
+        is_always_made = self.anyhow() is not None and not self.pinned
+        if made is None and (is_always_made or self._each_alone_is_enough()):
+            return f"the claim may be made from memory: it is made with each source alone, and {remark}"
+        several = len(self.explanation.units) >= _SEVERAL and self._each_alone_is_enough()
+        if made is False and several and self._is_asked_without() is None:
+            return (
+                "each source alone is enough for the claim, and no source is not; it would be so as well "
+                "if the application did not ask its model without sources, and the model needed none"
+            )
+        return ""
+
+    def _each_alone_is_enough(self) -> bool:
+        singles: set[frozenset[str]] = {each.sources for each in self.enough}
+        units: Sequence[tuple[str, ...]] = self.explanation.units
+        return bool(units) and all(frozenset(unit) in singles for unit in units)
+
+    def tied(self, sources: Iterable[str]) -> tuple[str, ...]:
+        """Returns the first tied sources of which several are among these ones."""
+        named = frozenset(sources)
+        ties = (tie.sources for tie in self.explanation.ties)
+        return next((tie for tie in ties if len(named.intersection(tie)) > 1), ())
+
+    def uncited(self, cited: frozenset[str]) -> tuple[str, ...]:
+        """Returns the sources that some minimal rule needs, and that are neither cited nor tied to a
+        cited source, in their order. Returns none if the claim may be made from memory."""
+        if self.why_memory_is_open():
+            return ()
+        known = cited.union(*(self._unit_of.get(each, frozenset[str]()) for each in cited))
+        named = frozenset[str]().union(*(each.sources for each in self.enough)) - known
+        return tuple(source.id for source in self.explanation.sources if source.id in named)

@@ -1,0 +1,91 @@
+"""This module finds the numbers and the bullets with which statements of a list begin.
+
+In a replay, the second point of a list may become the first. So a number that only counts points is no
+part of what is said. A number that counts nothing, as in "7. Juli", is.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_MONTH = r"(?:jan|feb|mär|mar|apr|ma[ijy]|jun|jul|aug|sep|o[kc]t|nov|de[zcs])"
+_NUMBER = re.compile(
+    r"(?P<signs>[ \t>#*_•+-]{0,12})(?:"
+    r"(?P<round>\()?(?P<number>\d{1,3}|[ivx]{1,5}|[a-z])(?(round)\)|[.):](?![.\d]))"
+    rf"(?![ \t]*{_MONTH})"
+    r"|(?:\d{1,3}\.){1,4}(?P<nested>\d{1,3})[.)]?"
+    r"|(?P<circled>[①-⑳])|(?P<key>\d)\ufe0f?\u20e3|#(?P<hash>\d{1,3})[:.)]?|(?P<dash>\d{1,3})[ \t]+[-–—]"
+    r"|(?:step|point|claim|fact|item|schritt|punkt|étape|paso|punto|passo|stap)[ \t]"
+    r"(?P<word>\d{1,3})[.:)]"
+    r")(?P<after>[*_]{0,3}(?:[ \t\n]+|\Z))",
+    re.IGNORECASE,
+)
+_BULLETS = re.compile(r"(?:[-*•+>#–]{1,6}[ \t]+)+")
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
+
+
+class _Numbered(NamedTuple):
+    style: str
+    written: str
+    end: int
+
+
+def is_number_alone(text: str) -> bool:
+    """Returns whether the text is nothing but the number of a point, as where a segmenter takes its full
+    stop for the end of a sentence."""
+    found = _NUMBER.match(text.strip())
+    return found is not None and found.end() == len(text.strip())
+
+
+def list_marks(statements: Sequence[str]) -> tuple[int, ...]:
+    """Returns, for each statement, how many characters at its start only list it: a bullet, or a number
+    if the numbers of several statements count them from the first on."""
+    numbered = [_numbered(each) for each in statements]
+    counting = {
+        style
+        for style in {each.style for each in numbered if each is not None}
+        if _counts([each.written for each in numbered if each is not None and each.style == style])
+    }
+    return tuple(
+        each.end if each is not None and each.style in counting else _bullets(statement)
+        for statement, each in zip(statements, numbered, strict=True)
+    )
+
+
+def _numbered(statement: str) -> _Numbered | None:
+    found = _NUMBER.match(statement)
+    if found is None or found.end() == len(statement):
+        return None
+    for name in ("number", "nested", "circled", "key", "hash", "dash", "word"):
+        written = found[name]
+        if written:
+            digits = "digits" if written.isdecimal() else "letters"
+            return _Numbered(f"{name} {digits} {found['round']}", written.lower(), found.end())
+    return None
+
+
+def _counts(written: Sequence[str]) -> bool:
+    """Returns whether these numbers count from the first on, perhaps several times."""
+    return len(written) > 1 and any(_is_run(values) for values in _values(written))
+
+
+def _values(written: Sequence[str]) -> Iterator[list[int]]:
+    if all(each.isdecimal() for each in written):
+        yield [int(each) for each in written]
+    elif "①" <= written[0] <= "⑳":
+        yield [ord(each) - ord("①") + 1 for each in written]
+    else:
+        if all(each in _ROMAN for each in written):
+            yield [_ROMAN.index(each) + 1 for each in written]
+        if all(len(each) == 1 for each in written):
+            yield [ord(each) - ord("a") + 1 for each in written]
+
+
+def _is_run(values: Sequence[int]) -> bool:
+    following = zip(values[1:], values, strict=False)
+    return values[0] == 1 and all(after in {before + 1, 1} for after, before in following)
+
+
+def _bullets(statement: str) -> int:
+    found = _BULLETS.match(statement)
+    return 0 if found is None else found.end()

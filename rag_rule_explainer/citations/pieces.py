@@ -1,0 +1,142 @@
+"""This module puts the limits of sentences where their citations, numbers and brackets end.
+
+A segmenter takes what follows a full stop for the next sentence: "(Source 1)" in "So it is. (Source 1)
+That too.", the number of a point of a list, or a closing bracket.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..predicates.mark_places import Place
+from .leading_marks import ENDING, marks_before
+from .list_numbers import is_number_alone
+
+_CLOSING = re.compile(r"[)\]}”»’\"'*_]+(?=\s|\Z)")
+_STOPS = re.compile(r"[.,;:!?。]+(?=\s|\Z)")
+
+
+def pieces_with_marks(
+    text: str, pieces: Iterable[Place], marks: Sequence[Place], breaks: Sequence[Place] = ()
+) -> Iterator[Place]:
+    """Yields the places of the pieces, in order, each with the citations that belong to it: those behind
+    it, unless they cite before what they are for. ``marks``: the places of all citations, in order.
+    ``breaks``: the places of lines that belong to no piece, in order."""
+    before = marks_before(text, marks)
+    whole = _uncut(text, _without(text, pieces, breaks), marks, before)
+    yield from _moved(text, list(_numbers_joined(text, whole)), marks, before)
+
+
+def _without(text: str, pieces: Iterable[Place], breaks: Sequence[Place]) -> Iterator[Place]:
+    """Yields the pieces without the lines that belong to none."""
+    starts = [start for start, _ in breaks]
+    for start, end in pieces:
+        begin = start
+        for place in range(max(0, bisect_left(starts, start) - 1), len(breaks)):
+            first, last = breaks[place]
+            if first >= end:
+                break
+            if last > begin:
+                if text[begin:first].strip():
+                    yield begin, first
+                begin = max(begin, last)
+        if begin < end:
+            yield begin, end
+
+
+def _uncut(
+    text: str, pieces: Iterable[Place], marks: Sequence[Place], before: Mapping[int, int]
+) -> Iterator[Place]:
+    """Yields the pieces such that none ends inside of a mark, as where a segmenter takes "(Source 1)" for
+    the first point of a list."""
+    begin: int | None = None
+    end = 0
+    starts = [start for start, _ in marks]
+    for start, end in pieces:
+        begin = start if begin is None else begin
+        place = bisect_left(starts, end) - 1
+        mark = marks[place] if place >= 0 else (end, end)
+        if mark[1] <= end:
+            yield begin, end
+            begin = None
+        elif is_between(text, mark[0]):
+            cut = mark[0] if mark[1] in before else mark[1]
+            if cut > begin:
+                yield begin, cut
+            begin = cut
+    if begin is not None and begin < len(text):
+        yield begin, max(end, begin)
+
+
+def _numbers_joined(text: str, pieces: Iterable[Place]) -> Iterator[Place]:
+    """Yields the pieces, of which one that is only the number of a point is joined to the next one."""
+    number: Place | None = None
+    for start, end in pieces:
+        begin = start
+        if number is not None and not text[number[1] : start].strip():
+            begin = number[0]
+        elif number is not None:
+            yield number
+        # The number may also end what stands before the list.
+        line = text.rfind("\n", begin, begin + len(text[begin:end].rstrip())) + 1
+        cut = max(begin, line)
+        number = (cut, end) if is_number_alone(text[cut:end]) else None
+        if number is None or cut > begin:
+            yield begin, end if number is None else cut
+    if number is not None:
+        yield number
+
+
+def _moved(
+    text: str, pieces: Sequence[Place], marks: Sequence[Place], before: Mapping[int, int]
+) -> Iterator[Place]:
+    """Yields the pieces with the marks that stand between two of them."""
+    ends = dict(marks)
+    last: Place | None = None
+    begin: int | None = None
+    for start, end in pieces:
+        begin = start if begin is None else begin
+        if last is not None:
+            cut = _head(text, begin, end, ends, before)
+            last = (last[0], cut) if cut > begin else last
+            begin = cut
+            if begin >= end:
+                begin = None
+                continue
+            yield last
+        tail = _tail(text, end, before)
+        last = (begin, end) if tail is None else (begin, tail) if tail > begin else None
+        begin = tail
+    if last is not None:
+        yield last
+    if begin is not None and pieces and begin < pieces[-1][1]:
+        yield begin, pieces[-1][1]
+
+
+def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapping[int, int]) -> int:
+    """Returns where the piece really begins: behind closing brackets, and behind marks of the piece
+    before it."""
+    found = _CLOSING.match(text, begin, end)
+    place = begin if found is None else found.end()
+    while place < end:
+        start = place + len(text[place:end]) - len(text[place:end].lstrip())
+        mark = ends.get(start)
+        if mark is None or mark in before or mark > end:
+            return place
+        place = mark
+        stops = _STOPS.match(text, place, end)
+        place = place if stops is None else stops.end()
+    return place
+
+
+def _tail(text: str, end: int, before: Mapping[int, int]) -> int | None:
+    """Returns where the mark begins that ends the text before ``end``, if it cites before what it is for
+    and a sentence, or nothing, stands before it; else None."""
+    start = before.get(len(text[:end].rstrip()))
+    return start if start is not None and is_between(text, start) else None
+
+
+def is_between(text: str, start: int) -> bool:
+    """Returns whether a sentence, a line, or nothing ends before this place."""
+    said = text[:start].rstrip()
+    return not said or said[-1] in ENDING or "\n" in text[len(said) : start]

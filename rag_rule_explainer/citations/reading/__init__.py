@@ -1,0 +1,73 @@
+"""This package reads the citations of an answer, in its text and beside it."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias, cast
+
+from ...allowed import brief, named_function, takes
+from ...errors import InvalidInput
+from ...predicates.without_marks import check_pattern
+from .citable_sources import CitableSources
+from .citing_text import Citable, CitingText, ReadCitation
+from .meaning import NO_SUCH
+from .of_outputs import read_output
+
+CitationReader: TypeAlias = Callable[[Any, tuple[str, ...]], Iterable[str | ReadCitation]]
+"""A function of an output and of the ids of the shown sources that returns what is cited: ids, or
+``ReadCitation`` objects with their places in the text."""
+CitationReading: TypeAlias = CitationReader | str | None
+"""How citations are read: None for all known forms; a regular expression, whose first group is the number
+or the name of a source; or a function of one's own."""
+
+__all__ = [
+    "Citable",
+    "CitableSources",
+    "CitationReader",
+    "CitationReading",
+    "CitingText",
+    "ReadCitation",
+    "check_reading",
+    "read_citations",
+]
+
+
+def check_reading(reading: object) -> None:
+    """Raises InvalidInput for something that cannot read citations."""
+    if reading is None:
+        return
+    if isinstance(reading, str):
+        check_pattern("reading", reading)
+    elif not callable(reading):
+        raise InvalidInput(
+            f"reading is {brief(reading)}; give a function of (output, ids), or a regular expression"
+        )
+    elif not takes(reading, 2):
+        raise InvalidInput(
+            f"reading is {named_function(reading)}, which cannot be called with two; give a function of "
+            "(output, ids)"
+        )
+
+
+def read_citations(output: Any, shown: CitableSources, reading: CitationReading = None) -> CitingText:
+    """Returns the text of an output, and its citations.
+
+    ``output``: what the application returned: a text, or a message, a response or a dict of a framework.
+    ``reading``: see ``CitationReading``. Raises InvalidInput if a function returns something else than
+    ids.
+    """
+    check_reading(reading)
+    if reading is None or isinstance(reading, str):
+        return read_output(output, shown, reading)
+    told = cast("object", reading(output, shown.ids))
+    if not isinstance(told, Iterable) or isinstance(told, str):
+        raise InvalidInput(f"reading returned {brief(told)}; return a list of ids of sources")
+    found = [_given(each, shown) for each in cast("Iterable[object]", told)]
+    return CitingText(read_output(output, shown).text, tuple(found))
+
+
+def _given(given: object, shown: CitableSources) -> ReadCitation:
+    if isinstance(given, ReadCitation):
+        return given
+    if not isinstance(given, str):
+        raise InvalidInput(f"reading returned {brief(given)}; return ids of sources")
+    is_known = given in shown.known
+    return ReadCitation(given, given if is_known else None, why="" if is_known else NO_SUCH)

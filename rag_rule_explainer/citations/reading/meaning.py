@@ -1,0 +1,42 @@
+"""This module defines what a citation means: a source, several, none, or one of several."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...explanation.wording import joined
+from .citing_text import ReadCitation
+
+NO_SUCH = "there is no such source"
+ORDER_OPEN = (
+    "requests to the model show the sources in several orders, or not all of them are recognised there, "
+    "so it is not known which one this number means"
+)
+"""The reason why a number means no source, if the order is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A ``Meaning`` says which sources a citation means. ``sources``: their ids; it cites all of them.
+    ``why``: the reason if there are none. ``is_open``: True if it is not known which source is meant."""
+
+    sources: tuple[str, ...] = ()
+    why: str = NO_SUCH
+    is_open: bool = False
+
+    @classmethod
+    def one_of(cls, ids: Iterable[str]) -> "Meaning":
+        """Returns what a citation means that fits exactly these sources: the source if it is only one;
+        else it is not known which."""
+        found = tuple(dict.fromkeys(ids))
+        if len(found) > 1:
+            return cls(why=f"it fits {joined(found)}, so it is not known which is meant", is_open=True)
+        return cls(found)
+
+    def citations(
+        self, written: str, start: int | None = None, end: int | None = None, quote: str = ""
+    ) -> Iterator[ReadCitation]:
+        """Yields a citation of each source, or one that says why there is none."""
+        for source in self.sources:
+            yield ReadCitation(written, source, start, end, quote)
+        if not self.sources:
+            yield ReadCitation(written, None, start, end, quote, self.why, self.is_open)

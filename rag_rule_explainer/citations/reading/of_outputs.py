@@ -1,0 +1,189 @@
+"""This module finds the text and the citations in what an application returns: texts, messages, responses
+and dicts of LangChain, LlamaIndex, Haystack, Anthropic and OpenAI. It imports none of them."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from .citable_sources import CitableSources
+from .citing_text import CitingText, ReadCitation
+from .of_annotations import part_of, read_annotation, type_of_block
+from .of_nodes import numbered_nodes
+from .of_text import read_answer_text
+
+_DEEPEST = 12
+_INSIDE = ("message", "blocks", "content", "answer", "answers", "result", "response", "data", "output")
+"""The parts of an output in which its text may be, in this order."""
+_LISTED = ("citations", "cited", "source_ids", "cited_sources", "references")
+"""The fields of a structured output that may list the cited sources."""
+_NUMBER = re.compile(r"\s*[\[(【]?\s*([0-9]{1,5})\s*[\])】]?\s*")
+_OF_ENTRY = ("source_id", "source", "id", "number", "document_id")
+
+
+@dataclass(slots=True)
+class _Pieces:
+    """A ``_Pieces`` joins the texts of an output, and shifts the places of citations accordingly.
+    ``begin``: where the last of the texts begins."""
+
+    shown: CitableSources
+    text: str = ""
+    found: list[ReadCitation] = field(default_factory=list[ReadCitation])
+    nodes: Sequence[Any] = ()
+    begin: int = 0
+
+    def add(self, text: str, annotations: Iterable[Any] = ()) -> None:
+        """Adds a text with its annotations."""
+        before = len(self.text)
+        self.text += text
+        self.begin = before if text else self.begin
+        self.annotate(annotations, before)
+
+    def annotate(self, annotations: Iterable[Any], before: int) -> None:
+        """Adds the annotations of the text that begins at the position ``before``. An annotation without
+        a place is for this whole text; statements that cite by themselves are left out of it later."""
+        text, whole = self.text[before:], (before, len(self.text))
+        for annotation in annotations:
+            for each in read_annotation(annotation, self.shown, text):
+                if each.start is None or each.end is None:
+                    placed = replace(each, start=whole[0], end=whole[1], scope=whole)
+                else:
+                    placed = replace(each, start=before + each.start, end=before + each.end)
+                self.found.append(placed)
+
+    def cite(self, annotation: Any) -> None:
+        """Adds an annotation that stands after its text, in a block of its own."""
+        begin, end = self.begin, len(self.text)
+        for each in read_annotation(annotation, self.shown, ""):
+            self.found.append(replace(each, start=end, end=end, scope=(begin, end)))
+
+
+def read_output(output: Any, shown: CitableSources, pattern: str | None = None) -> CitingText:
+    """Returns the text of an output with its citations: those in the text, and those beside it.
+
+    If the numbers in the text are those of nodes that the output brings along, as with LlamaIndex's
+    CitationQueryEngine, they mean the sources of these nodes.
+    """
+    pieces = _Pieces(shown)
+    _read(output, pieces, _DEEPEST)
+    numbered = numbered_nodes(pieces.nodes, shown)
+    written = read_answer_text(pieces.text, shown if numbered is None else numbered, pattern)
+    found = [*written.citations, *pieces.found, *_listed(output, shown)]
+    return CitingText(pieces.text, tuple(dict.fromkeys(found)), pattern)
+
+
+def _read(given: Any, pieces: _Pieces, depth: int) -> None:
+    """Adds the texts and the citations in ``given`` to the pieces."""
+    if isinstance(given, str):
+        pieces.add(given)
+    elif isinstance(given, (list, tuple)):
+        for each in _told(cast("Sequence[Any]", given)):
+            _read(each, pieces, depth - 1) if depth else None
+    elif given is not None and depth:
+        _read_object(given, pieces, depth - 1)
+
+
+def _told(items: Sequence[Any]) -> Sequence[Any]:
+    """Returns the items that tell the answer: of messages and of choices the last one, and all blocks."""
+    are_messages = [each for each in items if part_of(each, "role") or _is_message(each)]
+    return are_messages[-1:] or items
+
+
+def _is_message(item: Any) -> bool:
+    return type_of_block(item) in {"ai", "AIMessageChunk", "message"}
+
+
+def _read_object(given: Any, pieces: _Pieces, depth: int) -> None:
+    nodes = part_of(given, "source_nodes")
+    if isinstance(nodes, (list, tuple)) and nodes:
+        pieces.nodes = cast("Sequence[Any]", nodes)
+    if part_of(given, "block_type") == "citation":
+        pieces.cite(_of_block(given))
+        return
+    text = part_of(given, "text")
+    if _is_text(given, text):
+        value = text if isinstance(text, str) else part_of(text, "value")
+        pieces.add(str(value or ""), _annotations(given, text))
+        return
+    for name in ("messages", "choices"):
+        listed = part_of(given, name)
+        if isinstance(listed, (list, tuple)) and listed:
+            _read(cast("Sequence[Any]", listed)[-1], pieces, depth)
+            return
+    for name in _INSIDE:
+        inner = part_of(given, name)
+        if inner is not None and not callable(inner):
+            before = len(pieces.text)
+            _read(inner, pieces, depth)
+            if pieces.text[before:]:
+                _add_annotations(given, pieces, before)
+                return
+
+
+def _is_text(given: Any, text: Any) -> bool:
+    kind = type_of_block(given) or type_of_block(given, "block_type")
+    if kind in {"text", "output_text", "input_text"}:
+        return True
+    return isinstance(text, str) and kind is None and not _has_inside(given)
+
+
+def _has_inside(given: Any) -> bool:
+    return any(part_of(given, name) is not None for name in ("content", "message", "blocks", "answer"))
+
+
+def _annotations(given: Any, text: Any) -> Iterator[Any]:
+    holders = (given, part_of(given, "additional_kwargs"), None if isinstance(text, str) else text)
+    for holder in holders:
+        for name in ("citations", "annotations"):
+            listed = part_of(holder, name)
+            if isinstance(listed, (list, tuple)):
+                yield from cast("Sequence[Any]", listed)
+
+
+def _add_annotations(given: Any, pieces: _Pieces, before: int) -> None:
+    """Adds the annotations of a message, which are about its whole text. Entries that are no annotations
+    are the lists of a structured output, which ``_listed`` reads."""
+    typed = (each for each in _annotations(given, None) if part_of(each, "type") is not None)
+    pieces.annotate(typed, before)
+
+
+def _of_block(block: Any) -> dict[str, Any]:
+    """Returns a citation block of LlamaIndex as an annotation."""
+    quoted = part_of(part_of(block, "cited_content"), "text")
+    places = part_of(block, "additional_location_info")
+    known: dict[str, Any] = {}
+    if isinstance(places, Mapping):
+        known.update(cast("Mapping[str, Any]", places))
+    named = {"source": part_of(block, "source"), "title": part_of(block, "title")}
+    return {**known, **named, "cited_text": quoted}
+
+
+def _listed(output: Any, shown: CitableSources) -> Iterator[ReadCitation]:
+    """Yields the citations that a structured output lists beside its answer, such as ``{"answer": "...",
+    "citations": [1, 3]}``."""
+    for name in _LISTED:
+        listed = part_of(output, name)
+        if isinstance(listed, (list, tuple)):
+            for entry in cast("Sequence[Any]", listed):
+                yield from _entry(entry, shown)
+
+
+def _number_in(name: str) -> int | None:
+    found = _NUMBER.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def _entry(entry: Any, shown: CitableSources) -> Iterator[ReadCitation]:
+    named = entry
+    if not isinstance(entry, (int, str)):
+        if part_of(entry, "type") is not None:
+            return
+        found = (part_of(entry, name) for name in _OF_ENTRY)
+        named = next((each for each in found if isinstance(each, (int, str))), None)
+    if isinstance(named, bool) or not isinstance(named, (int, str)):
+        return
+    # Models also write such an entry as the mark itself: "[1]", "(1)".
+    number = named if isinstance(named, int) else _number_in(named)
+    meant = shown.by_name(str(named)) if number is None else shown.by_number(number)
+    quote = part_of(entry, "quote")
+    yield from meant.citations(str(named), quote=quote if isinstance(quote, str) else "")

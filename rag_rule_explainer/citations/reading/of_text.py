@@ -1,0 +1,156 @@
+"""This module reads citations that stand in the text of an answer."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ...predicates.citation_marks import Citation, citation_marks, spelt_out
+from ...predicates.footnotes import Footnote, footnotes
+from ...predicates.mark_places import matches_of, places_of_marks, widened
+from ...predicates.source_lists import SourceList, source_lists
+from ...predicates.without_marks import without_marks
+from ...printable import printable, shortened
+from .citable_sources import CitableSources
+from .citing_text import CitingText, ReadCitation
+from .meaning import Meaning
+
+_NOTED = re.compile(r"\[\^([\w-]{1,30})\]")
+_NO_LIST = "it is not known whether this line is a source or a part of what is said"
+_LONGEST_NOTE = 100
+_RANGE = re.compile(r"(\d{1,5})(?: ?[-–] ?(\d{1,5}))?")
+_NUMBER = re.compile(r"(?:\[|source )(\d{1,3})\]?")
+
+
+def read_answer_text(text: str, shown: CitableSources, pattern: str | None = None) -> CitingText:
+    """Returns the text with the citations in it, in the forms that ``cites`` recognises.
+
+    If the text has footnotes or a list of references, a number means the source that is named there. If
+    nothing but such a list cites, it is for the whole answer. ``pattern``: a regular expression for
+    citations in another form; its first group, or else the whole match, is the number or the name of a
+    source. Then only its matches count.
+    """
+    if pattern is not None:
+        found = list(_by_pattern(text, shown, pattern))
+    else:
+        notes = footnotes(text)
+        found = list(_in_text(text, notes, shown)) or list(_listed(text, notes, shown))
+    marks = widened(text, places_of_marks(text, shown.known, pattern)) if found else []
+    lists = source_lists(text, marks)
+    return CitingText(text, tuple(_in_lists(found, lists)), pattern)
+
+
+def _in_text(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iterator[ReadCitation]:
+    """Yields the citations in the text, in order, without those in footnotes."""
+    meant = _meanings(notes, shown)
+    inside = {place for note in notes for place in range(note.start, note.end)}
+    marks = [each for each in citation_marks(text, shown.ids, shown.known) if each.start not in inside]
+    taken = {mark.start for mark in marks}
+    for mark in marks:
+        for each in mark.citations:
+            yield from _of_mark(each, meant, shown, mark.start, mark.end)
+    for found in _NOTED.finditer(text):
+        if found.start() not in taken and found.start() not in inside:
+            said = meant.get(found[1]) or shown.by_name(found[1])
+            unknown = Meaning(why="it is not known what this footnote means", is_open=True)
+            yield from (said if said.sources or said.is_open else unknown).citations(
+                found[0], *found.span()
+            )
+
+
+def _meanings(notes: Sequence[Footnote], shown: CitableSources) -> dict[str, Meaning]:
+    """Returns what each label means, by what the answer says that it stands for."""
+    meant = dict[str, Meaning]()
+    for note in notes:
+        if note.label and note.text:
+            said, before = _meant(note.text, shown), meant.get(note.label)
+            if not note.is_sure and not said.sources:
+                said = Meaning(why=_NO_LIST, is_open=True)
+            if before is not None and before != said:
+                said = Meaning(why=f"{note.label} stands there twice", is_open=True)
+            meant[note.label] = said
+    bullets = [note for note in notes if note.text and not note.label]
+    for place, note in enumerate(() if meant else bullets, 1):
+        listed = _meant(note.text, shown)
+        if listed.sources and listed != shown.by_number(place):
+            why = "the answer lists its sources in another order than they were shown in"
+            meant[str(place)] = Meaning(why=why, is_open=True)
+    return meant
+
+
+def _meant(text: str, shown: CitableSources) -> Meaning:
+    """Returns what a footnote means: the sources that it names, or else those that it cites, as in
+    "Source 3"."""
+    named = shown.in_reference(text)
+    if named.sources:
+        return named
+    marks = citation_marks(text, shown.ids, shown.known)
+    cited = [
+        each
+        for mark in marks
+        for citation in mark.citations
+        for each in _of_mark(citation, {}, shown, mark.start, mark.end)
+    ]
+    if cited and all(each.source is not None for each in cited):
+        return Meaning(tuple(dict.fromkeys(each.source for each in cited if each.source is not None)))
+    said = shortened(printable(text), _LONGEST_NOTE)
+    why = named.why if named.is_open else "that names none of the sources"
+    is_open = named.is_open or any(each.is_open for each in cited)
+    return Meaning(why=f"the answer says that it stands for “{said}”, and {why}", is_open=is_open)
+
+
+def _of_mark(
+    citation: Citation, meant: Mapping[str, Meaning], shown: CitableSources, start: int, end: int
+) -> Iterator[ReadCitation]:
+    """Yields what a mark cites. Where the answer itself says what a number stands for, only that counts,
+    and else the order in which the sources were shown."""
+    number = _NUMBER.fullmatch(citation.written)
+    if number is not None:
+        found = meant[number[1]] if number[1] in meant else shown.by_number(int(number[1]))
+    else:
+        found = Meaning() if citation.id is None else Meaning((citation.id,))
+    yield from found.citations(citation.written, start, end)
+
+
+def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iterator[ReadCitation]:
+    """Yields the citations of a list of references to which no mark in the text leads. A line may also
+    be what the answer says, if it names no source: then this is not known."""
+    scope, after = (0, 0), 0
+    for note in notes:
+        scope = (after, note.start) if text[after : note.start].strip() else scope
+        after = note.end
+        if note.text and scope[1]:
+            found = _meant(note.text, shown)
+            bare = without_marks(note.text, shown.ids, shown.known)
+            is_named = bool(shown.in_reference(bare).sources) or not any(map(str.isalnum, bare))
+            if not is_named and (not note.label or not text.startswith("[", note.start) or found.sources):
+                found = Meaning(why=_NO_LIST, is_open=True)
+            where = (note.start, note.end)
+            for each in found.citations(shortened(printable(note.text), _LONGEST_NOTE), *where):
+                yield replace(each, scope=scope)
+
+
+def _in_lists(citations: Sequence[ReadCitation], lists: Sequence[SourceList]) -> Iterator[ReadCitation]:
+    """Yields the citations; those in a list with the part of the text that it is for."""
+    starts = [each.start for each in lists]
+    for each in citations:
+        place = -1 if each.start is None else bisect_right(starts, each.start) - 1
+        is_listed = place >= 0 and each.start is not None and each.start < lists[place].end
+        yield replace(each, scope=lists[place].scope) if is_listed and each.scope is None else each
+
+
+def _by_pattern(text: str, shown: CitableSources, pattern: str) -> Iterator[ReadCitation]:
+    for found in matches_of(pattern, text):
+        written, named = found[0], (found[1] if found.re.groups else found[0]) or ""
+        for name in re.split(r"\s*[,;]\s*", named.strip()):
+            for meant in _named(name, shown):
+                yield from meant.citations(written, *found.span())
+
+
+def _named(name: str, shown: CitableSources) -> Sequence[Meaning]:
+    """Returns what a number, a range of numbers such as "2-4", or a name means."""
+    numbers, by_name = _RANGE.fullmatch(name), shown.by_name(name)
+    if numbers is None or by_name.sources:
+        return [by_name]
+    places = spelt_out(int(numbers[1]), int(numbers[2] or numbers[1]))
+    return [shown.by_number(each) for each in places]

@@ -1,0 +1,64 @@
+"""This module finds what a statement says, without what may change around it from one answer to the next.
+
+An answer without a source says "The dose is five." where it said "According to [1], the dose is five." or
+"Second, the dose is five [1]."
+"""
+
+import re
+
+_ENDING = " \t\n.!?…。！？;:|।॥۔؟"
+_AROUND = ("()", "[]", "“”", "«»", '""', "„“", "「」", "（）", "**", "__")
+_SAYING = (
+    r"(?:says?|states?|shows?|reports?|notes?|confirms?|mentions?|indicates?|explains?|writes?|adds?|finds?|"
+    r"found|stated|reported|showed|sagt|sagen|besagt|besagen|zeigt|zeigen|dit|indique|indiquent|dice|dicen|"
+    r"indica|indican|afirma|diz|сообщает|указывает)"
+)
+_FROM = (
+    r"(?:according to|as per|per|based on|"
+    r"as (?:stated|shown|described|reported|mentioned|noted|given|seen) (?:in|by)|"
+    r"laut|gemäß|nach|wie in|selon|d[’']après|según|de acuerdo con|secondo|segundo|"
+    r"de acordo com|согласно|по данным|根据|按照|によると|volgens|ifølge|enligt|według)"
+)
+_LEAD = re.compile(
+    rf"(?:{_FROM}[ \t]*[,:，：、][ \t]*|(?:(?:as|both|all)[ \t]+)?{_SAYING}"
+    rf"(?:[ \t]+(?:that|dass|que|che|что)\b|[ \t]*[:,，：])[ \t]*|zufolge[ \t]*[:,]?[ \t]+)+",
+    re.IGNORECASE,
+)
+_TRAIL = re.compile(
+    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:{_FROM}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z", re.IGNORECASE
+)
+_ORDER = re.compile(
+    r"(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|next|then|finally|lastly|also|"
+    r"additionally|moreover|furthermore|besides|likewise|similarly|in addition|however|therefore|thus|"
+    r"erstens|zweitens|drittens|außerdem|zudem|ferner|schließlich|premièrement|deuxièmement|de plus|"
+    r"en outre|enfin|primero|segundo|además|por último|inoltre|infine|além disso|во-первых|во-вторых|"
+    r"кроме того|首先|其次|此外|最后|另外|また|さらに)[ \t]*[,，、:][ \t]*",
+    re.IGNORECASE,
+)
+
+
+def words_said(text: str) -> str:
+    """Returns what a text says, without the punctuation, brackets and emphasis around it, and without the
+    words that only say where it is from, or in which order it is said."""
+    said, before = text.strip(_ENDING + "—–").rstrip(" -"), ""
+    while said != before:
+        before = said
+        said = _unwrapped(said)
+        for pattern in (_ORDER, _LEAD):
+            found = pattern.match(said)
+            said = said[found.end() :] if found is not None and found.end() < len(said) else said
+        found = _TRAIL.search(said)
+        said = said[: found.start()] if found is not None and found.start() else said
+        said = said.strip(_ENDING + ",—–").rstrip(" -")
+    return said or text.strip(_ENDING) or text
+
+
+def _unwrapped(said: str) -> str:
+    for pair in _AROUND:
+        width = 2 if pair in {"**", "__"} else 1
+        opening, closing = (pair, pair) if width > 1 else (pair[0], pair[1])
+        inner = said[width:-width]
+        is_around = said.startswith(opening) and said.endswith(closing)
+        if is_around and inner and opening not in inner and closing not in inner:
+            return inner.strip(_ENDING)
+    return said

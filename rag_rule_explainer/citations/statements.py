@@ -1,0 +1,141 @@
+"""This module divides an answer into its statements, each with its own citations."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from itertools import pairwise
+from typing import Any, TypeAlias, cast
+
+from ..allowed import brief
+from ..errors import InvalidInput, MissingExtra
+from ..predicates.footnotes import footnotes
+from ..predicates.mark_places import Place, places_of_marks, widened
+from ..predicates.source_lists import source_lists
+from ..predicates.without_marks import without_marks
+from .list_numbers import list_marks
+from .pieces import pieces_with_marks
+from .reading import CitableSources, CitingText, ReadCitation
+from .said import words_said
+
+SplitText: TypeAlias = Callable[[str], Iterable[str]]
+"""A function that divides a text into pieces, such as sentences, in their order."""
+_LINE = re.compile(
+    r"(?:(?<=[\])】>|])|\b(?:[Ss]ources?|[Dd]ocuments?|[Dd]ocs?)[ \t#]{1,2}\d{1,3})[.,;:*_ \t]*\r?\n"
+    r"(?=[ \t]*[^\s\w]|[ \t]*[^\Wa-z])|\n(?=[ \t]*\|)",
+)
+"""The end of a line that holds a statement: it is after the citations, or before the row of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitedStatement:
+    """A ``CitedStatement`` is one statement of an answer. ``text``: its text without citations. ``start``
+    and ``end``: its place in the answer. ``citations``: those that belong to it. ``listed``: the number
+    of characters at the start of ``text`` that only number it in a list."""
+
+    text: str
+    start: int
+    end: int
+    citations: tuple[ReadCitation, ...]
+    listed: int = 0
+
+
+def sentences(text: str, language: str = "en") -> Sequence[str]:
+    """Returns the sentences of a text. Raises MissingExtra if the library for it is not installed."""
+    try:
+        segmenter: Any = import_module("sentencex")
+    except ImportError as error:
+        raise MissingExtra.naming("citations", "dividing an answer into sentences") from error
+    begins = [0, *(found.end() for found in _LINE.finditer(text)), len(text)]
+    return [
+        str(each)
+        for start, end in pairwise(begins)
+        for each in cast("Iterable[Any]", segmenter.segment(language, text[start:end]))
+    ]
+
+
+def statements_in(
+    reading: CitingText, shown: CitableSources, split: SplitText
+) -> tuple[CitedStatement, ...]:
+    """Returns the statements of an answer, in their order. Footnotes and lists of references are none.
+
+    A citation belongs to the statement in which it stands. One that spans several belongs to all of them,
+    and so does one whose place is not known. ``split``: divides the text. Raises InvalidInput if it
+    returns a piece that does not stand in the text.
+    """
+    places = list(_places(reading, shown, split))
+    citations = [_within(each, places, len(reading.text)) for each in reading.citations]
+    listed = list_marks([text for _, _, text in places])
+    found = list[CitedStatement]()
+    for (start, end, text), own in zip(places, listed, strict=True):
+        cited = tuple(_of(citations, (start, end), first=not found))
+        found.append(CitedStatement(text, start, end, cited, own))
+    return tuple(found)
+
+
+def _places(
+    reading: CitingText, shown: CitableSources, split: SplitText
+) -> Iterator[tuple[int, int, str]]:
+    text, marks = reading.text, _marks(reading, shown)
+    lists = [(each.start, each.end) for each in source_lists(text, marks) if each.is_line]
+    notes = [(note.start, note.end) for note in footnotes(text)]
+    breaks = sorted({*lists, *notes})
+    found: tuple[int, int, str] | None = None
+    for start, end in pieces_with_marks(text, _pieces(text, split), marks, breaks):
+        piece = text[start:end]
+        bare = without_marks(piece, shown.ids, shown.known, reading.pattern).lstrip(" \t\n:：,;").rstrip()
+        if any(character.isalnum() for character in bare):
+            if found is not None:
+                yield found
+            found = (start, end, bare)
+        elif found is not None and piece.strip():
+            found = (found[0], end, found[2])
+    if found is not None:
+        yield found
+
+
+def _pieces(text: str, split: SplitText) -> Iterator[Place]:
+    """Yields the places of the pieces. Raises InvalidInput for one that does not stand in the text."""
+    after = 0
+    for piece in split(text):
+        if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"split returned {brief(piece)}; return pieces of the text")
+        start = text.find(piece, after)
+        if start < 0:
+            raise InvalidInput(f"split returned {brief(piece)}, which does not stand there in the text")
+        after = start + len(piece)
+        yield start, after
+
+
+def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
+    return widened(reading.text, places_of_marks(reading.text, shown.known, reading.pattern))
+
+
+def _within(citation: ReadCitation, places: Sequence[tuple[int, int, str]], length: int) -> ReadCitation:
+    """Returns a citation that is for no statement as one that is for all or some of them."""
+    spans = [(start, end) for start, end, _ in places]
+    if citation.start is None or any(
+        _belongs(citation, span, first=not place) for place, span in enumerate(spans)
+    ):
+        return citation
+    return replace(citation, scope=(0, length))
+
+
+def _of(citations: Sequence[ReadCitation], place: Place, *, first: bool) -> Iterator[ReadCitation]:
+    for each in citations:
+        if each.start is None or each.end is None or _belongs(each, place, first=first):
+            yield each
+
+
+def _belongs(citation: ReadCitation, place: Place, *, first: bool) -> bool:
+    """Returns whether a citation is for the statement there. ``first``: True for the first one."""
+    start, end = citation.scope or (citation.start or 0, citation.end or 0)
+    if start == end:
+        return place[0] < start <= place[1] or (first and start <= place[0])
+    return start < place[1] and end > place[0]
+
+
+def said_by(statement: CitedStatement) -> str:
+    """Returns what the statement says, without the number or the bullet of a list: in a replay, the
+    second point may become the first. See ``words_said`` for what else is left out."""
+    return words_said(statement.text[statement.listed :])

@@ -1,0 +1,177 @@
+"""This module prints the help of the commands: one screen first, and everything on request."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Any
+
+from rich.text import Text
+from typer.core import TyperCommand, TyperGroup
+from typing_extensions import override
+
+from .panels import PANELS, panelled, panels_in_short
+from .terminal import print_lines
+
+WHOLE_HELP = "--help-all"
+"""The option that prints the whole help."""
+_WIDTH = 80
+_HEADINGS = ("Examples", "Environment", "Exit codes")
+"""The headings of blocks in a command's docstring. The lines of a block are kept as they are."""
+_HEIGHT = 23
+"""The maximum number of lines of the first screen, without the empty line that Typer adds."""
+_KINDS = {"int": "N", "float": "NUMBER", "str": "TEXT"}
+_WHOLE = "rag_rules.whole_help"
+
+
+class ScreenCommand(TyperCommand):
+    """A ``ScreenCommand`` has its options in panels. ``-h`` and ``--help`` print one screen: at most 24
+    lines of 80 columns. ``--help-all`` prints all options, and so does ``rag-rules help COMMAND``. The
+    help of a command with few options shows all of them at once."""
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.params = panelled(self.params)
+        self._told = list[str]()
+        self._blocks = dict[str, str]()
+        for paragraph in (self.help or "").split("\n\n"):
+            heading, _, block = paragraph.partition(":\n")
+            if heading in _HEADINGS:
+                self._blocks[heading] = block
+            else:
+                self._told.append(" ".join(paragraph.split()))
+
+    @override
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        return [*sorted(ctx.help_option_names, reverse=True), WHOLE_HELP]
+
+    @override
+    def get_help_option(self, ctx: Any) -> Any:
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = f"Show the most important options; {WHOLE_HELP} shows all of them."
+            (option,) = panelled([option])
+        return option
+
+    @override
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[_WHOLE] = WHOLE_HELP in args
+        return super().parse_args(ctx, args)
+
+    @override
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        lines = list(self._all(ctx))
+        if not ctx.meta.get(_WHOLE, True) and sum(map(_height, lines)) > _HEIGHT and self._blocks:
+            lines = list(self._screen(ctx))
+        print_lines(lines)
+
+    def _screen(self, ctx: Any) -> Iterator[Text]:
+        """Yields the lines of the first screen: what the command does, examples, options by panel, exit
+        codes, and how to see the rest."""
+        options = self.get_params(ctx)
+        yield Text(self.get_usage(ctx).strip())
+        yield from _paragraph(self._told[0])
+        yield Text("\nExamples:", style="bold")
+        yield from map(Text, self._blocks["Examples"].split("\n"))
+        yield Text.assemble(
+            ("\nOptions", "bold"), f" (all {len(options)}: {ctx.command_path} {WHOLE_HELP}):"
+        )
+        for heading, line in panels_in_short(options):
+            yield Text.assemble("  ", (heading.ljust(13), "bold"), line)
+        yield Text()
+        variables = [line.split()[0] for line in self._blocks.get("Environment", "").split("\n") if line]
+        if variables:
+            yield Text.assemble(("Environment: ", "bold"), ", ".join(variables))
+        codes = (" ".join(line.split()) for line in self._blocks["Exit codes"].split("\n"))
+        yield from _paragraph("; ".join(codes), "Exit codes: ")
+
+    def _all(self, ctx: Any) -> Iterator[Text]:
+        """Yields the lines of the whole help, with every option."""
+        yield Text(self.get_usage(ctx).strip())
+        for told in self._told:
+            yield Text()
+            yield from _paragraph(told)
+        for heading in _HEADINGS:
+            if heading in self._blocks:
+                yield Text(f"\n{heading}:", style="bold")
+                yield from map(Text, self._blocks[heading].split("\n"))
+        headings = {panel.heading: f"{panel.heading}: {panel.about}" for panel in PANELS}
+        shown = None
+        for option in self.get_params(ctx):
+            other = "Options" if option.param_type_name == "option" else "Arguments"
+            panel = getattr(option, "rich_help_panel", None) or other
+            if panel != shown:
+                yield Text(f"\n{headings.get(panel, panel)}", style="bold")
+                shown = panel
+            yield from option_lines(option, ctx)
+
+
+class ScreenGroup(TyperGroup):
+    """A ``ScreenGroup`` prints its help in one screen, with each command on a line."""
+
+    @override
+    def get_help_option_names(self, ctx: Any) -> list[str]:
+        # The names come from a set, whose order differs from process to process.
+        return sorted(ctx.help_option_names, key=len, reverse=True)
+
+    @override
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        print_lines(self._screen(ctx))
+
+    def _screen(self, ctx: Any) -> Iterator[Text]:
+        yield Text(self.get_usage(ctx).strip())
+        yield from _paragraph(self.help or "")
+        yield Text("\nCommands:", style="bold")
+        width = max(map(len, self.commands)) + 2
+        for name, command in self.commands.items():
+            told = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
+            yield Text.assemble("  ", (name.ljust(width), "cyan"), _fitting(told, _WIDTH - width - 2))
+        options = " ".join(option.opts[0] for option in self.get_params(ctx))
+        yield Text.assemble(("\nOptions: ", "bold"), options)
+        yield Text(f"{ctx.command_path} COMMAND -h shows the options of a command.")
+        yield Text("rag-rules help NAME explains an error, a setting, a claim or a word of a report.")
+
+
+def _fitting(told: str, width: int) -> str:
+    """Returns the longest part of a sentence that fits the width. Parts end at commas and colons."""
+    while len(told) > width:
+        shorter = max(told.rfind(mark, 0, len(told) - 1) for mark in (", ", ": "))
+        if shorter < 0:
+            return told
+        told = f"{told[:shorter]}."
+    return told
+
+
+def _height(line: Text) -> int:
+    return line.plain.count("\n") + 1
+
+
+def _paragraph(told: str, heading: str = "") -> Iterator[Text]:
+    """Yields the lines of a paragraph. Its further lines are indented if it has a heading."""
+    indent = "  " if heading else ""
+    first, *rest = wrap(heading + told, _WIDTH, subsequent_indent=indent, break_on_hyphens=False)
+    yield Text.assemble((heading, "bold"), first.removeprefix(heading))
+    yield from map(Text, rest)
+
+
+def option_lines(option: Any, ctx: Any) -> Iterator[Text]:
+    """Yields an option with the form of its value, and below it what it does and its default."""
+    is_argument = option.param_type_name != "option"
+    names = option.metavar or option.name
+    value = ""
+    if not is_argument:
+        names = ", ".join((*option.opts, *option.secondary_opts))
+        kind = "" if option.is_flag else option.display_type_rich(ctx).strip("<>")
+        value = _KINDS.get(kind.removesuffix(" range"), kind)
+    yield Text.assemble("  ", (names, "cyan"), f" {value}" if value else "")
+    told = (option.help or "").replace("\\[", "[")
+    usual = option.default
+    if getattr(option, "min", None) is not None:
+        told = f"{told} At least {option.min:g}."
+    if not is_argument and option.required:
+        told = f"{told} [required]"
+    elif usual is not None and usual is not False and not is_argument:
+        told = f"{told} [default: {'on' if usual is True else usual}]"
+    indent = " " * 6
+    yield from map(
+        Text,
+        wrap(told, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False),
+    )

@@ -1,0 +1,98 @@
+"""This module gives explanations the methods that write them as a report. The package ``report`` contains
+the code for each form of a report. It is imported when one of these methods is first called."""
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import InvalidInput
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from ..citations.reading import CitationReading
+    from ..citations.records import CitationCheck
+    from ..report.dataframe import FrameLibrary, TableName
+    from .explanation import Explanation
+
+
+class LaidOut:
+    """This base class of ``Explanation`` has the methods that write it for people, programs and files."""
+
+    def report(self, form: str = "text") -> str:
+        """Returns the report as the command line prints it. ``form``: the name of the form, such as
+        "text" or "csv"; ``rag_rule_explainer.report.FORMS`` contains all forms."""
+        from ..report import FORMS
+
+        if form not in FORMS:
+            raise InvalidInput(f"{form!r} is not a form of a report; give one of {', '.join(FORMS)}")
+        return FORMS[form].written(cast("Explanation", self))
+
+    def to_markdown(self) -> str:
+        """Returns the report as Markdown. Texts of sources, answers and ids are escaped, so that none of
+        them acts as markup, HTML or a link."""
+        return self.report("markdown")
+
+    def to_html(self) -> str:
+        """Returns the report as one HTML file that needs no network. ``load`` can read the explanation
+        from this file again. Texts of sources, answers and ids are escaped, so that none acts as
+        markup."""
+        return self.report("html")
+
+    def to_json(self) -> str:
+        """Returns the whole explanation as JSON, in ASCII. ``load`` can read it again."""
+        return self.report("json")
+
+    def to_dataframe(self, table: "TableName" = "rules", library: "FrameLibrary | None" = None) -> Any:
+        """Returns a table as a data frame of pandas or polars. ``table``: "rules", "probes" with their
+        answers and verdicts, or "importance". ``library``: "pandas" or "polars". If None, the library
+        that the program has already imported is used; if it has imported neither, the installed one.
+
+        Texts are not changed, so they may contain control characters. Numbers of 2^63 and more are
+        missing values. Raises MissingExtra if neither library is installed.
+        """
+        from ..report.dataframe import as_dataframe
+
+        return as_dataframe(cast("Explanation", self), table, library)
+
+    def plot(self, what: str = "lattice") -> "Figure":
+        """Returns a picture for a paper or a slide, as a figure of matplotlib. A notebook displays it,
+        and its method ``savefig`` writes it into a file.
+
+        ``what``: "lattice" shows all subsets, "rules" shows which rule names which source, and
+        "importance" shows how important each source is for the rules. Raises MissingExtra if matplotlib
+        is not installed. Raises InvalidInput if ``what`` is something else, if there are too many
+        sources, or if there is nothing to draw.
+        """
+        from ..report.plots import plotted
+
+        return plotted(cast("Explanation", self), what)
+
+    def citations(
+        self,
+        *,
+        output: Any = None,
+        cited: Iterable[str] | None = None,
+        reading: "CitationReading" = None,
+        numbers_from: int = 1,
+    ) -> "CitationCheck":
+        """Returns which citations of the answer are real, by the rules. The condition of the rules has to
+        be that the answer makes the claim. The application is not run again. The parameters are those of
+        ``check_citations``."""
+        from ..citations.of_explanation import check_citations
+
+        explanation = cast("Explanation", self)
+        return check_citations(
+            explanation, output=output, cited=cited, reading=reading, numbers_from=numbers_from
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the explanation into a file, and replaces an existing file. The suffix of the path, such
+        as ``.json`` or ``.html``, decides the form. ``load`` can read ``.json`` and ``.html`` files
+        again.
+
+        Raises InvalidInput if no form has this suffix, or if the file cannot be written.
+        """
+        from ..report import FORMS, save_report
+
+        save_report(cast("Explanation", self), path, FORMS)

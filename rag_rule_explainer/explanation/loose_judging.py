@@ -1,0 +1,26 @@
+"""This module contains the texts that say why judgements of a judge prove nothing: an answer may contain
+instructions to the judge."""
+
+from collections.abc import Iterable
+
+JUDGED_TOGETHER = (
+    "the judge saw several answers at once (batch), and one of them can have told it what to say of the "
+    "others, so no rule is called proved; leave batch out, and it is asked about one answer a request"
+)
+"""The warning for a search in which a judge got several answers in one request."""
+TOGETHER = "the judge saw several answers at once"
+"""A short form of this warning, used as the reason why a rule is undecided."""
+JUDGED_UNMARKED = (
+    "the judge's prompt does not mark answers as data, and an answer can have told it what to say, so no "
+    "rule is called proved; use the package's own prompt, which marks them"
+)
+"""The warning for a search with a judge that has a prompt of its own."""
+UNMARKED = "the judge's prompt does not mark answers as data"
+"""A short form of this warning, used as the reason why a rule is undecided."""
+_LOOSE = {JUDGED_TOGETHER: TOGETHER, JUDGED_UNMARKED: UNMARKED}
+
+
+def loosely_judged(warnings: Iterable[str]) -> str:
+    """Returns the short form of the warning that says why judgements prove nothing; empty without such a
+    warning."""
+    return next((_LOOSE[warning] for warning in warnings if warning in _LOOSE), "")

@@ -1,0 +1,133 @@
+"""This module finds the attributes that the user's code sets on objects, classes and modules of a
+library.
+
+Libraries also set attributes of their own objects while they are used. So an attribute is watched only if
+the user's own code sets an attribute of this name somewhere, by an assignment or by ``setattr``.
+"""
+
+import dis
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import islice
+from types import CodeType, ModuleType
+from typing import Any
+
+from ..shared_state.contents import names_in
+from ..shared_state.name_reads import texts_in_code
+from .companies import is_of_own, is_own
+from .owners import Node, Owner
+from .parts import Part
+from .values import ABSENT, is_plain
+
+_MOST = 2000
+"""The maximum number of objects that are watched."""
+
+
+def with_foreign_attributes(
+    functions: Iterable[Node], nodes: Iterable[Node]
+) -> Iterator[tuple[Node, Part]]:
+    """Yields each object of a library on which the user's functions may set attributes, with a ``Part``
+    that reads and writes only the attributes that are set after it was made.
+
+    ``functions``: the user's functions. ``nodes``: all reachable objects.
+    """
+    listed = [node for node in functions if node.owner is Owner.USER]
+    names = frozenset(name for node in listed for name in _set_in(node.thing.__code__))
+    if names:
+        held = (each for each in nodes if each.owner is Owner.LIBRARY)
+        for node in islice(_distinct((*held, *_named(listed))), _MOST):
+            yield node, _set_from_now_on(node.thing, names)
+
+
+def _distinct(nodes: Iterable[Node]) -> Iterator[Node]:
+    seen = set[int]()
+    for node in nodes:
+        if id(node.thing) not in seen and _attributes(node.thing) is not None:
+            seen.add(id(node.thing))
+            yield node
+
+
+def _named(functions: Iterable[Node]) -> Iterator[Node]:
+    """Yields the library classes and modules that the functions name, either by a global or as an
+    attribute of such a module."""
+    for function in functions:
+        held, names = function.thing.__globals__, frozenset(names_in(function.thing.__code__))
+        waiting = [(name, held[name]) for name in sorted(names & held.keys())]
+        while waiting:
+            name, value = waiting.pop()
+            if isinstance(value, ModuleType) and not is_own(value.__name__):
+                inner = vars(value)
+                waiting += [
+                    (each, inner[each])
+                    for each in sorted(names & inner.keys())
+                    if isinstance(inner[each], type) or _is_inside(inner[each], value)
+                ]
+                yield Node(value, name, owner=Owner.LIBRARY)
+            elif isinstance(value, type) and not is_own(value.__module__ or ""):
+                yield Node(value, name, owner=Owner.LIBRARY)
+
+
+def _is_inside(value: object, module: ModuleType) -> bool:
+    return isinstance(value, ModuleType) and value.__name__.startswith(f"{module.__name__}.")
+
+
+@lru_cache(maxsize=512)
+def _set_in(code: CodeType) -> frozenset[str]:
+    """Returns the names of the attributes that the code sets. Code never changes, so the result is
+    cached."""
+    instructions = dis.get_instructions(code)
+    found = {str(each.argval) for each in instructions if each.opname in {"STORE_ATTR", "DELETE_ATTR"}}
+    if {"setattr", "delattr"} & set(code.co_names):
+        found.update(text for text in texts_in_code(code) if text.isidentifier())
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return frozenset(found.union(*map(_set_in, inner)))
+
+
+def _attributes(thing: Any) -> Any:
+    """Returns the dict with an object's own attributes (for a class, a read-only view of it); None if the
+    object has no such dict."""
+    try:
+        return type.__getattribute__(thing, "__dict__") if isinstance(thing, type) else thing.__dict__
+    except Exception:  # the object is a proxy, or has no dict
+        return None
+
+
+def _set_from_now_on(thing: Any, names: frozenset[str]) -> Part:
+    known = {name: value for name, value in _attributes(thing).items() if name in names}
+
+    def read(thing: Any) -> dict[str, Any]:
+        now = _attributes(thing)
+        return {
+            name: now.get(name, ABSENT)
+            for name in names
+            if now.get(name, ABSENT) is not known.get(name, ABSENT)
+            and _is_the_users(now.get(name, ABSENT), is_new=name not in known)
+        }
+
+    def write(thing: Any, content: dict[str, Any]) -> None:
+        for name in read(thing).keys() - content.keys():
+            _write(thing, name, known.get(name, ABSENT))
+        for name, value in content.items():
+            _write(thing, name, value)
+
+    return Part(read, write, is_named=True)
+
+
+def _is_the_users(value: Any, *, is_new: bool) -> bool:
+    """Returns True iff the user's code may have set the value: data that was not there before, or a
+    function or an object of the user's own."""
+    return (
+        is_of_own(value)
+        or (is_new and is_plain(value))
+        or (is_new and isinstance(value, (list, dict, set)))
+    )
+
+
+def _write(thing: Any, name: str, value: Any) -> None:
+    if value is ABSENT:
+        if name in _attributes(thing):
+            delattr(thing, name)
+    elif isinstance(thing, type):
+        type.__setattr__(thing, name, value)
+    else:
+        thing.__dict__[name] = value

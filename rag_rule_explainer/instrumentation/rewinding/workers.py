@@ -1,0 +1,90 @@
+"""This module finds processes that run before the first run begins, and to which the application gives
+work.
+
+What such a process keeps from one run to the next cannot be read or restored from this process.
+"""
+
+import sys
+from collections.abc import Callable, Collection
+from multiprocessing import active_children
+from multiprocessing.managers import BaseProxy
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from .companies import is_of_own
+
+_OF_A_POOL = "PoolWorker"
+"""A part of the names of the processes of a ``multiprocessing.Pool``, by which they are recognised."""
+_DEFAULT_TEXT = " object at 0x"
+"""A part of ``str(object)`` if the object's class does not define it. A proxy for such an object does not
+show its content, so its changes cannot be noticed."""
+_CHANNELS = (
+    *(("multiprocessing.connection", "_ConnectionBase"), ("multiprocessing.queues", "Queue")),
+    ("multiprocessing.queues", "SimpleQueue"),
+)
+"""The classes by which code talks to a process that ``multiprocessing`` started, each with its module."""
+
+
+def worker_in(things: Collection[object], writes: Callable[[], bool]) -> str:
+    """Returns words that name a process in which runs may leave state; empty if there is none.
+
+    ``things``: the objects that are reachable from the application. ``writes``: returns True iff the
+    application's code writes to state that runs share. The processes of a pool run the application's
+    code, so they keep nothing if this code writes nothing.
+    """
+    # An application's thousands of objects have few classes, so each class is checked once. Classes are
+    # identified by ``id()``, because a metaclass of the user's may define no hash.
+    kinds = {id(type(each)): type(each) for each in things}.values()
+    of_pools = {id(kind) for kind in kinds if _is_of_pools(kind)}
+    pools = [each for each in things if id(type(each)) in of_pools and _processes_of(each)]
+    if pools and writes():
+        return f"the processes of {type(pools[0]).__name__}, which began before the run"
+    if any(map(_is_of_channels, kinds)):
+        working = [each for pool in pools for each in _processes_of(pool)]
+        others = [each for each in active_children() if each not in working]
+        name = next((each.name for each in others if _is_an_actor(each)), "")
+        if name:
+            return f"the process {name}, which began before the run"
+    proxies = (each for each in things if issubclass(type(each), BaseProxy))
+    hidden = next((each for each in proxies if _DEFAULT_TEXT in str(each)), None)
+    return (
+        "" if hidden is None else f"the process of {type(hidden).__name__}, an object in another process"
+    )
+
+
+def _is_of_pools(kind: type) -> bool:
+    """Returns True iff the objects of a class are pools of processes."""
+    if issubclass(kind, _class_at("multiprocessing.pool", "ThreadPool")):
+        return False
+    return issubclass(kind, (*_class_at("multiprocessing.pool", "Pool"), *_executors()))
+
+
+def _processes_of(pool: Any) -> list[Any]:
+    """Returns the processes of a pool; empty if it has not begun."""
+    if issubclass(type(pool), _executors()):
+        return [*(pool._processes or {}).values()]
+    return [*(pool._pool or ())]
+
+
+def _executors() -> tuple[type, ...]:
+    return _class_at("concurrent.futures.process", "ProcessPoolExecutor")
+
+
+def _is_of_channels(kind: type) -> bool:
+    return any(issubclass(kind, _class_at(*each)) for each in _CHANNELS)
+
+
+def _is_an_actor(process: BaseProcess) -> bool:
+    """Returns True iff the user's code may send messages to this process: the user's code started it by
+    ``multiprocessing``. Returns False for the processes of a pool, and for processes of other
+    libraries."""
+    return _OF_A_POOL not in process.name and (
+        is_of_own(process) or type(process).__module__.startswith("multiprocessing")
+    )
+
+
+def _class_at(module: str, name: str) -> tuple[type, ...]:
+    """Returns a tuple with the class, for ``issubclass``; an empty tuple if the class's module is not
+    loaded."""
+    found = getattr(sys.modules.get(module), name, None)
+    return (found,) if isinstance(found, type) else ()

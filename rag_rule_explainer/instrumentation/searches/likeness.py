@@ -1,0 +1,217 @@
+"""This module decides whether two searches search the same documents, so that the result of one is never
+served to the other."""
+
+import re
+from collections import deque
+from collections.abc import Hashable, Iterator
+from functools import partial
+from inspect import unwrap
+from itertools import islice
+from pathlib import PurePath
+from types import CodeType, FunctionType, MethodType
+from typing import Any, NamedTuple, cast
+
+from ..copies.copying import is_filled, own_attributes
+from ..recording.captured import kind_of
+from ..recording.recorder import Recording
+from ..requests.volatile import Steady
+from ..run_context import Participation, participation
+from ..shared_state.reaching import LEAVES, is_opaque
+from .derived_texts import Known, texts_of_models
+from .items import text_in
+
+_MOST = 500
+"""The largest number of objects that are visited to describe one search."""
+_MOST_INSIDE = 50
+"""The most entries of a collection that are visited."""
+_LONG = 200
+"""A text with more characters is compared without replacing its dates and ids."""
+_NOT_READ = (*LEAVES, Participation)
+"""Types of objects whose content is not read, because no search searches it. A ``Participation`` is
+reached because a gate holds the run in which it was made."""
+_PLACEHOLDER = re.compile(r"<\w+>")
+"""The placeholders that ``Steady`` puts in the place of a date or a random id."""
+_steady = Steady()
+
+
+class Likeness:
+    """A ``Likeness`` describes the objects that a search searches. Two of them are equal if a replay may
+    serve one search with the result that the baseline recorded for the other.
+
+    A search that existed before the first run is equal only to itself. A search that a run made for
+    itself is equal to a search of the same class that refers to the same objects from before the first
+    run, and that holds the same texts. Dates and random ids in these texts may differ. Texts that one of
+    the runs retrieved, or derived from retrieved texts, may be missing in the other search: a replay
+    without a source cannot put its text into an index.
+    """
+
+    def __init__(self, search: Any) -> None:
+        run = participation()
+        self._before = None if run is None else run.shared
+        self._search = _inner(search)
+        # The same object may be set to search other documents.
+        self._key = kind_of(self._search), own_texts(search)
+        # In the baseline, the searched object is described before the search, since it may remember the
+        # results.
+        is_recorded = run is not None and isinstance(run.gate, Recording)
+        self._contents = self._read() if is_recorded else None
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Likeness) or self._key != other._key:
+            return False
+        if _are_one(self._search, other._search):
+            return True
+        mine, theirs = self._described(), other._described()
+        return mine.fits(theirs) and theirs.fits(mine)
+
+    def _described(self) -> "_Contents":
+        if self._contents is None:
+            self._contents = self._read()
+        return self._contents
+
+    def _read(self) -> "_Contents":
+        parts = list(self._parts())
+        retrieved = frozenset(part for part, is_retrieved in parts if is_retrieved)
+        return _Contents(frozenset(part for part, is_retrieved in parts if not is_retrieved), retrieved)
+
+    def _parts(self) -> Iterator[tuple[Hashable, bool]]:
+        """Yields each text and each object that the searched objects hold, with True if it comes from
+        what the run retrieved."""
+        seen: set[int] = set()
+        waiting = deque[tuple[Any, bool]]([(self._search, False)])
+        own: _Retrieved | None = None
+        while waiting and len(seen) < _MOST:
+            thing, of_own = waiting.popleft()
+            if isinstance(thing, (str, PurePath)):
+                text = _text_of(str(thing))
+                # There may be one random id for each document, so their number may differ between runs.
+                yield ("text", text), of_own or _PLACEHOLDER.fullmatch(text) is not None
+            elif isinstance(thing, CodeType):
+                yield ("code", thing), of_own
+            elif id(thing) not in seen and not isinstance(thing, _NOT_READ) and not is_opaque(thing):
+                seen.add(id(thing))
+                if self._before is not None and self._before.knew(thing):
+                    yield ("shared", id(thing)), of_own
+                    continue
+                yield ("kind", kind_of(thing)), of_own
+                own = own or _Retrieved()
+                for part in _read(thing):
+                    if thing is self._search and isinstance(part.value, (int, float)):
+                        # A number that lies deeper inside may be a library's own counter, so it is left
+                        # out.
+                        yield (part.name, part.value), of_own
+                    waiting.append((part.value, of_own or own.holds(part)))
+
+
+class _Contents(NamedTuple):
+    """A ``_Contents`` holds the parts of a searched object. ``retrieved``: parts that the run retrieved
+    before, or derived from retrieved texts. ``fixed``: the other parts."""
+
+    fixed: frozenset[Hashable]
+    retrieved: frozenset[Hashable]
+
+    def fits(self, other: "_Contents") -> bool:
+        """Returns True iff ``other`` has all parts that do not depend on what this run retrieved."""
+        return self.fixed <= other.fixed | other.retrieved
+
+
+class _Part(NamedTuple):
+    """A ``_Part`` is a part of an object. ``beside``: for an entry of a dict, its key or its value; else
+    None."""
+
+    name: str
+    value: Any
+    beside: Any = None
+
+
+class _Retrieved:
+    """A ``_Retrieved`` recognises entries of an index that the current run made of retrieved texts."""
+
+    def __init__(self) -> None:
+        run = participation()
+        sources = [] if run is None else run.gate.retrieved()
+        self._ids = {source.id for source in sources}
+        self._texts = Known([*(source.text for source in sources), *texts_of_models()])
+
+    def holds(self, part: _Part) -> bool:
+        """Returns True for a text that is derived from retrieved ones, for a document or a row with such
+        a text, and for the key and the value of an entry that is about a retrieved document."""
+        if not self._texts:
+            return False
+        return any(
+            self._is_derived(each) or self._is_id(each) for each in (part.value, part.beside)
+        ) and (part.beside is not None or not self._is_id(part.value))
+
+    def _is_id(self, entry: object) -> bool:
+        return isinstance(entry, str) and entry in self._ids
+
+    def _is_derived(self, entry: object) -> bool:
+        # A tuple may hold a document and its score.
+        inside = cast("tuple[Any, ...]", entry) if isinstance(entry, tuple) else (entry,)
+        texts = map(text_in, inside[:_MOST_INSIDE])
+        # A single word may be the name of a collection, which also stands in a retrieved text.
+        return any(len(each.split()) > 1 and self._texts.derives(each) for each in texts if each)
+
+
+def _inner(search: Any) -> Any:
+    """Returns the search that a function wraps."""
+    return unwrap(search) if isinstance(search, FunctionType) else search
+
+
+def _are_one(search: Any, other: Any) -> bool:
+    """Returns True iff both are the same object, or the same method of the same object."""
+    if isinstance(search, MethodType) and isinstance(other, MethodType):
+        # Python makes a new method object whenever a method is read from its object.
+        return search.__self__ is other.__self__ and search.__func__ is other.__func__
+    return search is other
+
+
+def own_texts(search: Any) -> tuple[tuple[str, str], ...]:
+    """Returns the short texts among a search's own attributes, with their names. A run may set them to
+    search something else. For a method, returns the texts among the attributes of its object."""
+    inner = _inner(search)
+    owner: Any = inner.__self__ if isinstance(inner, MethodType) else inner
+    held = [] if isinstance(owner, FunctionType) else _read(owner)
+    return tuple(
+        (part.name, _steady(part.value))
+        for part in held
+        if isinstance(part.value, str) and len(part.value) <= _LONG
+    )
+
+
+def _text_of(text: str) -> str:
+    # A long text is a document, and its dates are part of its content.
+    return text if len(text) > _LONG else _steady(text)
+
+
+def _read(thing: object) -> list[_Part]:
+    try:
+        return list(_parts_of(thing))
+    except Exception:  # an object of the user's may raise any error when it is read
+        return []
+
+
+def _parts_of(thing: Any) -> Iterator[_Part]:
+    """Yields the parts by which an object differs from others of its class. Attributes of classes are
+    left out, since all objects of a class share them."""
+    if isinstance(thing, FunctionType):
+        yield _Part("code", thing.__code__)
+        yield from (_Part("", cell.cell_contents) for cell in thing.__closure__ or () if is_filled(cell))
+        yield from (_Part("", each) for each in (thing.__defaults__, thing.__kwdefaults__))
+    elif isinstance(thing, MethodType):
+        yield from (_Part("", thing.__self__), _Part("", thing.__func__))
+    elif isinstance(thing, partial):
+        whole = cast("partial[Any]", thing)
+        yield from (_Part("", whole.func), _Part("", whole.args), _Part("", whole.keywords))
+    elif isinstance(thing, dict):
+        entries = dict[Any, Any].items(cast("dict[Any, Any]", thing))
+        for key, value in list(islice(entries, _MOST_INSIDE)):
+            yield _Part("", key, value)
+            yield _Part("", value, key)
+    elif isinstance(thing, (list, tuple, set, frozenset, deque)):
+        yield from (_Part("", each) for each in list(islice(cast("list[Any]", thing), _MOST_INSIDE)))
+    else:
+        yield from (_Part(name, value) for name, value in own_attributes(thing))

@@ -1,0 +1,47 @@
+"""This module says how a search's result is split into items and built from items."""
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
+
+from ...errors import RagRuleError
+from ..run_context import refused
+
+Item = TypeVar("Item")
+
+
+class Shape(Protocol[Item]):
+    """A ``Shape`` splits the result of a search into items, and builds such a result from items. The
+    *form* of a result is all of it but its items."""
+
+    def found(self, result: Any) -> Sequence[Item]:
+        """Returns the items of a result."""
+        ...
+
+    def form(self, result: Any) -> object:
+        """Returns the form of a result: that it is a list, for example, or a copy of a response."""
+        ...
+
+    def of_another(self, form: object) -> object:
+        """Returns the form of the result for a request that the baseline never made. ``form``: the form
+        of the retriever's result for one of its recorded requests, on which the new form is based."""
+        ...
+
+    def result(self, found: Sequence[Item], form: object = ()) -> Any:
+        """Builds a result of this form from the items, and returns it."""
+        ...
+
+    def needs_scores(self, found: Iterable[Item]) -> bool:
+        """Returns True iff the search returns scores and some of these items have none. They are then
+        served with a made-up score, and the explanation says so."""
+        ...
+
+
+@contextmanager
+def told() -> Generator[None, None, None]:
+    """Records an error of this package on the run before raising it, because the application may catch
+    it."""
+    try:
+        yield
+    except RagRuleError as error:
+        raise refused(error) from error

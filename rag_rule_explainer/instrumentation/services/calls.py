@@ -1,0 +1,178 @@
+"""This module reads what a run sends to a service: requests of HTTP, of Redis, or of other protocols."""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+
+from ..shared_state.statements import Statements
+from .wording import Purpose, form_apart_from, is_about, phrases_of, purpose_of, unescaped
+
+_MOST = 65_536
+"""The most bytes of a request that are kept."""
+_HTTP = re.compile(rb"^([A-Z]{3,8}) (\S+) HTTP/1\.[01]\r\n")
+_HOST = re.compile(rb"\r\nhost:[ \t]*([^\r\n]+)", re.I)
+_TARGET = re.compile(rb"\r\nx-amz-target:[ \t]*[^\r\n]*?([^\r\n.]+)\r\n", re.I)
+_COMMAND = re.compile(rb"\*\d+\r\n\$\d+\r\n([A-Za-z.]+)\r\n")
+_ENCRYPTED = re.compile(rb"^[\x14-\x17]\x03[\x00-\x04]")
+_PROCEDURE = re.compile(r'"method"\s*:\s*"([^"]+)"')
+_OF_MONGO = re.compile(rb"\x02(insert|update|delete|findAndModify|find|aggregate|count|distinct)\x00")
+_MONGO_READS = frozenset({b"find", b"aggregate", b"count", b"distinct"})
+_REDIS_READS = frozenset(
+    {
+        *("GET", "MGET", "EXISTS", "KEYS", "SCAN", "TYPE", "TTL", "PTTL", "STRLEN", "GETRANGE", "HGET"),
+        *("HMGET", "HGETALL", "HEXISTS", "HKEYS", "HVALS", "HLEN", "HSCAN", "LRANGE", "LLEN", "LINDEX"),
+        *("SMEMBERS", "SISMEMBER", "SCARD", "SRANDMEMBER", "SINTER", "SUNION", "SDIFF", "SSCAN"),
+        *("ZRANGE", "ZREVRANGE", "ZRANGEBYSCORE", "ZSCORE", "ZCARD", "ZCOUNT", "ZRANK", "XRANGE"),
+        *("XREVRANGE", "XLEN", "XREAD", "GETBIT", "BITCOUNT", "DBSIZE", "FT.SEARCH", "FT.AGGREGATE"),
+        *("FT.INFO", "FT._LIST", "JSON.GET", "JSON.MGET", "VSIM", "DUMP", "MEMORY", "GEOSEARCH"),
+    }
+)
+_OF_CONNECTIONS = frozenset(
+    {
+        *("HELLO", "AUTH", "CLIENT", "SELECT", "PING", "ECHO", "INFO", "COMMAND", "QUIT", "CONFIG"),
+        *("READONLY", "CLUSTER", "MULTI", "EXEC", "WATCH", "UNWATCH", "DISCARD", "MODULE", "WAIT"),
+        *("SUBSCRIBE", "PUBLISH", "ROLE", "SENTINEL", "FUNCTION"),
+    }
+)
+_REDIS_BOTH = frozenset(
+    {
+        *("INCR", "INCRBY", "INCRBYFLOAT", "DECR", "DECRBY", "HINCRBY", "HINCRBYFLOAT", "ZINCRBY"),
+        *("GETSET", "GETDEL", "GETEX", "SETNX", "HSETNX", "LPOP", "RPOP", "BLPOP", "BRPOP", "SPOP"),
+        *("LMOVE", "RPOPLPUSH", "EVAL", "EVALSHA", "FCALL", "SADD", "SREM", "ZPOPMIN", "ZPOPMAX"),
+        *("SETBIT", "XREADGROUP", "XAUTOCLAIM"),
+    }
+)
+"""Commands that change a value, and whose replies depend on the earlier value."""
+
+
+@dataclass(slots=True, eq=False)
+class ServiceCall:
+    """A ``ServiceCall`` is one request that a run sends to a service.
+
+    ``address``: the service's, as a host and port. ``data``: the first bytes of the request. ``texts``:
+    the texts that models and tools have made in this run so far. ``waiting``: the requests to models that
+    have no reply yet.
+    """
+
+    address: str
+    texts: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    data: bytearray = field(default_factory=bytearray)
+
+    def add(self, data: bytes) -> None:
+        """Adds further bytes of the request."""
+        self.data += data[: _MOST - len(self.data)]
+
+    @property
+    def service(self) -> str:
+        """Returns the host that the request names; otherwise, the address."""
+        host = _HOST.search(self.data) if _HTTP.match(self.data) else None
+        return host.group(1).decode("latin-1").strip() if host else self.address
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Returns True iff the bytes are encrypted. The same bytes are then also seen before their
+        encryption."""
+        return bool(_ENCRYPTED.match(self.data))
+
+    @property
+    def is_a_models(self) -> bool:
+        """Returns True iff the call sends one of the requests to models that were waiting."""
+        said = " ".join(re.findall(r"\w+", unescaped(self._text).casefold()))
+        return any(_is_mostly_in(each, said) for each in self.waiting)
+
+    @property
+    def _text(self) -> str:
+        return self.data.decode("utf-8", "replace")
+
+    def effects(self, phrases: frozenset[str]) -> "Effects":
+        """Returns the possible effects of the call on the state of the service.
+
+        ``phrases``: phrases of the texts that all runs have. A call that contains one counts as a
+        question about it.
+        """
+        http = _HTTP.match(self.data)
+        if http:
+            purpose, name = self._purpose_in_http(http.group(1).decode(), http.group(2).decode("latin-1"))
+            if purpose is not Purpose.UNKNOWN:
+                return Effects(name, purpose is Purpose.READS, purpose is Purpose.WRITES)
+            return self._of_unknown(name, phrases)
+        commands = [each.decode().upper() for each in _COMMAND.findall(self.data)]
+        if commands:
+            return _of_redis(commands)
+        found = {each.group(1) for each in _OF_MONGO.finditer(self.data)}
+        if found:
+            name = min(found).decode()
+            return Effects(name, bool(found & _MONGO_READS), bool(found - _MONGO_READS))
+        tables = Statements.among(re.split(r"[^\x09\x0a\x0d\x20-\x7e]+", self._text))
+        if tables.any:
+            return Effects("SQL", bool(tables.read), bool(tables.written), both=False)
+        return self._of_unknown("bytes", phrases)
+
+    def _purpose_in_http(self, method: str, path: str) -> tuple[Purpose, str]:
+        name = f"{method} {path.partition('?')[0]}"
+        purpose = purpose_of(method, path, self.service)
+        if method != "POST" or purpose is Purpose.WATCHES:
+            return purpose, name
+        target = _TARGET.search(self.data)
+        if target is not None:
+            called = target.group(1).decode("latin-1")
+            return purpose_of("POST", called), f"{name} {called}"
+        body = self._text.partition("\r\n\r\n")[2]
+        procedure = _PROCEDURE.search(body) if '"jsonrpc"' in body else None
+        if procedure is not None:
+            called = procedure.group(1)
+            is_of_tools = called == "tools/call"
+            opens = called in {"initialize", "ping"} or called.startswith("notifications/")
+            known = Purpose.READS if opens else purpose_of("POST", called)
+            return Purpose.UNKNOWN if is_of_tools else known, f"{name} {called}"
+        if "graphql" in path:
+            return Purpose.WRITES if "mutation" in body else Purpose.READS, name
+        return purpose, name
+
+    def _of_unknown(self, name: str, phrases: frozenset[str]) -> "Effects":
+        body = self._text.partition("\r\n\r\n")[2] if name != "bytes" else self._text
+        known = phrases | phrases_of(self.texts)
+        asks = is_about(body, known)
+        return Effects(name, reads=asks, writes=not asks, form=form_apart_from(body, known))
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """An ``Effects`` says what a call may do: whether its reply tells something (``reads``), and whether
+    it may change what the service keeps (``writes``). ``name``: the call in messages. ``both``: True if
+    one call that writes may also read. ``form``: the request without texts of the run."""
+
+    name: str
+    reads: bool
+    writes: bool
+    both: bool = True
+    form: str | None = None
+
+
+def _of_redis(commands: Collection[str]) -> Effects:
+    acting = [each for each in commands if each not in _OF_CONNECTIONS]
+    writing = [each for each in acting if each not in _REDIS_READS]
+    reads = any(each in _REDIS_READS | _REDIS_BOTH for each in acting)
+    return Effects(next(iter((*writing, *acting)), "PING"), reads, bool(writing), both=False)
+
+
+def _is_mostly_in(request: str, said: str) -> bool:
+    words = re.findall(r"\w+", request.casefold())[:40]
+    return bool(words) and " ".join(words[: len(words) // 2 + 1]) in said
+
+
+def telling_call(effects: Iterable[Effects]) -> str:
+    """Returns the name of a call by which one run may influence another, by all calls to one service;
+    empty if there is none."""
+    every = list(effects)
+    # A run without documents asks with an empty text, in the same form as other runs.
+    asking = {(each.name, each.form) for each in every if each.reads and each.form is not None}
+    known = [each for each in every if (each.name, each.form) not in asking]
+    reads = any(each.reads or (each.writes and each.both) for each in known)
+    return next((each.name for each in known if each.writes and reads), "")
+
+
+def begins_a_request(data: bytes) -> bool:
+    """Returns True iff these bytes are the beginning of a request whose protocol is known."""
+    return bool(_HTTP.match(data) or _COMMAND.match(data))

@@ -1,0 +1,97 @@
+"""This module passes what a run sends over sockets to the record of that run."""
+
+import pickle
+import re
+import socket
+import sys
+from functools import wraps
+from typing import Any
+
+from ..copies.patching import Interception
+from ..run_context import Participation, inside_retrieval, participation
+from .calls import ServiceCall
+
+_MOST = 65_536
+_POOLING = ("multiprocessing", "concurrent")
+
+
+def _sending(_: str, send: Any) -> Any:
+    @wraps(send)
+    def sent(self: Any, data: Any, *args: Any, **kwargs: Any) -> Any:
+        _note(self, data)
+        return send(self, data, *args, **kwargs)
+
+    return sent
+
+
+def _sending_parts(_: str, send: Any) -> Any:
+    @wraps(send)
+    def sent(self: Any, buffers: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = list(buffers)  # the parts are a list here, because an iterator could be read only once
+        _note(self, b"".join(bytes(each) for each in parts))
+        return send(self, parts, *args, **kwargs)
+
+    return sent
+
+
+def _handing(_: str, send: Any) -> Any:
+    @wraps(send)
+    def sent(self: Any, given: Any, *args: Any, **kwargs: Any) -> Any:
+        caller = str(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage]
+        # Objects of managers and pools have connections of their own, and are looked at elsewhere.
+        if not caller.startswith(_POOLING):
+            _note(self, given, "another process")
+        return send(self, given, *args, **kwargs)
+
+    return sent
+
+
+def _note(connection: Any, data: Any, address: str = "") -> None:
+    run = participation()
+    # A replay gets recorded results in place of real retrievals, so what a retrieval sends is ignored.
+    if run is None or run.outside is None or inside_retrieval.get():
+        return
+    try:
+        address = address or _address_of(connection)
+        if address:
+            run.outside.sent(connection, _call_of(run, address), _bytes_of(data))
+    except Exception:  # noqa: S110 -- the application's own call must not fail for this record
+        pass
+
+
+def _call_of(run: Participation, address: str) -> ServiceCall:
+    exchanges = [*run.watch.exchanges]
+    said = (each.reply for each in exchanges if each.reply)
+    waiting = (each.request.text for each in exchanges if each.reply is None)
+    return ServiceCall(address, (*said, *run.made), tuple(waiting))
+
+
+def _bytes_of(data: Any) -> bytes:
+    try:
+        return bytes(memoryview(data).cast("B")[:_MOST])
+    except TypeError:  # the data are an object for another process
+        return pickle.dumps(data)[:_MOST]
+
+
+def _address_of(connection: Any) -> str:
+    """Returns the host and port, or the path, that a connection leads to; empty for a datagram, for a
+    pair of sockets, and for an encrypted connection whose bytes are seen before they are encrypted."""
+    server = getattr(connection, "server_hostname", None)
+    if server:
+        return str(server)
+    if not isinstance(connection, socket.socket) or connection.type != socket.SOCK_STREAM:
+        return ""
+    peer = connection.getpeername()
+    return f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else str(peer or "")
+
+
+_SEND = re.compile("send")
+_PARTS = re.compile("sendmsg")
+_HAND = re.compile("send|send_bytes")
+INTERCEPTIONS = [
+    Interception("socket", "socket", _SEND, _sending, added=("send", "sendall")),
+    Interception("socket", "socket", _PARTS, _sending_parts, added=("sendmsg",)),
+    Interception("ssl", "SSLObject", re.compile("write"), _sending),
+    Interception("multiprocessing.connection", "_ConnectionBase", _HAND, _handing),
+]
+"""The methods that are replaced during an explanation."""

@@ -1,0 +1,93 @@
+"""This module records the calls of all runs to services, and finds the services that may keep something
+from one run to the next."""
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ..shared_state.files import Left
+from .calls import Effects, ServiceCall, begins_a_request, telling_call
+from .wording import phrases_of
+
+_MOST_WAITING = 50
+"""The most calls that are kept before their effects are read."""
+_MOST_NAMED = 3
+
+
+@dataclass(slots=True, eq=False)
+class Services:
+    """This class records the calls that runs make to services. Thread-safe.
+
+    A service that only answers requests about the run's own texts, such as a search, a reranker or a
+    server of embeddings, gives no reason for doubt. A service that is sent data to keep, and is asked
+    afterwards, gives a reason.
+    """
+
+    _phrases: frozenset[str] | None = None
+    _open: WeakKeyDictionary[Any, tuple[Hashable, ServiceCall]] = field(
+        default_factory=WeakKeyDictionary[Any, tuple[Hashable, ServiceCall]]
+    )
+    _encrypted: WeakKeyDictionary[Any, bool] = field(default_factory=WeakKeyDictionary[Any, bool])
+    _calls: list[ServiceCall] = field(default_factory=list[ServiceCall])
+    _models: set[str] = field(default_factory=set[str])
+    _effects: dict[str, dict[Effects, None]] = field(default_factory=dict[str, dict[Effects, None]])
+    _guard: threading.RLock = field(default_factory=threading.RLock)
+
+    def begin(self, texts: Iterable[str]) -> None:
+        """Stores the texts that all runs may ask services about: the input and the sources."""
+        with self._guard:
+            self._phrases = phrases_of(texts)
+
+    def sent(self, connection: Any, run: Hashable, call: ServiceCall, data: bytes) -> None:
+        """Records bytes that a run sends.
+
+        ``run``: identifies the run. ``call``: the call that the bytes belong to if they begin a new one.
+        """
+        with self._guard:
+            if connection in self._encrypted:
+                return
+            sender, known = self._open.get(connection, (None, None))
+            if known is None or sender != run or begins_a_request(data):
+                self._open[connection] = (run, call)
+                self._calls.append(call)
+                known = call
+                while len(self._calls) > _MOST_WAITING and self._phrases is not None:
+                    self._settle(self._calls.pop(0), self._models, self._effects)
+            known.add(data)
+            if known.is_encrypted:
+                self._encrypted[connection] = True
+                self._calls = [each for each in self._calls if each is not known]
+
+    def left(self) -> Iterator[Left]:
+        """Yields each service by which one run may influence another."""
+        for service, effects in self._all().items():
+            name = telling_call(effects)
+            if name:
+                clause = f"runs send {name!r} to {service}, a service that may keep it"
+                yield Left(service, clause)
+
+    def asked(self, is_ignored: Callable[[str], bool]) -> str:
+        """Returns the names of the services that runs only ask, as a list in words; empty if there are
+        none. ``is_ignored``: returns True iff the user wants nothing to be said of a service."""
+        known = self._all().items()
+        asked = [name for name, effects in known if not telling_call(effects) and not is_ignored(name)]
+        more = len(asked) - _MOST_NAMED
+        return ", ".join(asked[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+    def _all(self) -> dict[str, list[Effects]]:
+        with self._guard:
+            # Further bytes may follow for the latest calls, so they are read again next time.
+            models, found = set(self._models), {name: dict(each) for name, each in self._effects.items()}
+            for call in self._calls:
+                self._settle(call, models, found)
+            return {name: list(effects) for name, effects in found.items() if name not in models}
+
+    def _settle(self, call: ServiceCall, models: set[str], found: dict[str, dict[Effects, None]]) -> None:
+        if call.is_a_models:
+            models.add(call.service)
+            return
+        effects = call.effects(self._phrases or frozenset())
+        if effects.reads or effects.writes:
+            found.setdefault(call.service, {})[effects] = None

@@ -1,0 +1,146 @@
+"""This module finds out what a request to a service is for, by the words in its address, and whether it
+is about texts of the run that sent it."""
+
+import json
+import re
+from collections.abc import Iterable
+from enum import Enum, auto
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+from urllib.parse import unquote_plus
+
+_READS = frozenset(
+    {
+        *("search", "msearch", "query", "queries", "ask", "answer", "find", "lookup", "get", "mget"),
+        *("list", "fetch", "read", "retrieve", "retrieval", "scroll", "recommend", "suggest", "count"),
+        *("select", "match", "similar", "similarity", "knn", "nearest", "explain", "describe", "scan"),
+        *("embed", "embeddings", "embedding", "embeds", "encode", "vectorize", "rerank", "reranker"),
+        *("rerankings", "rank", "score", "scores", "predict", "predictions", "infer", "inference"),
+        *("classify", "classification", "moderations", "moderation", "detect", "analyze", "analyse"),
+        *("extract", "ner", "parse", "tokenize", "detokenize", "tokens", "translate", "summarize"),
+        *("generate", "completions", "completion", "complete", "chat", "responses", "invoke"),
+        *("converse", "evaluate", "validate", "verify", "compute", "convert", "transform", "render"),
+        *("preview", "check", "sparql", "sql", "health", "ping", "version", "info", "status"),
+        *("token", "oauth", "login", "auth", "authorize", "content", "contents", "crawl", "scrape"),
+    }
+)
+_WRITES = frozenset(
+    {
+        *("set", "put", "add", "insert", "upsert", "update", "delete", "remove", "write", "save"),
+        *("store", "append", "push", "pop", "incr", "increment", "decrement", "next", "reset"),
+        *("clear", "toggle", "register", "remember", "forget", "note", "create", "mark", "bump"),
+        *("enqueue", "dequeue", "ingest", "import", "load", "publish", "lock", "unlock", "swap"),
+        *("flush", "touch", "vote", "subscribe", "commit", "record", "patch", "replace"),
+    }
+)
+_KEEPS = frozenset(
+    {
+        *("memory", "memories", "session", "sessions", "history", "histories", "thread", "threads"),
+        *("conversation", "conversations", "message", "messages", "state", "states", "cache"),
+        *("counter", "counters", "flag", "flags", "feedback", "cart", "queue", "keys", "kv"),
+    }
+)
+"""Words for things that a service keeps. A request with such a word only reads them if its method is
+GET."""
+_WATCHES = frozenset(
+    {
+        *("telemetry", "metrics", "traces", "logs", "spans", "ingestion", "envelope", "otlp"),
+        *("langsmith", "langfuse", "sentry", "posthog", "datadoghq", "mixpanel", "amplitude"),
+        *("honeycomb", "newrelic", "opentelemetry", "phoenix", "arize", "analytics", "collect"),
+    }
+)
+"""Words for services that observe an application. Their replies have no influence on the application."""
+_OF_TRACES = re.compile(r"/runs(/(batch|multipart)|/[\da-f-]{36})?$|/capture/?$")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_IN_TEXT = re.compile(r"\w+")
+_ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})")
+_NUMBERS = re.compile(r"(?:-?\d+(?:\.\d+)?(?:[eE]-?\d+)?\s*,\s*){7}")
+_SHORTEST = 3
+_EMPTY: Any = ("", [], {})
+# Typed as Any, because pyright would report unknown types of their contents.
+_DICT: Any = dict
+_LIST: Any = list
+_MOST_WORDS = 2000
+
+
+class Purpose(Enum):
+    """A ``Purpose`` says what a request is for, as far as its address tells: it only reads, it changes
+    something, it reports to a service that observes the application, or it is unknown."""
+
+    READS = auto()
+    WRITES = auto()
+    WATCHES = auto()
+    UNKNOWN = auto()
+
+
+@lru_cache(maxsize=1024)
+def purpose_of(method: str, path: str, host: str = "") -> Purpose:
+    """Returns the purpose of an HTTP request. ``path``: its path, or the name of the called function."""
+    path = path.partition("?")[0]
+    parts = [_words(each) for each in path.split("/")]
+    if _OF_TRACES.search(path) or any(_WATCHES & each for each in (*parts, _words(host))):
+        return Purpose.WATCHES
+    if method in {"PUT", "PATCH", "DELETE"}:
+        return Purpose.WRITES
+    only_asks = method in {"GET", "HEAD", "OPTIONS", "CONNECT"}
+    for words in reversed(parts):
+        if words & _READS:
+            return Purpose.READS
+        if words & _WRITES or (words & _KEEPS and not only_asks and path != "/v1/messages"):
+            return Purpose.WRITES
+    return Purpose.READS if only_asks or path == "/v1/messages" else Purpose.UNKNOWN
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(each.lower() for each in _WORD.findall(text))
+
+
+def phrases_of(texts: Iterable[str]) -> frozenset[str]:
+    """Returns all pairs of neighbouring words in these texts; of a text with one word, this word."""
+    found = set[str]()
+    for text in texts:
+        words = _IN_TEXT.findall(text.casefold())[:_MOST_WORDS]
+        found.update(map(" ".join, pairwise(words)))
+        if len(words) == 1 and len(words[0]) >= _SHORTEST:
+            found.add(words[0])
+    return frozenset(found)
+
+
+def is_about(sent: str, phrases: frozenset[str]) -> bool:
+    """Returns True iff a request contains one of these phrases, or a list of numbers, such as an
+    embedding: the request then depends on the texts of the run."""
+    plain = unescaped(sent)
+    for text in (plain, unquote_plus(plain)):
+        words = _IN_TEXT.findall(text.casefold())
+        if not phrases.isdisjoint(words):
+            return True
+        if not phrases.isdisjoint(map(" ".join, pairwise(words))):
+            return True
+    return bool(_NUMBERS.search(sent))
+
+
+def form_apart_from(body: str, phrases: frozenset[str]) -> str:
+    """Returns the form of a request: its body without the texts in which one of these phrases stands, and
+    without empty texts. Two requests with the same form ask for the same thing, about different texts."""
+    try:
+        return json.dumps(_without(json.loads(body), phrases))
+    except (ValueError, RecursionError):
+        return "" if not body.strip() or is_about(body, phrases) else body
+
+
+def _without(value: Any, phrases: frozenset[str]) -> Any:
+    if isinstance(value, _DICT):
+        return {key: _without(each, phrases) for key, each in value.items()}
+    if isinstance(value, _LIST):
+        held = [_without(each, phrases) for each in value]
+        return [each for each in held if each not in _EMPTY]
+    if isinstance(value, float) or (isinstance(value, str) and is_about(value, phrases)):
+        return ""
+    return value
+
+
+def unescaped(text: str) -> str:
+    """Returns a text without the escapes of JSON."""
+    plain = _ESCAPED.sub(lambda found: chr(int(found.group(1), 16)), text)
+    return re.sub(r"\\[nrtbf\"/\\]", " ", plain)

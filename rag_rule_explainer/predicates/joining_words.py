@@ -1,0 +1,28 @@
+"""This module knows the signs and words that join two citations, as in "[1] and [2]", in many languages.
+
+An answer that cites two sources has them, and the same answer with one source does not.
+"""
+
+import re
+
+WORDS = (
+    "and|or|and also|as well as|along with|together with|plus|to|through|"
+    "und|oder|sowie|bis|und auch|et|ou|ainsi que|à|y|e|o|u|así como|hasta|a|bem como|ed|od|nonché|"
+    "en|of|tot|og|eller|och|samt|ja|tai|i|oraz|lub|nebo|és|vagy|și|sau|и|или|а также|та|або|"
+    "ve|veya|ile|dan|atau|và|hoặc|va|και|ή|או|و|أو|और|या|"
+    "와|과|및|또는|と|や|及び|または|和|与|及|或|以及"
+)
+"""The words of languages that many people write, as a part of a regular expression."""
+_SIGNS = r"[,;/&|·+、，；・–—-]"
+JOINT = re.compile(
+    rf"[ \t\u00a0]{{0,3}}(?:{_SIGNS}[ \t\u00a0]{{0,3}})?(?:(?:{WORDS})[ \t\u00a0]{{0,3}})?"
+    r"|[ \t]{0,3}<br ?/?>[ \t]{0,3}",
+    re.IGNORECASE,
+)
+"""The text between two citations that together are one."""
+INNER_JOINT = re.compile(
+    rf"[,;&|+、，；・]|\band\b|(?<=\w) (?:und|sowie|oder|et|ou|or) (?=\w)|"
+    rf"(?<=\d)[ \u00a0]*(?:[/和与及或와과と]|\s(?:{WORDS})\s|[ \u00a0])[ \u00a0]*(?=\d)",
+    re.IGNORECASE,
+)
+"""The text between two citations in the same brackets."""

@@ -1,0 +1,157 @@
+"""This module finds the places of citations in a text, together with the brackets, links and signs that
+belong to them.
+
+An application that cites two sources writes "[1], [2]" or "(see [1] and [2])", and may write a mark as a
+link or in superscript. If only the numbers were removed, commas and brackets would stay. A text with two
+citations would then differ from the same text with one citation.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from .citation_marks import Citation, citation_marks
+from .footnotes import HEADINGS
+from .joining_words import JOINT
+
+_LONGEST_SEARCH = 5
+"""The maximum number of seconds for the search of a pattern in one answer."""
+_LONGEST = 240
+"""The maximum number of characters before or after a mark that may belong to it."""
+_DEEPEST = 8
+"""The maximum number of nested brackets, tags and emphases around a mark."""
+_TARGET = re.compile(
+    r"\((?=[^()\s]{0,200}[./#:])(?:[^()\s]|\([^()\s]{0,100}\)){1,300}(?:[ \t]+\"[^\"\n]{0,200}\")?\)|\[\]"
+)
+"""The address of a link, which may have a title."""
+_NOTED = re.compile(r"\[\^[\w-]{1,30}\]")
+"""A mark of a footnote, whose label may be a word."""
+_OPENING = re.compile(
+    r"(?P<tag><(?P<name>a|sup|sub|b|i|em|strong|small|span|cite|mark|code)(?: [^<>]{0,200})?>)"
+    r"|(?P<sign>\*\*|\*|__|_|`|\\\[|\[)"
+    r"|(?P<round>[(（])[ \t]{0,2}(?:(?:see(?: also)?|cf\.|e\.g\.,?|from|refs?\.?|citing|"
+    rf"{HEADINGS}|vgl\.|siehe|voir|véase|vedi)[:： \t]{{1,2}})?",
+    re.IGNORECASE,
+)
+_SYMBOL = re.compile(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")
+"""An arrow, or a picture such as a book, before a mark."""
+_EMPHASIS = ("*", "**", "_", "__", "`")
+"""The signs of emphasis, with no space between them and the emphasised text."""
+_CLOSING = {"[": "]", "\\[": "\\]", "(": ")", "（": "）"}
+_LINKED = re.compile(
+    r"\(\[[^\[\]\n]{1,200}\]\(https?://[^()\s]{1,200}\)\)|【[^【】\n]{0,100}†[^【】\n]{0,100}】"
+)
+"""The marks that services put into an answer beside their annotations."""
+_BRACKETS = "[【(\\"
+
+Place = tuple[int, int]
+
+
+def places_of_marks(text: str, known: Iterable[str], pattern: str | None = None) -> list[Place]:
+    """Returns the places of all citations in the text, in order, without the brackets and links that
+    belong to them.
+
+    ``known``: the ids of all sources, in order. ``pattern``: a regular expression for further citations;
+    None for none. Words such as "document 7" count only if there are at least seven sources.
+    """
+    ids = tuple(known)
+    found = [
+        (mark.start, mark.end)
+        for mark in citation_marks(text, ids, ids)
+        if text[mark.start] in _BRACKETS or any(_is_counted(each) for each in mark.citations)
+    ]
+    found += [each.span() for form in (_LINKED, _NOTED) for each in form.finditer(text)]
+    if pattern is not None:
+        found += [each.span() for each in matches_of(pattern, text)]
+    return sorted(found)
+
+
+def _is_counted(citation: Citation) -> bool:
+    """Returns whether there is such a source. Some applications count from 0."""
+    return citation.id is not None or citation.written == "source 0"
+
+
+def widened(text: str, places: Iterable[Place]) -> list[Place]:
+    """Returns the places of citations with all that belongs to them: brackets, tags and emphasis around
+    them, the targets of links, and the signs and words between two of them."""
+    found = _joined(text, sorted(places))
+    for _ in range(_DEEPEST):
+        wider = _joined(text, [_wider(text, start, end) for start, end in found])
+        if wider == found:
+            break
+        found = wider
+    return found
+
+
+def _joined(text: str, places: Sequence[Place]) -> list[Place]:
+    """Returns the places in order. If only signs such as a comma stand between two places, they are
+    joined to one."""
+    joined = list[Place]()
+    for start, end in places:
+        if joined and (start <= joined[-1][1] or _is_between(text, joined[-1][1], start)):
+            joined[-1] = (joined[-1][0], max(joined[-1][1], end))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _is_between(text: str, start: int, end: int) -> bool:
+    return end - start <= _LONGEST and JOINT.fullmatch(text, start, end) is not None
+
+
+def _wider(text: str, start: int, end: int) -> Place:
+    target = _TARGET.match(text, end)
+    if target is not None:
+        end = target.end()
+    symbol = _SYMBOL.search(text[max(0, start - 3) : start])
+    if symbol is not None:
+        start -= len(symbol[0])
+    before = text[max(0, start - _LONGEST) : start]
+    opening = _last_opening(before)
+    if opening is None:
+        return start, end
+    closing = _closing_of(opening)
+    after = text[end : end + _LONGEST]
+    around = "" if closing in _EMPHASIS else " \t.,;" if closing in ")）" else " \t"
+    inner = after.lstrip(around) if around else after.removeprefix(":")
+    if not around and before != before.rstrip(" \t"):
+        return start, end
+    if not inner.lower().startswith(closing):
+        return start, end
+    return start - len(before) + opening.start(), end + len(after) - len(inner) + len(closing)
+
+
+def _last_opening(before: str) -> re.Match[str] | None:
+    """Returns the bracket, tag or emphasis that ends this text; None if there is none."""
+    bare = before.rstrip(" \t")
+    for place in range(len(bare) - 1, -1, -1):
+        if bare[place] in "<*_`[(（\\":
+            found = _OPENING.match(before, place)
+            if found is not None and not before[found.end() :].strip(" \t"):
+                return _doubled(before, found)
+            if bare[place] in "<(（":
+                return None
+    return None
+
+
+def _doubled(before: str, found: re.Match[str]) -> re.Match[str]:
+    """Returns the match of a whole double sign, such as "**", if ``found`` matches only its second
+    character."""
+    longer = _OPENING.match(before, found.start() - 1) if found.start() else None
+    return longer if longer is not None and longer.end() == found.end() else found
+
+
+def _closing_of(opening: re.Match[str]) -> str:
+    if opening["tag"]:
+        return f"</{opening['name'].lower()}>"
+    sign: str = opening["sign"] or opening["round"]
+    return _CLOSING.get(sign, sign)
+
+
+def matches_of(pattern: str, text: str) -> Iterator[Any]:
+    """Returns the matches of a user's regular expression that are not empty. Raises TimeoutError if the
+    search takes too long, as it may in a text that an adversary wrote."""
+    import regex  # imported late, because most users have no patterns
+
+    found = regex.finditer(pattern, text, timeout=_LONGEST_SEARCH, concurrent=True)
+    return (match for match in found if match[0])

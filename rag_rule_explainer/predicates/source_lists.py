@@ -1,0 +1,119 @@
+"""This module finds the lists of citations that are for a whole answer, or for a part of it.
+
+Such a list is a line that holds nothing but citations, perhaps after a word such as "Sources:". It may
+also stand at the end of a line with several sentences: the citations after the last full stop.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .footnotes import HEADINGS, footnotes
+from .mark_places import Place
+
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_SIGNS = " \t\u00a0-*•+#>_~|.,;:：()[]（）【】·—–\n\r"
+_LABEL = re.compile(
+    rf"(?:{HEADINGS}|[^\W\d]+(?:[ '’][^\W\d]+){{0,3}}[ \t*_]{{0,3}}[:：])[ \t*_:：]*", re.IGNORECASE
+)
+_HEADING = re.compile(rf"[\s#*_>]{{0,8}}(?:{HEADINGS})[\s:：*_]{{0,8}}\Z", re.IGNORECASE)
+_LABELLED = re.compile(rf"[(（\[]\s*(?:{HEADINGS})\b", re.IGNORECASE)
+_STOP = re.compile(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
+_CITED = re.compile(r"\d+|\w[\w.-]*")
+_LONGEST_LINE = 2000
+
+
+class SourceList(NamedTuple):
+    """A ``SourceList`` is a list of citations. ``start`` and ``end``: its place. ``scope``: the part of
+    the text that it is for. ``is_line``: True if it has lines of its own, which say nothing else."""
+
+    start: int
+    end: int
+    scope: Place
+    is_line: bool
+
+
+def source_lists(text: str, marks: Sequence[Place]) -> tuple[SourceList, ...]:
+    """Returns the lists of citations in the text, in order. ``marks``: the place of each citation in
+    the text, with its brackets, in order."""
+    notes = {(note.start, note.end) for note in footnotes(text)}
+    lines = [found.span() for found in _LINE.finditer(text) if found[0]]
+    by_line = _by_line(lines, marks)
+    own, heading = list[Place](), None
+    for line, inside in zip(lines, by_line, strict=True):
+        start, end = line
+        if line in notes:
+            heading = None
+        elif inside and _is_list(_rest(text, line, inside)):
+            is_headed = heading is not None and not text[heading[1] : start].strip()
+            own.append((heading[0] if heading is not None and is_headed else start, end))
+            heading = None
+        elif text[start:end].strip():
+            is_heading = end - start <= _LONGEST_LINE and _HEADING.match(text[start:end])
+            heading = line if is_heading and not inside else None
+    listed = set[int](start for start, _ in own)
+    behind = [
+        found
+        for line, inside in zip(lines, by_line, strict=True)
+        if line not in notes and line[0] not in listed and inside
+        for found in _behind(text, line, inside)
+    ]
+    return tuple(sorted((*_scoped(text, _adjoined(own)), *behind)))
+
+
+def _by_line(lines: Sequence[Place], marks: Sequence[Place]) -> list[Sequence[Place]]:
+    starts = [start for start, _ in marks]
+    return [marks[bisect_left(starts, start) : bisect_left(starts, end)] for start, end in lines]
+
+
+def _rest(text: str, line: Place, marks: Sequence[Place]) -> str:
+    """Returns what stands on a line beside its citations."""
+    ends = [line[0], *(end for _, end in marks)]
+    starts = [*(start for start, _ in marks), line[1]]
+    return " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+
+
+def _is_list(rest: str) -> bool:
+    bare = rest.strip(_SIGNS.replace(":", "").replace("：", ""))
+    if len(bare) > _LONGEST_LINE:
+        return False
+    return not bare.strip(_SIGNS) or _LABEL.fullmatch(bare) is not None
+
+
+def _adjoined(lines: Sequence[Place]) -> list[Place]:
+    """Returns lines of which one follows the other as one."""
+    found = list[Place]()
+    for start, end in lines:
+        if found and start == found[-1][1]:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def _scoped(text: str, lines: Sequence[Place]) -> Iterator[SourceList]:
+    """Yields the lists on lines of their own. Each is for what stands between it and the list before it;
+    if the text begins with a list, then for what stands between it and the next one."""
+    are_first = bool(lines) and not text[: lines[0][0]].strip() and bool(text[lines[-1][1] :].strip())
+    ends = [0, *(end for _, end in lines)]
+    starts = [*(start for start, _ in lines), len(text)]
+    between = list(zip(ends, starts, strict=True))
+    for (start, end), scope in zip(lines, between[1:] if are_first else between, strict=False):
+        said = text[scope[0] : scope[1]]
+        if said.strip():
+            first = scope[0] + len(said) - len(said.lstrip())
+            yield SourceList(start, end, (first, scope[0] + len(said.rstrip())), is_line=True)
+
+
+def _behind(text: str, line: Place, marks: Sequence[Place]) -> Iterator[SourceList]:
+    """Yields the citations that end a line behind a full stop, or that are called its sources: they may
+    be for all sentences since the citation before."""
+    start, end = marks[-1]
+    begin = marks[-2][1] if len(marks) > 1 else line[0]
+    if text[end : line[1]].strip(_SIGNS) or start <= begin:
+        return
+    said = text[begin:start]
+    is_labelled = _LABELLED.match(text, start) is not None and len(_CITED.findall(text, start, end)) > 1
+    if _STOP.search(said) or is_labelled:
+        yield SourceList(start, end, (begin, end), is_line=False)

@@ -1,0 +1,86 @@
+"""This module computes the position of each subset in a diagram. A unit is one source, or several tied
+sources. There is one row for each number of retained units, and the subset with all units is at the top.
+A long row is broken into several lines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..subsets import SubsetView
+
+WIDTH = 1000
+"""The width of a diagram. All positions are relative to it: they are numbers from 0 to ``WIDTH``."""
+_LEFT = 92
+_MOST_WITH_EDGES, _MOST_WITH_LABELS = 6, 4
+"""The maximum numbers of units for which the diagram has edges, and for which it has labels with the
+numbers of the retained units."""
+_WIDEST_ROW = 84
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeGrid:
+    """A ``LatticeGrid`` holds the position of each subset by its mask, the vertical position of each row,
+    the height of the diagram, and the size of a mark. ``beside_pinned``: True if every subset also
+    retains pinned sources."""
+
+    size: int
+    places: Mapping[int, tuple[float, float]]
+    tops: Sequence[float]
+    height: float
+    radius: float
+    beside_pinned: bool = False
+
+    @property
+    def box(self) -> str:
+        """Returns the size of the diagram in the form of SVG's attribute ``viewBox``."""
+        return f"0 0 {WIDTH} {self.height:g}"
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Yields the pairs of subsets that differ in one unit. Yields nothing if there are so many pairs
+        that a reader could not distinguish the edges."""
+        if self.size <= _MOST_WITH_EDGES:
+            for mask in self.places:
+                yield from ((mask, mask ^ (1 << unit)) for unit in range(self.size) if mask >> unit & 1)
+
+    def edges(self) -> str:
+        """Returns the edges between the subsets of each pair, as the data of an SVG path."""
+        places = self.places
+        lines = ((*places[a], *places[b]) for a, b in self.pairs())
+        return "".join(f"M{x:g} {y:g}L{to_x:g} {to_y:g}" for x, y, to_x, to_y in lines)
+
+    def levels(self) -> Iterator[tuple[str, float]]:
+        """Yields the name of each row and its vertical position."""
+        none, kind = ("no", "others kept") if self.beside_pinned else ("none", "kept")
+        for kept, top in zip(range(self.size, -1, -1), self.tops, strict=True):
+            number = f"all {kept}" if kept == self.size else str(kept) if kept else none
+            yield f"{number} {kind}", top
+
+    def labels(self) -> Iterator[tuple[str, float, float]]:
+        """Yields a label with the numbers of the retained units for each subset, and the position of the
+        subset. Yields nothing if there are too many units for labels."""
+        for mask, (x, y) in self.places.items() if self.size <= _MOST_WITH_LABELS else ():
+            yield " ".join(str(unit + 1) for unit in range(self.size) if mask >> unit & 1), x, y
+
+
+def lattice_grid(view: SubsetView) -> LatticeGrid:
+    """Returns the positions of all subsets of a view. Each level of the view is drawn below the one
+    before it, in several rows if it is long."""
+    levels, size = view.levels(), len(view.units)
+    pitch = min(130.0, (WIDTH - _LEFT - 20) / min(_WIDEST_ROW, max(map(len, levels))))
+    radius = max(3.6, min(11.0, pitch * 0.36))
+    between = max(14.0, radius * 2.9)
+    gap = max(26.0, radius * 5.2) if size <= _MOST_WITH_EDGES else 22.0
+    places: dict[int, tuple[float, float]] = {}
+    tops: list[float] = []
+    top = 20.0
+    for level in levels:
+        tops.append(top)
+        rows = -(-len(level) // _WIDEST_ROW)
+        longest = -(-len(level) // rows)
+        for number, mask in enumerate(level):
+            row, column = divmod(number, longest)
+            in_row = min(longest, len(level) - row * longest)
+            x = _LEFT + (WIDTH - _LEFT) / 2 + (column - (in_row - 1) / 2) * pitch
+            places[mask] = (round(x, 1), round(top + row * between, 1))
+        top += (rows - 1) * between + gap
+    height = round(top - gap + radius + 22, 1)
+    return LatticeGrid(size, places, tops, height, round(radius, 1), bool(view.pinned))

@@ -1,0 +1,145 @@
+"""This module writes the headings and remarks of the first screen of the HTML report.
+
+The headings only ask what the lists below them answer. So they are true for every kind of claim, and
+never say more than the search showed.
+"""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from ...explanation.explanation import Explanation
+from ...explanation.records import Finding
+from ...explanation.wording import named_units
+from ...printable import printable, shortened
+from ...rules import RuleKind
+from ..changes import FlippingChanges
+from ..subsets import has_pinned, kinds_by_condition, probe_state, state_of_all
+
+_RETAINED = "Which documents decide by being there"
+_OMITTED = "Which documents decide by being left out"
+_ALWAYS = "None decides: it is so whatever is left out. Look at the model and the prompt."
+_ALWAYS_PINNED = (
+    "None of the others decides while the pinned documents stay. Without those it was not tried."
+)
+_ALWAYS_TOGETHER = (
+    "None decides while near-duplicates stay together. What happens without some of them was not tried."
+)
+_START = (
+    "It is enough while all other documents are there. Where some of them are missing, others may bring "
+    "this about: to be safe, leave out all documents of an omission rule."
+)
+
+
+def about_one(explanation: Explanation) -> bool:
+    """Returns True iff both kinds of rules are about one condition that the answer meets: retention rules
+    say when it holds, and omission rules, if they were searched for, say when it does not. If the answer
+    does not meet the condition, no document brings it about."""
+    if RuleKind.RETENTION not in explanation.predicates:
+        return False
+    (kinds, *others) = kinds_by_condition(explanation)
+    return not others and state_of_all(explanation, kinds) != "breaks"
+
+
+def rules_heading(explanation: Explanation, kind: RuleKind) -> Markup:
+    """Returns the heading of a list of rules: the question that these rules answer, in plain words, and
+    then the name of their kind."""
+    if kind is RuleKind.RETENTION:
+        asked = "Which documents bring this about" if about_one(explanation) else _RETAINED
+    else:
+        asked = "Which documents this needs" if about_one(explanation) else _OMITTED
+    return Markup("<h2>{} <small>{} rules</small></h2>").format(asked, kind.value.capitalize())
+
+
+def said_of_all(explanation: Explanation, kind: RuleKind, rules: Sequence[Finding]) -> str:
+    """Returns a sentence that says what the listed rules mean together, such as that each of them is
+    enough. Returns an empty text if a rule that stands alone needs no such sentence."""
+    if explanation.min_confidence < 1:
+        return ""  # such a rule need not be enough each time
+    about_this = about_one(explanation)
+    needed = kind is RuleKind.OMISSION and about_this
+    always = _ALWAYS_TOGETHER if explanation.ties else _ALWAYS
+    always = _ALWAYS_PINNED if has_pinned(explanation) else always
+    said = _needed(rules) if needed else _enough(explanation, rules, always if about_this else "")
+    # If a rule is not proved, the sentence must not sound certain. So it refers the reader to the claim
+    # below the rule.
+    if not said or all(rule.proved for rule in rules):
+        return said
+    return f"{said} {'Each rule says' if len(rules) > 1 else 'The rule says'} how sure it is."
+
+
+def said_of_none(explanation: Explanation, kind: RuleKind) -> str:
+    """Returns what stands in place of omission rules where this is so without any document; empty
+    elsewhere. It is empty for retention rules, too."""
+    (kinds, *_) = kinds_by_condition(explanation)
+    nothing = next((each for each in explanation.probes if not each.kept), None)
+    if kind is RuleKind.RETENTION or nothing is None or not (explanation.complete and len(kinds) > 1):
+        return ""
+    holds = about_one(explanation) and probe_state(nothing, kinds) == "holds"
+    return "None: it is so without any document, too." if holds else ""
+
+
+def _enough(explanation: Explanation, rules: Sequence[Finding], always: str) -> str:
+    if len(rules) > 1:
+        beside = " while the pinned documents stay" if has_pinned(explanation) else ""
+        return f"Each of these rules is enough by itself{beside}."
+    (rule,) = rules
+    if not rule.sources and not rule.with_others:
+        # A search that left some documents in place, or ended early, does not show that none decides.
+        return "" if rule.claim in {"relative", "unverified"} else always
+    units = _units(rule)
+    return "" if units < 2 else "Both together." if units == 2 else "All of these together."
+
+
+def _needed(rules: Sequence[Finding]) -> str:
+    several = any(_units(rule) > 1 for rule in rules)
+    if len(rules) > 1:
+        return f"{'At least one document of each rule' if several else 'Each of these'}."
+    return "At least one of these." if several else ""
+
+
+def _units(rule: Finding) -> int:
+    return len(named_units(rule.sources, rule.tied)) + rule.with_others
+
+
+def changes_heading(explanation: Explanation, count: int) -> str:
+    """Returns the heading of the list of changes that start from all documents. ``count``: the number of
+    changes."""
+    one = count < 2
+    changes = "Smallest change" if one else "Smallest changes"
+    if about_one(explanation):
+        return f"{changes} that {'undoes' if one else 'undo'} this"
+    return f"{changes} that {'flips' if one else 'flip'} the outcome"
+
+
+def additions_summary(explanation: Explanation) -> str:
+    """Returns the heading of the list of documents that flip the outcome when the application is given
+    them and nothing else."""
+    outcome = "brings this about" if about_one(explanation) else "flips the outcome"
+    return f"What {outcome} with all others left out"
+
+
+def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
+    """Returns a sentence that says that the changes to all documents were tried; empty if there are none.
+
+    If the two kinds of rules are about one condition, and a change is no omission rule, the sentence adds
+    why this is no contradiction.
+    """
+    if not changes.removals:
+        return ""
+    one = len({each.sources for each in changes.removals}) == 1
+    seen = f"{'This was' if one else 'Each of these was'} tried, and the answer was seen."
+    seen += " As answers vary, it may come out otherwise." if explanation.voted else ""
+    rules = {frozenset(rule.sources) for rule in explanation.omission_rules}
+    no_rules = any(frozenset(each.sources) not in rules for each in changes.removals)
+    told = RuleKind.OMISSION in explanation.predicates and about_one(explanation) and no_rules
+    return f"{seen} {_START}" if told else seen
+
+
+def condition_of_changes(explanation: Explanation) -> str:
+    """Returns a sentence that says which condition no longer holds after a change; empty if the two kinds
+    of rules have different conditions."""
+    if not about_one(explanation):
+        return ""
+    condition = shortened(printable(explanation.predicates[RuleKind.RETENTION]), 200)
+    return f"Afterwards, this no longer holds: “{condition}”."

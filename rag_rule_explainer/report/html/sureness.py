@@ -1,0 +1,139 @@
+"""This module says in plain words how certain a rule is, and which documents the search tried one by
+one."""
+
+from collections.abc import Iterator
+
+from markupsafe import Markup
+
+from ...explanation.explanation import Explanation
+from ...explanation.records import DROPPED, Finding
+from ...explanation.wording import phrase
+from ...printable import shortened
+from ...rules import RuleKind
+from ...verdicts import Verdict
+from ..plain_words import PINNED_STAYED, SIGNS, guarantee_of, votes_in_words
+from ..subsets import has_pinned
+from ..view import own_subset
+from .markup import joined_markup
+from .naming import SourceNames
+
+_SHORT = 80
+"""The maximum number of characters of evidence that is visible at once. The reader must open longer
+evidence."""
+_MOST_NAMED = 8
+_MOST_COUNTED = 30
+"""The maximum number of other documents for which a sentence gives the number of their combinations. If
+there are more, only the evidence gives the number."""
+
+
+def claim_of(explanation: Explanation, rule: Finding, support: str) -> Markup:
+    """Returns what a rule guarantees, as HTML: the sign of its kind of claim, a plain sentence, and the
+    evidence. ``support``: the evidence of the rule in words."""
+    evidence = shortened(support, 1000)
+    # Most readers need only the plain sentence, so long evidence with its figures must be opened.
+    shown = (
+        Markup("<small>Evidence: {}</small>").format(evidence)
+        if len(evidence) <= _SHORT
+        else Markup("<details><summary>Evidence ({})</summary>{}</details>").format(rule.claim, evidence)
+    )
+    return Markup('<div class="claim {}"><p><span aria-hidden="true">{}</span> {}</p>{}</div>').format(
+        rule.claim, SIGNS[rule.claim], _guarantee(explanation, rule), shown
+    )
+
+
+def looked_at(explanation: Explanation, names: SourceNames) -> Markup:
+    """Returns which documents the search tried one by one, if it dropped the others (see ``DROPPED``);
+    empty if it dropped none."""
+    if explanation.stop_reason != DROPPED:
+        return Markup()
+    said = dict.fromkeys(_closely(explanation, names))
+    return joined_markup(Markup("<span>{}</span>").format(each) for each in said)
+
+
+def _guarantee(explanation: Explanation, rule: Finding) -> str:
+    others = len(explanation.sources) - len(rule.sources)
+    if rule.claim == "tested" and rule.draws:
+        always = explanation.min_confidence == 1 and not explanation.voted and not rule.broken
+        is_told = others <= _MOST_COUNTED and rule.applicable == 1 << others
+        of_all = f" (of {rule.applicable:,})" if is_told else ""
+        tried = f"{rule.draws:,} random combinations of the other documents{of_all} were tried"
+        so = ", and it was so each time" if always else ""
+        pinned = f" {PINNED_STAYED}" if rule.pinned else ""
+        return f"{tried}{so}. Exceptions are possible.{pinned}"
+    if rule.claim == "voted":
+        return _vote(explanation, rule) or guarantee_of(rule)
+    # If some documents are tied or pinned, there are fewer combinations than the last two sentences say.
+    # Then the general sentence about this kind of claim is used.
+    if rule.claim != "proved" or others > _MOST_COUNTED or rule.applicable != 1 << others:
+        return guarantee_of(rule)
+    if others == 0:
+        return "There are no other documents. It was tried, and it was so."
+    other = "other " if rule.sources else ""
+    if others == 1:
+        return f"It was tried with and without the {other}document, and it was so both times."
+    return (
+        f"Every combination of the {other}{others} documents was tried ({rule.applicable:,}), "
+        "and it was so each time."
+    )
+
+
+def _vote(explanation: Explanation, rule: Finding) -> str:
+    """Returns how many answers on the rule's own subset said so; empty if there was no vote on
+    it, or if the subset needs more words."""
+    own = own_subset(explanation, rule)
+    votes = next(
+        (
+            each.votes[rule.kind]
+            for each in explanation.probes
+            if rule.kind in each.votes and own == frozenset(each.kept)
+        ),
+        None,
+    )
+    if votes is None or has_pinned(explanation) or rule.with_others or not rule.sources:
+        return ""
+    where = "With nothing else" if rule.kind is RuleKind.RETENTION else "With all other documents"
+    share = votes_in_words(votes, Verdict.HOLDS)
+    return f"The answers vary. {where}, {share} answers said so. Exceptions are possible."
+
+
+def _closely(explanation: Explanation, names: SourceNames) -> Iterator[Markup]:
+    kinds = [(kind, _kept(explanation, kind)) for kind in explanation.predicates]
+    alike = len({kept for _, kept in kinds}) == 1
+    free = sum(not source.pinned for source in explanation.sources)
+    for kind, kept in kinds:
+        if not kept:
+            yield Markup("Some documents were tried in fewer combinations than others.")
+            continue
+        among = (
+            names.sentence(phrase(list(map(names.placeholder, kept))))
+            if len(kept) <= _MOST_NAMED
+            else Markup()
+        )
+        yield Markup(
+            "{}ooked closely at {:,} of the {:,} documents{}; {}. Rules that name {} may be missing."
+        ).format(
+            "The search l" if alike else f"For {kind.value} rules, the search l",
+            len(kept),
+            free,
+            Markup(" ({})").format(among) if among else "",
+            *_others(free - len(kept)),
+        )
+
+
+def _others(count: int) -> tuple[str, str]:
+    # More would not be true of every search: some of them may have been tried one by one as well.
+    if count == 1:
+        return "the other one was tried in fewer combinations", "it"
+    return f"the other {count:,} were tried in fewer combinations", "them"
+
+
+def _kept(explanation: Explanation, kind: RuleKind) -> tuple[str, ...]:
+    """Returns the sources to which all rules of a kind are relative; empty if the explanation has no rule
+    of this kind, or if its rules are relative to different sources."""
+    pinned = {source.id for source in explanation.sources if source.pinned}
+    told = {
+        tuple(each for each in rule.kept if each not in pinned)
+        for rule in explanation.rules
+        if rule.kind is kind
+    }
+    return told.pop() if len(told) == 1 else ()

@@ -1,0 +1,94 @@
+"""This module turns the probes of the searches into the records of an explanation."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ..explanation.records import Finding, ProbeRecord
+from ..jsonable import encodable
+from ..lattice import Subset
+from ..probing.prober import Ballot, Probe
+from ..probing.replaying import Baseline
+from ..rules import RuleKind
+from ..sources import SourceSet
+from ..verdicts import Case, Verdict
+from .recorded import recorded, recorded_judgement
+from .tracked_search import TrackedSearch
+
+Seen: TypeAlias = Sequence[tuple[RuleKind, TrackedSearch, Probe]]
+"""The probes of one arrangement. Each stands with the kind of rule and the search for which it was
+made."""
+
+
+def probe_records(
+    masks: Sequence[Subset], searches: Sequence[TrackedSearch], *, voted: bool
+) -> Iterator[ProbeRecord]:
+    """Yields a record for each of the masks, with the results of each search for it. ``voted``: True if
+    verdicts may be votes."""
+    tracked_searches = [(tracked.search.kind, tracked, tracked.probes) for tracked in searches]
+    record = _voted_record if voted else _record
+    for mask in masks:
+        yield record(
+            [(kind, each, probes[mask]) for kind, each, probes in tracked_searches if mask in probes]
+        )
+
+
+def baseline_record(
+    baseline: Baseline,
+    question: str,
+    sources: SourceSet,
+    searches: Sequence[TrackedSearch],
+    rules: Mapping[RuleKind, Sequence[Finding]],
+) -> ProbeRecord | None:
+    """Returns the run on all sources as the record of a probe, for a search that did not need this
+    subset. Returns None if the application did not run on exactly these sources, or if its verdict is not
+    the usual one: the condition of retention rules holds, and that of omission rules breaks."""
+    if baseline.current is None:
+        return None
+    kept = sources.sources
+    case = Case(question, baseline.answer, baseline.current, kept, kept)
+    known = {each.search.kind: each.judging.known(case) for each in searches}
+    verdicts = {kind: recorded_judgement(each) for kind, each in known.items() if each is not None}
+    usual = {RuleKind.RETENTION: Verdict.HOLDS, RuleKind.OMISSION: Verdict.BREAKS}
+    always = any(not rule.sources for rule in rules.get(RuleKind.OMISSION, ()))
+    if always or not verdicts or any(each.verdict is not usual[kind] for kind, each in verdicts.items()):
+        return None
+    ids = tuple(source.id for source in kept)
+    return ProbeRecord(ids, (recorded(baseline.current),), verdicts)
+
+
+def _record(seen: Seen) -> ProbeRecord:
+    _, _, first = seen[0]
+    answer, latency, cause, _ = first.reply
+    # An explanation has thousands of records, so this call must be fast. Positional arguments, and a
+    # literal ``{}`` if there are no votes, halve its time.
+    verdicts = {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen}
+    answers = () if answer is None else (recorded(answer),)
+    error = "" if cause is None else encodable(first.reply.error)
+    return ProbeRecord(first.arrangement.ids, answers, verdicts, {}, latency, error)
+
+
+def _voted_record(seen: Seen) -> ProbeRecord:
+    ballots = [probe.ballot for _, _, probe in seen if probe.ballot is not None]
+    if not ballots:
+        return _record(seen)
+    # The votes for both kinds of rule use the same numbered samples. So the vote with the most samples
+    # contains the samples of the other one.
+    replies = max((ballot.replies for ballot in ballots), key=len)
+    votes = {kind: tracked.votes(probe) for kind, tracked, probe in seen}
+    # Reports show the first answer beside the verdict of the vote, so the first answer must itself have
+    # this verdict.
+    first = _agreeing(ballots)
+    ordered = [*replies[first : first + 1], *replies[:first], *replies[first + 1 :]]
+    return replace(
+        _record(seen),
+        answers=tuple([recorded(reply.answer) for reply in ordered if reply.answer is not None]),
+        votes={kind: count for kind, count in votes.items() if count is not None},
+    )
+
+
+def _agreeing(ballots: Sequence[Ballot]) -> int:
+    """Returns the index of the first sample whose own verdict agrees with the outcome of every ballot. If
+    no sample does, returns the index of one that agrees with the first ballot."""
+    of_first, *others = (ballot.agreeing for ballot in ballots)
+    return min(of_first.intersection(*others) or of_first, default=0)

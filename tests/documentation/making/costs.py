@@ -1,0 +1,93 @@
+"""The page of what explaining one answer costs, by the number of sources and the price of the model.
+
+``python -m tests.documentation.making.costs`` writes it.
+"""
+
+from rag_rule_explainer import Assumptions, Estimate, Explainer, Limits, Price, Sampled, Source
+from rag_rule_explainer.settings import SettingsFields
+from tests.documentation.making.places import DOCS
+
+PAGE = DOCS / "reference" / "costs.md"
+SIZES = (3, 5, 7, 10, 20, 50)
+SOURCE_TOKENS, ANSWER_TOKENS, QUESTION_TOKENS = 250, 150, 20
+PRICES = {
+    "small": Price(input=0.15, output=0.6),
+    "middle": Price(input=1.0, output=5.0),
+    "large": Price(input=5.0, output=25.0),
+}
+"""Per million tokens. They stand for no provider's."""
+STRICT = Sampled(max_violation=0.01, confidence=0.99)
+WAYS: dict[str, tuple[str, SettingsFields]] = {
+    "By default": ("Up to seven sources rules are proved, above that tested.", {}),
+    "Proved, with no cap": ('`miner="exact"`:', {"miner": "exact"}),
+    "Retention rules alone": ('`rules="retention"`:', {"rules": "retention"}),
+    "Tested, with a stricter guarantee": (
+        "`miner=Sampled(max_violation=0.01, confidence=0.99), limits=2000`:",
+        {"miner": STRICT, "limits": Limits(replays=2000)},
+    ),
+    "Capped at 100 replays": ("`limits=100`:", {"limits": Limits(replays=100)}),
+}
+"""For each heading, how the page says it, and the settings."""
+MOST_OF_EXACT = 20
+INTRODUCTION = f"""\
+# What it costs
+
+Each table is made by `estimate`, for a plain `Explainer`: an answer has {ANSWER_TOKENS} tokens, a source
+has {SOURCE_TOKENS}, and a question with its instructions has {QUESTION_TOKENS}. Replays are the runs of
+your application, with the first one and the repeat check. A `RuleExplainer` makes one more, and up to
+a few more where the application keeps something.
+
+*Best* is the least that a search can take. *Typical* has two sources that decide together. *Worst* is the
+most. The money is for the typical case. Prices are of a million tokens, and stand for no provider's:
+
+| model | input | output |
+|---|---|---|
+"""
+AFTER = """\
+
+No table has a provider's cache, retries, or a judge. Your own application has its own figures: ask
+`explainer.estimate(question)`, or [`rag-rules
+estimate`](../how-to/budget-and-resume.md#on-the-command-line), before you pay.
+"""
+
+
+def page() -> str:
+    """The page, with a table for each way to search."""
+    prices = (f"| {name} | {price.input:.2f} | {price.output:.2f} |" for name, price in PRICES.items())
+    head = "| sources | best | typical | worst | " + " | ".join(PRICES) + " |"
+    parts = [INTRODUCTION + "\n".join(prices) + "\n"]
+    for way, (said, settings) in WAYS.items():
+        rows = (_row(size, settings) for size in SIZES if _can(size, settings))
+        parts.append("\n".join([f"## {way}\n\n{said}\n", head, "|---" * 7 + "|", *rows]) + "\n")
+    return "\n".join(parts) + AFTER
+
+
+def _can(size: int, settings: SettingsFields) -> bool:
+    return settings.get("miner") != "exact" or size <= MOST_OF_EXACT
+
+
+def _row(size: int, settings: SettingsFields) -> str:
+    costs = [_estimated(size, settings, price).typical.cost or 0.0 for price in PRICES.values()]
+    made = _estimated(size, settings, PRICES["small"])
+    replays = (f"{each.replays:,}" for each in (made.best, made.typical, made.worst))
+    return f"| {size} | {' | '.join(replays)} | {' | '.join(map(_money, costs))} |"
+
+
+def _money(cost: float) -> str:
+    return f"{cost:,.0f}" if cost >= 100 else f"{cost:,.2f}" if cost >= 0.1 else f"{cost:.3f}"
+
+
+def _estimated(size: int, settings: SettingsFields, price: Price) -> Estimate:
+    priced: SettingsFields = {**settings, "prices": {"model": price}}
+    explainer = Explainer(_never_asked, **priced)
+    assuming = Assumptions(answer_tokens=ANSWER_TOKENS, count_tokens=lambda text: len(text.split()))
+    sources = [Source(f"D{number}", "word " * SOURCE_TOKENS) for number in range(1, size + 1)]
+    return explainer.estimate("word " * QUESTION_TOKENS, sources, assuming=assuming)
+
+
+def _never_asked(question: str, sources: object) -> str:
+    raise AssertionError(f"an estimate asked {question!r} of {sources!r}")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,55 @@
+"""Which cases of a crossing a fast run asks: some of each class; the slow tests ask others, and where
+there are very many, the night asks the rest."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import pytest
+
+Case = TypeVar("Case")
+
+SELDOM = [False, pytest.param(True, marks=pytest.mark.slow)]
+"""For a way of asking that other tests go as well, and this one among the slow ones."""
+
+
+def some(
+    cases: Iterable[Case], every: int, *, first: int = 0, always: Callable[[Case], bool] = lambda _: False
+) -> list[Any]:
+    """All cases as parameters: one in ``every``, from the ``first`` on, and those that are ``always``
+    asked run in a fast run; the others are slow tests."""
+    return [
+        pytest.param(case, marks=() if place % every == first or always(case) else pytest.mark.slow)
+        for place, case in enumerate(cases)
+    ]
+
+
+def some_of_each(classes: Iterable[Iterable[Any]], every: int) -> list[Any]:
+    """``some`` of the cases of each class, so that each class has its representatives."""
+    return [param for cases in classes for param in some(cases, every)]
+
+
+def spread_out(items: Iterable[pytest.Item]) -> None:
+    """Divides the cases of each test that is marked, such as by ``spread(fast=3, slow=2)``.
+
+    One in three of those that a fast run would ask stays there. The others are slow. One in two of the
+    slow ones stays among the slow tests, and the night asks the rest.
+    """
+    tests = defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        if item.get_closest_marker("spread"):
+            tests[item.nodeid.partition("[")[0]].append(item)
+    for cases in tests.values():
+        mark = cases[0].get_closest_marker("spread")
+        kept = {"fast": 1, "slow": 1, **(mark.kwargs if mark else {})}
+        fast = [each for each in cases if each.get_closest_marker("slow") is None]
+        staying = fast[:: kept["fast"]]
+        later = [each for each in cases if each not in staying]
+        slow = later[:: kept["slow"]]
+        for each in later:
+            _belongs_to(each, "slow" if each in slow else "nightly")
+
+
+def _belongs_to(item: pytest.Item, mark: str) -> None:
+    item.own_markers = [each for each in item.own_markers if each.name != "slow"]
+    item.add_marker(mark)
