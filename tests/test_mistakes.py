@@ -479,7 +479,7 @@ class TestShown:
         )
         verified = Explainer(replay, contains("20")).verify({"new"}, "retention", QUESTION, SOURCES)
         assert repr(verified) == (
-            "<Verification: broken: retaining new is not enough with new retained, where the answer was "
+            "<Verification: broken: retaining new does not bring it about with new retained, where the answer was "
             "'no'>"
         )
 

@@ -90,22 +90,22 @@ def _answers(worst: Outlay, settings: Settings) -> int:
 
 
 def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Sequence[str]:
+    best = "one source decides alone"
     match plan.method:
         case ByBatches():
-            every = ", both of one batch, and each batch is mined by itself; best: one source does"
+            every = ", both of one batch, and each batch is mined by itself"
         case ByGroups():
-            every = ", and only groups that rules name are divided; best: one source does"
+            every = ", and only groups that rules name are divided"
         case BySamples():
-            every = ", and each rule is tested on random subsets; best: one source does"
-        case _ if len(settings.kinds) > 1:
-            every = ", and the two kinds of rule then need every subset"
+            every = ", and each rule is tested on random subsets"
         case _:
-            every = ""
+            best = "each source is needed"
+            every = ", and the two kinds of rule then need every subset" * (len(settings.kinds) > 1)
     pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"
     judge = "" if material.judge is not None else ", no judge"
     said = [
         f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries{judge}",
-        f"typical: two sources decide together{every}",
+        f"best: {best}; typical: two sources decide together{every}",
     ]
     if settings.noise.votes:
         said.append(f"{settings.noise.wording}; where samples agree but for the worst case")

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding, SourceRecord
+from ..explanation.wording import FAILS
 from ..printable import plain_id, printable, printable_within, shortened
 from ..rules import RuleKind
 from .all_but import named_among, rule_in_short
@@ -222,7 +223,7 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
         given = "" if {*witness.kept} == others else f" with {kept} retained"
         counted = votes.get((witness.kind, frozenset(witness.kept)))
         voted = f" ({counted})" if counted else ""
-        yield f"{attempt} is not enough{given}{_answered(witness.answer)}{voted}"
+        yield f"{attempt} {FAILS[witness.kind]}{given}{_answered(witness.answer)}{voted}"
 
 
 def _left_open(explanation: Explanation, names: Mapping[str, str]) -> Iterator[str]:
