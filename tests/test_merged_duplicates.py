@@ -187,7 +187,7 @@ def test_a_rule_says_what_is_tied() -> None:
     assert "(with D7 and D9)" in report
     assert "of 128 subsets" in report
     assert (
-        "complete: these are all the rules there are of units, as near-duplicates stayed together"
+        "complete: these are all the rules there are, with near-duplicates kept or left out together"
         in report
     )
 
