@@ -75,8 +75,8 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
     if others == 1:
         return f"It was tried with and without the {other}document, and it was so both times."
     return (
-        f"All {rule.applicable:,} combinations of the {other}{others} documents were tried, and it was so "
-        "each time."
+        f"All {rule.applicable:,} combinations of the {other}{others} documents were tried, "
+        "and it was so each time."
     )
 
 
