@@ -223,7 +223,7 @@ def test_every_option_of_explain_is_explained(rag_rules: RagRules) -> None:
         "limits.replays": "limits",
         "--no-repeat-check": "check_repeatable",
         "UNVERIFIED": "unverified",
-        "Importance (Banzhaf, Shapley)": "Importance",
+        "Importance from 0 to 1 (Banzhaf, Shapley)": "Importance",
         "What would flip it": "What would flip it",
         "Held out: retrieved, but never shown to the model": "Held out",
         "OPENAI_API_KEY": "model",

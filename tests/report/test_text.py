@@ -241,7 +241,7 @@ class TestRest:
         ]
 
     def test_importance_leaves_out_sources_that_count_for_nothing(self) -> None:
-        assert section(explained(yes_if("D1", "D2")), "Importance (Banzhaf, Shapley)") == [
+        assert section(explained(yes_if("D1", "D2")), "Importance from 0 to 1 (Banzhaf, Shapley)") == [
             "  D1  retention  0.500  0.500",
             "  D2  retention  0.500  0.500",
             "  D1  omission   0.500  0.500",
@@ -263,7 +263,7 @@ class TestRest:
 
     def test_importance_is_as_sure_as_the_rules(self) -> None:
         tested = explained(yes_if("D9"), sources=12, miner="sampled", rules="retention")
-        heading = "Importance (Banzhaf, Shapley, as far as these rules are so)"
+        heading = "Importance from 0 to 1 (Banzhaf, Shapley, as far as these rules are so)"
         assert section(tested, heading) == ["  D9  retention  1.000  1.000"]
 
     @pytest.mark.parametrize(("miner", "claim"), [("exact", "proved"), ("sampled", "tested")])
