@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, update_wrapper
-from types import FunctionType
+from functools import partial
 from typing import Any, TypeVar, overload
 
 from ...allowed import checked_function
@@ -12,7 +11,7 @@ from ...sources import Source
 from ..clients import Client
 from ..clients.users_functions import users_result
 from ..copies.copying import copied
-from .gates import check_searches, gated_function
+from .gates import check_searches, gated_search
 from .identity import RetrievedText, checked_items, sources_of
 from .intercepted_call import asked_part
 from .items import ItemReading, MadeItem, ResponsePart, TextOf
@@ -180,21 +179,4 @@ def gate(
             "such as gate(collection.query)"
         )
     shape = FunctionShape(ItemReading(items_of, text_of), item_of)
-    is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
-    return _GatedMethod(search, shape) if is_of_class else gated_function(search, shape, asked_part)
-
-
-class _GatedMethod:
-    """A ``_GatedMethod`` takes the place of a search method in its class. It gates the method of each
-    object separately, because otherwise the object (``self``) would be read as the query."""
-
-    def __init__(self, search: Callable[..., Any], shape: FunctionShape) -> None:
-        update_wrapper(self, search)
-        self._search, self._shape = search, shape
-
-    def __get__(self, owner: object | None, kind: type | None = None) -> Callable[..., Any]:
-        bound: Any = self._search.__get__(owner, kind)
-        return self if owner is None else gated_function(bound, self._shape, asked_part)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return gated_function(self._search, self._shape, asked_part)(*args, **kwargs)
+    return gated_search(search, shape, asked_part)
