@@ -9,6 +9,7 @@ from ...allowed import checked_function
 from ...errors import InvalidInput
 from ...sources import Source
 from ..clients import Client
+from ..clients.fields import is_listed
 from ..clients.users_functions import users_result
 from ..copies.copying import copied
 from .gates import check_searches, gated_search
@@ -80,7 +81,7 @@ class FunctionShape:
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(text, part) for text, part in parts]
-        whole = not isinstance(result, (list, tuple))
+        whole = not is_listed(result)
         return [Found(self.reading.read(each, whole=whole), copied(each)) for each in items_in(result)]
 
     def form(self, result: Any) -> object:

@@ -1,0 +1,112 @@
+"""This module finds texts that are taken as one source although a reader sees several results in them,
+and says what to do about it."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .of_text import reads_several
+
+_WAY_OUT = (
+    "so rules cannot tell them apart. Have the search return a list, or pass gate(search, "
+    "items_of=ItemsOf(take_apart, put_together)) from rag_rule_explainer.instrumentation.clients"
+)
+_ONE_TEXT = (
+    "a search returned one text in which several results can be seen ({sign}), and all of it is one "
+    f"source, {_WAY_OUT}, such as ItemsOf(lambda text: text.split(SEPARATOR), lambda text, kept: "
+    "SEPARATOR.join(kept)). If it is one document, gate(search, text_of=str) says so"
+)
+_JSON_INSIDE = (
+    "a search returned an item whose text is JSON that lists several results, and the item is one "
+    f"source, {_WAY_OUT}. If it is one document, gate(search, text_of=...), a function from an item to "
+    "its text, says so"
+)
+_NOUNS = (
+    "chunk|context|doc|document|excerpt|fragment|hit|match|node|page_content|passage|quelle|result|snippet"
+    "|source"
+)
+_NUMBERED = re.compile(
+    rf"^[ \t]*(?:[#>*-]+[ \t]*)?\**(?:(?:search[ \t]+)?(?:{_NOUNS})[ \t]*(?:no\.?|number|#|:)?[ \t]*"
+    r"[\[(]?(\d{1,3})[\])]?(?![\d.,]*\d)|[\[(](\d{1,3})[\])](?!\()|【(\d{1,3})】)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_KEYED = re.compile(
+    r"^[ \t]*(?:[-*]|\d{1,3}[.)])?[ \t]*\**[\[({'\"]?"
+    r"(chunk|content|document|excerpt|file|filename|id|link|page_content|passage|score|snippet|source|summary"
+    r"|text|title|url)[\])'\"]?\**[ \t]*[:=]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_TELLING = {"content", "excerpt", "link", "page_content", "passage", "snippet", "summary", "text", "url"}
+_TAG = re.compile(
+    r"<(chunk|context|doc|document|excerpt|hit|passage|result|search_result|snippet|source)\b[^<>]*>",
+    re.IGNORECASE,
+)
+_WRAPPED = re.compile(r"(?:[^\n<]{0,100}:)?\s*(?:<\w+>\s*)?(?=<)")
+_SHOWN = re.compile(r"\[?(\w+)\(\w+=")
+_INTRODUCTION = re.compile(r"\s*[^\n]{1,150}:[ \t]*\n+")
+
+
+def doubt_about(item: Any, text: str, *, alone: bool) -> str:
+    """Returns a warning if a reader sees several results in the text of an item; otherwise an empty text.
+
+    ``alone``: True if the item is a text, or the only one of a response. In such a text, results may be
+    marked by words; elsewhere a list of references looks alike.
+    """
+    if reads_several(text):
+        return _ONE_TEXT.format(sign="JSON") if item is text else _JSON_INSIDE
+    sign = _sign_in(text) if alone else ""
+    return _ONE_TEXT.format(sign=sign) if sign else ""
+
+
+def _sign_in(text: str) -> str:
+    """Returns the words that mark several results in a text; empty if there are none. The first of them
+    has to begin the text, perhaps below one line that ends in a colon: a list of references does not."""
+    introduction = _INTRODUCTION.match(text)
+    starts = {0, len(text) - len(text.lstrip()), introduction.end() if introduction else 0}
+    return next(
+        (sign for find in (_numbered, _keyed, _tagged, _shown) for sign in find(text, starts)), ""
+    )
+
+
+def _numbered(text: str, starts: set[int]) -> Iterator[str]:
+    marks = list(_NUMBERED.finditer(text))
+    numbers = [int(next(filter(None, mark.groups()))) for mark in marks]
+    if len(marks) < 2 or marks[0].start() not in starts or numbers[0] not in {0, 1}:
+        return
+    if numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        yield f"{marks[0][0].strip()!r}, {marks[1][0].strip()!r}"
+
+
+def _keyed(text: str, starts: set[int]) -> Iterator[str]:
+    marks = list(_KEYED.finditer(text))
+    if not marks or marks[0].start() not in starts:
+        return
+    keys = [mark[1].lower() for mark in marks]
+    size = keys.index(keys[0], 1) if keys[0] in keys[1:] else 0
+    first = keys[:size]
+    if size and keys.count(keys[0]) > 1 and set(first) & _TELLING and (size > 1 or _apart(text, marks)):
+        yield f"twice {marks[0][0].strip()!r}"
+
+
+def _apart(text: str, marks: list[re.Match[str]]) -> bool:
+    return all(text[: mark.start()].endswith("\n\n") for mark in marks[1:])
+
+
+def _tagged(text: str, starts: set[int]) -> Iterator[str]:
+    if not any(
+        (match := _WRAPPED.match(text, start)) and _TAG.match(text, match.end()) for start in starts
+    ):
+        return
+    tags = [tag[1].lower() for tag in _TAG.finditer(text)]
+    for tag in dict.fromkeys(tags):
+        if tags.count(tag) > 1 and len(re.findall(rf"</{tag}\s*>", text, re.IGNORECASE)) > 1:
+            yield f"twice '<{tag}>'"
+
+
+def _shown(text: str, starts: set[int]) -> Iterator[str]:
+    match = next(filter(None, (_SHOWN.match(text, start) for start in starts)), None)
+    if match is None or not text.rstrip().endswith((")", ")]")):
+        return
+    again = re.compile(rf"(?:^|,[ ]|\n){re.escape(match[1])}\(\w+=", re.MULTILINE)
+    if len(again.findall(text)) + text.lstrip().startswith("[") > 1:
+        yield f"twice '{match[1]}('"
