@@ -63,9 +63,8 @@ def _names_in(value: Any) -> Iterable[str]:
         return [each.name for each in fields(value)]
     inside: Any = getattr(cast("object", value), "__dict__", None)
     slots: Any = getattr(cast("object", type(value)), "__slots__", ())
-    return (
-        list(inside) if isinstance(inside, dict) else [slots] if isinstance(slots, str) else list(slots)
-    )
+    held: Iterable[str] = slots if inside is None else inside
+    return [held] if isinstance(held, str) else list(held)
 
 
 def attribute(value: object, name: str) -> Any:

@@ -2,17 +2,17 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from ...errors import InvalidInput
 from ...given import Given
-from .fields import is_listed, mapping_in
+from .fields import has_usual_text, is_listed, mapping_in
 from .of_listing import has_text, path_of, results_at, with_results
 from .protocol import Rows
 from .reading import read_any
-from .several import are_messages, lists_results
+from .several import are_messages, is_passage, lists_results
 from .written import Written, written_in
 
 NOT_WRITTEN_AGAIN = (
@@ -77,7 +77,7 @@ def reads_several(text: str) -> bool:
 
 def _has_texts(value: Any, depth: int = 3) -> bool:
     inside = value if is_listed(value) else mapping_in(value).values()
-    if is_listed(value) and sum(map(has_text, value)) > 1:
+    if is_listed(value) and sum(_is_result(each, alone=False) for each in inside) > 1:
         return True
     return depth > 0 and any(_has_texts(each, depth - 1) for each in inside)
 
@@ -88,18 +88,24 @@ def _results_in(written: Written) -> Sequence[Any] | None:
         path = path_of(value, of_any_dicts=written.alone)
         return None if path is None else results_at(value, path)
     listed = cast("Sequence[Any]", value)
-    of_any = written.alone and not any(map(are_messages, listed))
-    kinds = (
-        isinstance(each, str) or has_text(each) or (of_any and isinstance(each, Mapping))
-        for each in listed
+    return listed if all(_is_result(each, alone=written.alone) for each in listed) else None
+
+
+def _is_result(each: Any, *, alone: bool) -> bool:
+    """Returns True iff this may be a result in a list. If there are words around the list, a result must
+    have a text that is known as one, because the list may be an example in a document."""
+    if isinstance(each, str):
+        return alone or is_passage(each)
+    if are_messages(each):
+        return False
+    return bool(alone and mapping_in(each)) or (
+        has_text(each) and (alone or has_usual_text(mapping_in(each)))
     )
-    return listed if all(kinds) else None
 
 
 def _is_label(written: Written) -> bool:
-    return all(
-        _LABEL.fullmatch(each.replace("```json", "```")) for each in (written.before, written.after)
-    )
+    before, after = written.before.replace("```json", ""), written.after.strip()
+    return _LABEL.fullmatch(before) is not None and after in {"", "```"}
 
 
 json_listing = JsonListing()

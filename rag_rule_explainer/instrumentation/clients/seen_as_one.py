@@ -3,6 +3,7 @@ and says what to do about it."""
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from .of_text import reads_several
@@ -26,24 +27,28 @@ _NOUNS = (
     "|source"
 )
 _NUMBERED = re.compile(
-    rf"^[ \t]*(?:[#>*-]+[ \t]*)?\**(?:(?:search[ \t]+)?(?:{_NOUNS})[ \t]*(?:no\.?|number|#|:)?[ \t]*"
-    r"[\[(]?(\d{1,3})[\])]?(?![\d.,]*\d)|[\[(](\d{1,3})[\])](?!\()|【(\d{1,3})】)",
+    r"^[ \t]{0,3}(?:[#>*-]{1,6}[ \t]{0,8})?\*{0,3}(?:(?:search[ \t]+)?(?:"
+    + _NOUNS
+    + r")[ \t]{0,8}(?:no\.?|number|#|:)?[ \t]{0,8}[\[(]?(\d{1,3})[\])]?(?![\d.,]{0,9}\d)"
+    r"|\[(\d{1,3})\](?!\(|[ \t]{0,8}=)|【(\d{1,3})】)",
     re.IGNORECASE | re.MULTILINE,
 )
 _KEYED = re.compile(
-    r"^[ \t]*(?:[-*]|\d{1,3}[.)])?[ \t]*\**[\[({'\"]?"
+    r"^[ \t]{0,3}(?:[-*]|\d{1,3}[.)])?[ \t]{0,8}\*{0,3}[\[({'\"]?"
     r"(chunk|content|document|excerpt|file|filename|id|link|page_content|passage|score|snippet|source|summary"
-    r"|text|title|url)[\])'\"]?\**[ \t]*[:=]",
+    r"|text|title|url)[\])'\"]?\*{0,3}[ \t]{0,8}[:=]",
     re.IGNORECASE | re.MULTILINE,
 )
 _TELLING = {"content", "excerpt", "link", "page_content", "passage", "snippet", "summary", "text", "url"}
 _TAG = re.compile(
-    r"<(chunk|context|doc|document|excerpt|hit|passage|result|search_result|snippet|source)\b[^<>]*>",
+    r"<(chunk|context|doc|document|excerpt|hit|passage|result|search_result|snippet|source)\b[^<>]{0,200}>",
     re.IGNORECASE,
 )
-_WRAPPED = re.compile(r"(?:[^\n<]{0,100}:)?\s*(?:<\w+>\s*)?(?=<)")
+_ADDRESS = re.compile(r"\w+://\S+")
+_FEWEST_WORDS = 3
+_WRAPPED = re.compile(r"(?:[^\n<]{0,100}:)?\s{0,9}(?:<\w{1,30}>\s{0,9})?(?=<)")
 _SHOWN = re.compile(r"\[?(\w+)\(\w+=")
-_INTRODUCTION = re.compile(r"\s*[^\n]{1,150}:[ \t]*\n+")
+_INTRODUCTION = re.compile(r"\s{0,9}[^\n]{1,150}:[ \t]{0,8}\n{1,3}")
 
 
 def doubt_about(item: Any, text: str, *, alone: bool) -> str:
@@ -73,18 +78,20 @@ def _numbered(text: str, starts: set[int]) -> Iterator[str]:
     numbers = [int(next(filter(None, mark.groups()))) for mark in marks]
     if len(marks) < 2 or marks[0].start() not in starts or numbers[0] not in {0, 1}:
         return
-    if numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+    between = [text[one.end() : two.start()] for one, two in pairwise(marks)]
+    said = all(len(_ADDRESS.sub("", each).split()) >= _FEWEST_WORDS for each in between)
+    if said and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
         yield f"{marks[0][0].strip()!r}, {marks[1][0].strip()!r}"
 
 
 def _keyed(text: str, starts: set[int]) -> Iterator[str]:
     marks = list(_KEYED.finditer(text))
-    if not marks or marks[0].start() not in starts:
-        return
     keys = [mark[1].lower() for mark in marks]
-    size = keys.index(keys[0], 1) if keys[0] in keys[1:] else 0
+    size = keys.index(keys[0], 1) if keys and keys[0] in keys[1:] else 0
     first = keys[:size]
-    if size and keys.count(keys[0]) > 1 and set(first) & _TELLING and (size > 1 or _apart(text, marks)):
+    if not size or marks[0].start() not in starts or not set(first) & _TELLING:
+        return
+    if keys[size : 2 * size] == first and (size > 1 or _apart(text, marks)):
         yield f"twice {marks[0][0].strip()!r}"
 
 

@@ -76,7 +76,9 @@ def holds_results(fields: Mapping[Any, Any]) -> bool:
     query: it lists results with texts under a usual name of results, or has no usual text beside its
     list."""
     named = any(
-        snake(name) in LISTS_OF_TEXTS and is_listed(each) and any(map(_has_text, each))
+        snake(name) in LISTS_OF_TEXTS
+        and is_listed(each)
+        and any(_has_text(one) or has_usual_text(mapping_in(one)) for one in each)
         for name, each in fields.items()
     )
     return named or (not has_usual_text(fields) and lists_results(fields))

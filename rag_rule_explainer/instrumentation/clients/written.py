@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from operator import eq
 from pprint import pformat
 from typing import Any, NamedTuple, cast
 
@@ -19,9 +20,9 @@ _WAYS: tuple[Write, ...] = tuple(
     )
 )
 _PYTHONS: tuple[Write, ...] = (repr, pformat)
-_FENCED = re.compile(r"(\s*(?:[^\n`]*\n+)?```[ \w]*\n)([^`]*?)(\n?```\s*)", re.DOTALL)
-_LABELLED = re.compile(r"(\s*[^\W\d][^\n\[{\"'`]{0,120}?[:\n]\s*)([\[{].*)", re.DOTALL)
-_FOLLOWED = re.compile(r"([\[{].*[\]}])(\s*\n[^\n]{1,200}\s*)", re.DOTALL)
+_FENCE = "```"
+_MOST_AROUND = 200
+"""So many characters may stand before or after a value."""
 _PYTHONIC = re.compile(r"[\[({]\s*[\[({]?\s*['\"]")
 _STRANGE_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
 
@@ -68,18 +69,26 @@ def value_in_json(text: object) -> object:
 
 
 def _cores(text: str) -> Iterator[tuple[str, str, str]]:
-    core = text.strip()
-    before, after = text.split(core, 1) if core else ("", "")
-    yield before, core, after
-    for pattern in (_FENCED, _LABELLED, _FOLLOWED):
-        match = pattern.fullmatch(text)
-        if match is not None:
-            before, core, after = (
-                (*match.groups(), "")[:3] if pattern is not _FOLLOWED else ("", *match.groups())
-            )
-            own = core.strip()
-            ahead, behind = core.split(own, 1) if own else ("", "")
-            yield before + ahead, own, behind + after
+    """Yields the parts of a text that may be a value, each with what stands before and after it."""
+    yield _around(text, 0, len(text))
+    start, end = text.find(_FENCE), text.rfind(_FENCE)
+    line = text.find("\n", start)
+    if 0 <= start < line < end and text.count(_FENCE) == 2:
+        yield _around(text, line, end)
+    head, tail = text[:_MOST_AROUND], text[-_MOST_AROUND:]
+    start = min((place for place in map(head.find, "[{") if place >= 0), default=-1)
+    end = len(text) - len(tail) + max(map(tail.rfind, "]}")) + 1
+    before, after = text[: max(start, 0)], text[end:]
+    ahead = not before.strip() or before.rstrip().endswith(":") or before.endswith("\n")
+    if 0 <= start < end and ahead and (not after.strip() or after.startswith("\n")):
+        yield _around(text, start, end)
+
+
+def _around(text: str, start: int, end: int) -> tuple[str, str, str]:
+    inside = text[start:end]
+    start += len(inside) - len(inside.lstrip())
+    end = start + len(inside.strip())
+    return text[:start], text[start:end], text[end:]
 
 
 def _read(core: str) -> tuple[Any, Write | None] | None:
@@ -120,7 +129,7 @@ def _lines(core: str) -> tuple[Any, Write | None] | None:
         values = [_python(each) for each in pieces]
     if not all(isinstance(each, dict) for each in values):
         return None
-    ways = (way for way in (*_WAYS, *_PYTHONS) if [*map(way, values)] == pieces)
+    ways = (way for way in (*_WAYS, *_PYTHONS) if all(map(eq, map(way, values), pieces)))
     way = next(ways, None)
     if way is None or len(set(gaps)) > 1:
         return values, None
