@@ -53,9 +53,17 @@ class Listing:
     with them. Messages, which have a role, are no results: together they are one document."""
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; None if the response is no such dict or object."""
+        """Returns one row with the results; None if the response is no such dict or object, or cannot be
+        copied with fewer of them."""
         path = path_of(response)
-        return None if path is None else [list(results_at(response, path))]
+        if path is None:
+            return None
+        results = list(results_at(response, path))
+        try:
+            with_results(response, path, results)
+        except Exception:  # nobody knows how to copy an object of this class
+            return None
+        return [results]
 
     def response(self, rows: Rows, like: Any) -> Any:
         """Returns a copy of ``like`` with only these results."""

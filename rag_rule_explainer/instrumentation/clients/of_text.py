@@ -13,7 +13,7 @@ from .of_listing import has_text, path_of, results_at, with_results
 from .protocol import Rows
 from .reading import read_any
 from .several import are_messages, is_passage, lists_results
-from .written import Written, written_in
+from .written import WrittenValue, written_in
 
 NOT_WRITTEN_AGAIN = (
     "a search returned JSON text that lists several results, and it cannot be written again with fewer "
@@ -24,6 +24,7 @@ NOT_WRITTEN_AGAIN = (
 )
 _LABEL = re.compile(r"\W*(?:[^\W\d]+\W*){0,5}")
 """Few words without a number, which say nothing of single results."""
+_OF_RESULTS = re.compile(r"\b(?:documents|found|hits|matches|passages|results|sources)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class JsonListing:
 
     def response(self, rows: Rows, like: str) -> str:
         """Returns the text for only these results."""
-        written = cast("Written", written_in(like))
+        written = cast("WrittenValue", written_in(like))
         value, row = written.value, list(rows[0])
         if is_listed(value):
             return written.text_for(tuple(row) if isinstance(value, tuple) else row)
@@ -82,7 +83,7 @@ def _has_texts(value: Any, depth: int = 3) -> bool:
     return depth > 0 and any(_has_texts(each, depth - 1) for each in inside)
 
 
-def _results_in(written: Written) -> Sequence[Any] | None:
+def _results_in(written: WrittenValue) -> Sequence[Any] | None:
     value = written.value
     if not is_listed(value):
         path = path_of(value, of_any_dicts=written.alone)
@@ -103,9 +104,10 @@ def _is_result(each: Any, *, alone: bool) -> bool:
     )
 
 
-def _is_label(written: Written) -> bool:
+def _is_label(written: WrittenValue) -> bool:
     before, after = written.before.replace("```json", ""), written.after.strip()
-    return _LABEL.fullmatch(before) is not None and after in {"", "```"}
+    named = bool(written.value) or written.alone or "```" in after or _OF_RESULTS.search(before)
+    return bool(named) and _LABEL.fullmatch(before) is not None and after in {"", "```"}
 
 
 json_listing = JsonListing()

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from ...given import ID_KEYS, NAMING_METADATA, Given
-from .fields import TEXT_KEYS, fields_of, is_array, is_listed, mapping_in, text_of
-from .several import holds_results
+from .fields import TEXT_KEYS, fields_of, has_usual_text, is_listed, mapping_in, text_of
+from .several import fields_seen, holds_results, is_passage
 
 _VECTOR = re.compile(r"\[[-+\d.eE,\s]*\]")
-_LONGEST_PAIR = 3
 
 
 def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = None) -> Given:
@@ -42,29 +41,30 @@ def read_any(item: Any) -> Given | None:
     text, or a pair of one of these and its score."""
     if isinstance(item, str):
         return Given(item, None, {})
-    scored = _in_pair(item)
-    if scored is not None:
-        return read_any(scored)
+    inside = _documents_in_row(item)
+    if inside:
+        # Beside several documents, or a text as long as one, nobody knows which of them is the source.
+        return read_any(inside[0]) if len(inside) == 1 else None
     fields = fields_in(item)
     if fields is not None:
         given = read_fields(fields)
         # If the item lists results, its only text may be the query or the name of a namespace.
         return given._replace(text=None) if holds_results(fields) else given
     text = _first(lambda name: text_of(item, name), TEXT_KEYS)
-    if text is not None and holds_results(fields_of(item) or {}):
+    if text is not None and holds_results(fields_seen(item) or {}):
         text = None
     identity = _first(lambda name: getattr(item, name, None), ID_KEYS)
     return Given(text, identity, mapping_in(getattr(item, "metadata", None)))
 
 
-def _in_pair(item: Any) -> Any:
-    """Returns the dict or object in a tuple or list that has only numbers beside it; None if the item is
-    no such pair."""
-    if not is_listed(item) or len(item) > _LONGEST_PAIR:
-        return None
-    others = [each for each in item if each is not None and not isinstance(each, (int, float))]
-    inside = others[0] if len(others) == 1 and len(item) > 1 else None
-    return None if isinstance(inside, str) or is_listed(inside) or is_array(inside) else inside
+def _documents_in_row(item: Any) -> list[Any]:
+    """Returns the dicts and objects with a usual text in a row without names, such as in a pair of a
+    document and its score, and the passages beside them; an empty list if there is no such document."""
+    if not is_listed(item):
+        return []
+    documents = [each for each in item if not is_listed(each) and has_usual_text(fields_of(each) or {})]
+    passages = [each for each in item if isinstance(each, str) and is_passage(each)]
+    return [*documents, *passages] if documents else []
 
 
 def fields_in(row: Any) -> Mapping[Any, Any] | None:

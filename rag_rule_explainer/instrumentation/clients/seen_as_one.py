@@ -23,8 +23,8 @@ _JSON_INSIDE = (
     "its text, says so"
 )
 _NOUNS = (
-    "chunk|context|doc|document|excerpt|fragment|hit|match|node|page_content|passage|quelle|result|snippet"
-    "|source"
+    "chunk|context|doc|document|excerpt|fragment|hit|match|node|page_content|passage|result|snippet|source"
+    "|dokument|ergebnis|quelle|treffer|documento|fuente|resultado|fonte|risultato|résultat|文档|来源|结果"
 )
 _NUMBERED = re.compile(
     r"^[ \t]{0,3}(?:[#>*-]{1,6}[ \t]{0,8})?\*{0,3}(?:(?:search[ \t]+)?(?:"
@@ -34,16 +34,26 @@ _NUMBERED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _KEYED = re.compile(
-    r"^[ \t]{0,3}(?:[-*]|\d{1,3}[.)])?[ \t]{0,8}\*{0,3}[\[({'\"]?"
-    r"(chunk|content|document|excerpt|file|filename|id|link|page_content|passage|score|snippet|source|summary"
-    r"|text|title|url)[\])'\"]?\*{0,3}[ \t]{0,8}[:=]",
-    re.IGNORECASE | re.MULTILINE,
+    r"^[ \t]{0,3}(?:[-*]|\d{1,3}[.)])?[ \t]{0,8}\*{0,3}[\[({'\"]?([^\W\d][\w ]{0,20})[\])'\"]?\*{0,3}"
+    r"[ \t]{0,8}[:=]",
+    re.MULTILINE,
 )
+_INLINE = re.compile(r"(?:\A\[?|, )(content|link|snippet|source|text|title|url): ")
 _TELLING = {"content", "excerpt", "link", "page_content", "passage", "snippet", "summary", "text", "url"}
 _TAG = re.compile(
     r"<(chunk|context|doc|document|excerpt|hit|passage|result|search_result|snippet|source)\b[^<>]{0,200}>",
     re.IGNORECASE,
 )
+_FOUND = re.compile(
+    r"\b(?:found|matching|relevant|retrieved|search|top)\b[^\n]*\b(?:document|hit|match|passage|result|"
+    r"snippet|source)(?:e?s)\b|\b\d+ (?:documents|hits|matches|passages|results|snippets|sources)\b",
+    re.IGNORECASE,
+)
+_POINT = re.compile(r"(?:[-*•]|\d{1,3}[.)])[ \t]+\S")
+_ATTRIBUTION = r"[\[(](?:doc|document|file|id|source)[ \t]{0,3}[:=][ \t]{0,3}[^\])\n]{1,100}[\])]"
+_AT_START = re.compile(_ATTRIBUTION, re.IGNORECASE)
+_AT_END = re.compile(_ATTRIBUTION + r"\W{0,3}\Z", re.IGNORECASE)
+_PLURAL = re.compile(r"\s{0,9}<(\w{1,30}?)(?:e?s)>\s{0,9}<\1\b")
 _ADDRESS = re.compile(r"\w+://\S+")
 _FEWEST_WORDS = 3
 _WRAPPED = re.compile(r"(?:[^\n<]{0,100}:)?\s{0,9}(?:<\w{1,30}>\s{0,9})?(?=<)")
@@ -68,9 +78,7 @@ def _sign_in(text: str) -> str:
     has to begin the text, perhaps below one line that ends in a colon: a list of references does not."""
     introduction = _INTRODUCTION.match(text)
     starts = {0, len(text) - len(text.lstrip()), introduction.end() if introduction else 0}
-    return next(
-        (sign for find in (_numbered, _keyed, _tagged, _shown) for sign in find(text, starts)), ""
-    )
+    return next((sign for find in _SIGNS for sign in find(text, starts)), "")
 
 
 def _numbered(text: str, starts: set[int]) -> Iterator[str]:
@@ -86,20 +94,52 @@ def _numbered(text: str, starts: set[int]) -> Iterator[str]:
 
 def _keyed(text: str, starts: set[int]) -> Iterator[str]:
     marks = list(_KEYED.finditer(text))
-    keys = [mark[1].lower() for mark in marks]
-    size = keys.index(keys[0], 1) if keys and keys[0] in keys[1:] else 0
-    first = keys[:size]
-    if not size or marks[0].start() not in starts or not set(first) & _TELLING:
+    keys = [mark[1].strip().lower() for mark in marks]
+    if not marks or marks[0].start() not in starts:
         return
-    if keys[size : 2 * size] == first and (size > 1 or _apart(text, marks)):
+    blocks = [place for place, key in enumerate(keys) if key == keys[0]]
+    if len(blocks) > 1 and all(
+        set(keys[one + 1 : two]) & _TELLING or (keys[0] in _TELLING and _apart(text, marks[two]))
+        for one, two in pairwise([*blocks, len(keys)])
+        if two < len(keys)
+    ):
         yield f"twice {marks[0][0].strip()!r}"
 
 
-def _apart(text: str, marks: list[re.Match[str]]) -> bool:
-    return all(text[: mark.start()].endswith("\n\n") for mark in marks[1:])
+def _apart(text: str, mark: re.Match[str]) -> bool:
+    return text[: mark.start()].endswith("\n\n")
+
+
+def _inline(text: str, starts: set[int]) -> Iterator[str]:
+    keys = [mark[1] for mark in _INLINE.finditer(text)]
+    if 0 in starts and len(set(keys)) > 1 and keys.count(keys[0]) > 1 and _INLINE.match(text):
+        yield f"twice '{keys[0]}:'"
+
+
+def _listed(text: str, starts: set[int]) -> Iterator[str]:
+    """Yields a numbered list, or one with dots, below a line that says that these are results."""
+    introduction = _INTRODUCTION.match(text)
+    if introduction is None or not _FOUND.search(introduction[0]) or introduction.end() not in starts:
+        return
+    points = re.findall(r"^(?:[-*•]|\d{1,3}[.)])[ \t]+\S", text[introduction.end() :], re.MULTILINE)
+    if len(points) > 1 and _POINT.match(text, introduction.end()):
+        yield f"a list below {introduction[0].strip()!r}"
+
+
+def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- as all signs
+    """Yields the names of sources that stand at the end of each paragraph or line, or at its start."""
+    parts = [each.strip() for each in re.split(r"\n[ \t]*\n", text.strip())]
+    parts = parts if len(parts) > 1 else text.strip().splitlines()
+    for marks in ([_AT_END.search(each[-200:]) for each in parts], [*map(_AT_START.match, parts)]):
+        said = [mark[0] for mark in marks if mark is not None]
+        if len(said) == len(parts) > 1 and len(set(said)) > 1:
+            yield f"{said[0]!r}, {said[1]!r}"
 
 
 def _tagged(text: str, starts: set[int]) -> Iterator[str]:
+    plural = _PLURAL.match(text)
+    if plural is not None and len(re.findall(rf"</{plural[1]}\s*>", text)) > 1:
+        yield f"twice '<{plural[1]}>'"
     if not any(
         (match := _WRAPPED.match(text, start)) and _TAG.match(text, match.end()) for start in starts
     ):
@@ -117,3 +157,6 @@ def _shown(text: str, starts: set[int]) -> Iterator[str]:
     again = re.compile(rf"(?:^|,[ ]|\n){re.escape(match[1])}\(\w+=", re.MULTILINE)
     if len(again.findall(text)) + text.lstrip().startswith("[") > 1:
         yield f"twice '{match[1]}('"
+
+
+_SIGNS = (_numbered, _keyed, _inline, _listed, _attributed, _tagged, _shown)

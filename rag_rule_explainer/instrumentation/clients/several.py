@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from .fields import TEXT_KEYS, fields_of, has_usual_text, is_listed, mapping_in
+from .fields import TEXT_KEYS, attribute, fields_of, has_usual_text, is_listed, mapping_in
 
 LISTS_OF_TEXTS = frozenset(
     {
@@ -28,6 +28,19 @@ _FEWEST_WORDS = 6
 def snake(name: object) -> str:
     """Returns a name in small letters, with an underscore where it had a capital letter inside."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower()
+
+
+def fields_seen(value: Any) -> Mapping[Any, Any] | None:
+    """Returns the fields of a dict or an object, and the properties that have a usual name of results."""
+    fields = fields_of(value)
+    if fields is None or isinstance(value, Mapping):
+        return fields
+    seen = {
+        name: attribute(value, name)
+        for name in LISTS_OF_TEXTS
+        if hasattr(cast("object", type(value)), name)
+    }
+    return {**seen, **fields}
 
 
 def is_passage(text: str) -> bool:
@@ -54,7 +67,7 @@ def lists_results(value: Any, depth: int = 3) -> bool:
 def is_response(result: object) -> bool:
     """Returns True iff the whole result of a search is a response with a list of results, which may be
     empty, and not a single document."""
-    fields = fields_of(result)
+    fields = fields_seen(result)
     if fields is None or _is_its_own_part(fields):
         return False
     empty = any(is_listed(each) and not each for each in fields.values())

@@ -21,14 +21,15 @@ _WAYS: tuple[Write, ...] = tuple(
 )
 _PYTHONS: tuple[Write, ...] = (repr, pformat)
 _FENCE = "```"
+_SPACES = " \t\r\n\ufeff"
 _MOST_AROUND = 200
 """So many characters may stand before or after a value."""
 _PYTHONIC = re.compile(r"[\[({]\s*[\[({]?\s*['\"]")
 _STRANGE_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
 
 
-class Written(NamedTuple):
-    """A ``Written`` holds a value that a text says, and how to write the text for another value.
+class WrittenValue(NamedTuple):
+    """A ``WrittenValue`` holds a value that a text says, and how to write the text for another value.
 
     ``before``, ``after``: the words around the value. ``write``: writes a value in the form of this one;
     None if this form is unknown.
@@ -46,19 +47,19 @@ class Written(NamedTuple):
     @property
     def alone(self) -> bool:
         """Returns True iff there are no words around the value."""
-        return not (self.before + self.after).strip()
+        return not (self.before + self.after).strip(_SPACES)
 
 
-def written_in(text: object) -> Written | None:
+def written_in(text: object) -> WrittenValue | None:
     """Returns the list or object that a text says; None if it says none. There may be a few words before
     or after it, and it may stand in a block of Markdown. A text in which it is the smaller part says
     something else."""
     if not isinstance(text, str):
         return None
     for before, core, after in _cores(text):
-        found = _read(core) if 2 * len(core) >= len(text) else None
+        found = _read(core) if 2 * len(core) >= len(text) or core == "[]" else None
         if found is not None:
-            return Written(before, *found, after)
+            return WrittenValue(before, *found, after)
     return None
 
 
@@ -86,8 +87,8 @@ def _cores(text: str) -> Iterator[tuple[str, str, str]]:
 
 def _around(text: str, start: int, end: int) -> tuple[str, str, str]:
     inside = text[start:end]
-    start += len(inside) - len(inside.lstrip())
-    end = start + len(inside.strip())
+    start += len(inside) - len(inside.lstrip(_SPACES))
+    end = start + len(inside.strip(_SPACES))
     return text[:start], text[start:end], text[end:]
 
 
@@ -127,8 +128,10 @@ def _lines(core: str) -> tuple[Any, Write | None] | None:
     values = [_json(each) for each in pieces]
     if any(value is _MISSING for value in values):
         values = [_python(each) for each in pieces]
-    if not all(isinstance(each, dict) for each in values):
+    if not all(isinstance(each, (dict, list)) for each in values):
         return None
+    if any(isinstance(each, list) for each in values):
+        return values, None
     ways = (way for way in (*_WAYS, *_PYTHONS) if all(map(eq, map(way, values), pieces)))
     way = next(ways, None)
     if way is None or len(set(gaps)) > 1:

@@ -5,7 +5,7 @@ _READY = (
     "chroma, qdrant, pinecone, elasticsearch, opensearch, meilisearch, pgvector, faiss(texts), tavily, "
     "mcp_content"
 )
-NAMED = (
+CLIENT_NAMED = (
     f"gate(search, items_of=...), one of rag_rule_explainer.instrumentation.clients ({_READY}), or "
     "ItemsOf(take_apart, put_together) of functions of your own"
 )

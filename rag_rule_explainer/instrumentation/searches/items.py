@@ -21,7 +21,7 @@ from ..clients.users_functions import users_result
 from ..copies.copying import copied
 from ..run_context import participation
 from .identity import RetrievedText
-from .item_refusals import AS_ONE, NAMED, NO_ITEM, NO_RESPONSE, NO_ROW, NO_TEXTS
+from .item_refusals import AS_ONE, CLIENT_NAMED, NO_ITEM, NO_RESPONSE, NO_ROW, NO_TEXTS
 from .result_forms import form_of, result_like
 
 TextOf: TypeAlias = Callable[[Any], str]
@@ -72,7 +72,7 @@ class ItemReading:
             raise InvalidInput(f"items_of is the class {name}; make one, such as {name}(...)")
         if self.items_of is not None and not client:
             raise InvalidInput(
-                f"items_of={brief(self.items_of)} does not take responses apart; pass {NAMED}"
+                f"items_of={brief(self.items_of)} does not take responses apart; pass {CLIENT_NAMED}"
             )
         if self.text_of is not None:
             checked_function("text_of", self.text_of, "a function from an item to its text")
@@ -148,11 +148,12 @@ class ItemReading:
             kind = type(cast("object", item)).__name__
             if whole:
                 raise InvalidInput(
-                    f"a search returned a {kind}, and nobody knows what is in it; pass {NAMED}{AS_ONE}"
+                    f"a search returned a {kind}, and nobody knows what is in it; pass "
+                    f"{CLIENT_NAMED}{AS_ONE}"
                 )
             raise InvalidInput(
                 f"a search returned a {kind} without a text that is known as one; pass "
-                f"gate(search, text_of=...), a function from such an item to its text, or {NAMED}"
+                f"gate(search, text_of=...), a function from such an item to its text, or {CLIENT_NAMED}"
             )
         self._note_doubt(item, text, alone=isinstance(item, str))
         return _retrieved(text, given)
@@ -174,7 +175,7 @@ class ItemReading:
         if rows is None:
             raise InvalidInput(
                 f"a search returned a {type(response).__name__}, which items_of={brief(client)} does not "
-                f"know; pass {NAMED}"
+                f"know; pass {CLIENT_NAMED}"
             )
         return rows
 
