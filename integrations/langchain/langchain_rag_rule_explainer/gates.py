@@ -54,7 +54,6 @@ def gate(
 ) -> Search: ...
 @overload
 def gate(
-    search: None = None,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -71,7 +70,7 @@ def gate(
 
 
 def gate(
-    search: Any = None,
+    search: Any = ...,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -101,7 +100,7 @@ def gate(
     their texts. Raises InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
-    if search is None:
+    if search is ...:
         return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     check_searches(search)
     if item_of is not None:

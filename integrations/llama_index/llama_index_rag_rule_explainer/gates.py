@@ -48,7 +48,6 @@ def gate(
 ) -> Search: ...
 @overload
 def gate(
-    search: None = None,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -65,7 +64,7 @@ def gate(
 
 
 def gate(
-    search: Any = None,
+    search: Any = ...,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -93,7 +92,7 @@ def gate(
     keyword.
     """
     check_no_others(others, gate)
-    if search is None:
+    if search is ...:
         return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     check_searches(search)
     if isinstance(search, GatedRetriever):

@@ -136,7 +136,6 @@ def gate(
 ) -> Search: ...
 @overload
 def gate(
-    search: None = None,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -145,7 +144,7 @@ def gate(
 
 
 def gate(
-    search: Any = None,
+    search: Any = ...,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -169,7 +168,7 @@ def gate(
 
     Raises InvalidInput if ``search`` is not a function or a method.
     """
-    if search is None:
+    if search is ...:
         return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a Source to an item")
