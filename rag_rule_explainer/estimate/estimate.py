@@ -90,9 +90,6 @@ def _answers(worst: Outlay, settings: Settings) -> int:
 
 
 def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Sequence[str]:
-    best = "one source alone decides"
-    keeps = "; worst case: the application keeps something, which takes more repeats"
-    worst = keeps if material.shape is not None else ""
     match plan.method:
         case ByBatches():
             every = ", both of one batch; each batch is mined by itself"
@@ -101,13 +98,13 @@ def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Se
         case BySamples():
             every = "; each rule is tested on random subsets"
         case _:
-            best = "every source is needed, which few subsets show"
             every = ", which takes every subset" * (len(settings.kinds) > 1)
     pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"
     judge = "" if material.judge is not None else ", no judge"
+    typical = f"typical: two sources decide together{every}"
     said = [
         f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries{judge}",
-        f"best case: {best}; typical case: two sources together decide{every}{worst}",
+        f"best and worst: the least and the most, whatever the rules are; {typical}",
     ]
     if settings.noise.votes:
         said.append(f"{settings.noise.wording}; where samples agree but for the worst case")
