@@ -5,7 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...predicates.citation_marks import Citation, citation_marks, spelt_out
+from ...predicates.citation_marks import citation_marks
+from ...predicates.mark_contents import Citation, spelt_out
 from ...predicates.footnotes import Footnote, footnotes
 from ...predicates.mark_places import matches_of, places_of_marks, widened
 from ...predicates.source_lists import SourceList, source_lists
@@ -105,7 +106,9 @@ def _of_mark(
     """Yields what a mark cites. Where the answer itself says what a number stands for, only that counts,
     and else the order in which the sources were shown."""
     number = _NUMBER.fullmatch(citation.written)
-    if number is not None:
+    if citation.doubt:
+        found = Meaning(why=citation.doubt, is_open=True)
+    elif number is not None:
         found = meant[number[1]] if number[1] in meant else shown.by_number(int(number[1]))
     else:
         found = Meaning() if citation.id is None else Meaning((citation.id,))
