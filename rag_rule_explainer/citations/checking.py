@@ -2,7 +2,7 @@
 application no further time."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..explanation.records import Finding
 from ..explanation.wording import joined
@@ -10,7 +10,7 @@ from ..rules import ClaimStatus
 from .causes import Causes, EnoughSources, weakest
 from .classes import CitationClass
 from .reading.citing_text import CitingText, ReadCitation
-from .reading.meaning import NO_SUCH
+from .reading.meaning import NO_SUCH, with_all_copies
 from .records import CitationCheck, CitationVerdict, NeededBy
 
 _NEEDED_BY: dict[bool | None, NeededBy | None] = {True: "all", False: "some", None: None}
@@ -19,6 +19,7 @@ _NEEDED_BY: dict[bool | None, NeededBy | None] = {True: "all", False: "some", No
 def checked_citations(causes: Causes, reading: CitingText, statement: str) -> CitationCheck:
     """Returns the check of these citations. ``statement``: the claim that the explanation's condition is
     about."""
+    reading = replace(reading, citations=tuple(with_all_copies(reading.citations)))
     cited = frozenset(each.source for each in reading.citations if each.source is not None)
     is_open = any(each.is_open for each in reading.citations)
     sorting = _Sorting(causes, cited, is_open)

@@ -17,15 +17,16 @@ _FROM = (
     r"(?:according to|as per|per|based on|"
     r"as (?:stated|shown|described|reported|mentioned|noted|given|seen) (?:in|by)|"
     r"laut|gemäß|nach|wie in|selon|d[’']après|según|de acuerdo con|secondo|segundo|"
-    r"de acordo com|согласно|по данным|根据|按照|によると|volgens|ifølge|enligt|według)"
+    r"de acordo com|согласно|по данным|根据|根據|按照|によると|に基づき|에 따르면|وفقًا|وفقا|بحسب|حسب|volgens|ifølge|enligt|według)"
 )
+_ARTICLE = r"(?:[ \t]+(?:the|die|der|den|dem|las?|los|el|les?|il|lo|gli|i|as?|os?|de))?"
 _LEAD = re.compile(
-    rf"(?:{_FROM}[ \t]*[,:，：、][ \t]*|(?:(?:as|both|all)[ \t]+)?{_SAYING}"
+    rf"(?:{_FROM}{_ARTICLE}[ \t]*[,:，：、،][ \t]*|(?:(?:as|both|all)[ \t]+)?{_SAYING}"
     rf"(?:[ \t]+(?:that|dass|que|che|что)\b|[ \t]*[:,，：])[ \t]*|zufolge[ \t]*[:,]?[ \t]+)+",
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:{_FROM}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z", re.IGNORECASE
+    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:(?:{_FROM}){_ARTICLE}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z", re.IGNORECASE
 )
 _ORDER = re.compile(
     r"(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|next|then|finally|lastly|also|"

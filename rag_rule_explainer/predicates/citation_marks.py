@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from .attribution import is_attribution
 from .code_places import Place, code_places
 from .mark_contents import Citation, MarkContents
 from .naming_words import WORDED
@@ -30,6 +31,11 @@ _GROUP = re.compile(
 )
 _ADDRESS = re.compile(r"(?<=\])\([^()\s]{0,300}[./#:][^()\s]{0,300}")
 """The address of a link whose text may be a citation."""
+_LABELLED = re.compile(
+    r"^[ \t#*_>(-]{0,8}(?P<label>[^\n:：–—\[\]\d]{2,60}?)[*_ \t]{0,4}(?:[:：]|[–—-](?=[ \t]))[*_ \t]{0,4}"
+    r"(?P<rest>[^\n\[\]【】]{1,300}?)[ \t.)*_]{0,6}$",
+    re.MULTILINE,
+)
 _IN_PROSE = re.compile(r"(?<![\w@.])@([\w][\w.:/-]{0,100}\w|\w)")
 _RANGE_SIGN = re.compile(
     r"\s?(?:[-–~～]|…|\.\.\.?)\s?|\s(?:to|through|until|bis|à|hasta|al|até|tot|до|по|إلى)\s|\s?[至到から]{1,2}\s?",
@@ -103,6 +109,11 @@ def _doubted(citation: Citation, why: str) -> Citation:
 
 def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[Citation, ...]]]:
     """Yields the places that cite without brackets."""
+    for line in _LABELLED.finditer(text):
+        if is_attribution(line["label"]):
+            cited = reading.alone(line["rest"], is_headed=is_attribution(line["label"], names_sources=True))
+            if cited:
+                yield *line.span("rest"), cited
     for worded in WORDED.finditer(text):
         yield *worded.span(), tuple(reading.worded(worded[0]))
     for named in _IN_PROSE.finditer(text) if "@" in text else ():

@@ -99,10 +99,13 @@ class MarkContents(NamedTuple):
         if numbers is not None:
             form = "[{}]" if square else "source {}"
             return tuple(self.by_numbers(form, numbers[1], numbers[2])) if is_number_taken else ()
+        range_of_ids = self._from_to(token)
         head = _PLACED.fullmatch(token) or _TITLED.fullmatch(token)
+        if range_of_ids:
+            return range_of_ids
         if head is not None and (head[1] in self.ids or _NUMBERS.fullmatch(head[1])):
             return self._cited(head[1], square=square, is_named=is_named)
-        return self._from_to(token) or (self._unknown(token) if square else ())
+        return self._unknown(token) if square else ()
 
     def _from_to(self, token: str) -> tuple[Citation, ...]:
         """Returns the citations of a range of ids, such as "D2-D4"."""
@@ -131,6 +134,17 @@ class MarkContents(NamedTuple):
             for part in parts
             if part.strip()
         )
+
+    def alone(self, text: str, *, is_headed: bool) -> tuple[Citation, ...]:
+        """Returns the citations in a text that is nothing but ids, or numbers if it stands behind a word
+        for sources (``is_headed``)."""
+        if self._has_others(text) or not (is_headed or self._names_ids(text)):
+            return ()
+        return tuple(self.in_brackets(text, square=True))
+
+    def _names_ids(self, text: str) -> bool:
+        parts = (part.strip() for part in INNER_JOINT.split(text) if part.strip())
+        return all(not part.isdecimal() for part in parts)
 
     def worded(self, written: str) -> Iterator[Citation]:
         """Yields the citations in a phrase such as "sources 1 and 3"."""

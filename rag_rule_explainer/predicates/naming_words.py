@@ -6,7 +6,7 @@ import re
 _ONE = (
     r"source|document|doc|passage|quelle|dokument|fuente|documento|fonte|bron|källa|kilde|"
     r"źródł[oa]|źródle|zdroj|источник|источнике|источнику|источника|документ|документе|документу|kaynak|belge|"
-    r"المصدر|مصدر|المستند|الوثيقة|وثيقة|المرجع|स्रोत|दस्तावेज़?"
+    r"(?:وال|بال|لل|ال)?(?:مصدر|مستند|وثيقة|مرجع)|स्रोत|दस्तावेज़?"
 )
 _SEVERAL = (
     r"sources|documents|docs|passages|quellen|dokumente|dokumenten|fuentes|documentos|fontes|fonti|"

@@ -107,10 +107,9 @@ class ExposureChecks:
 
     def other_order_shown(self) -> tuple[str, ...]:
         """Returns the ids of the sources that the baseline's model was shown, in their order, if these
-        are not all units in the order of ``units``. Each id is repeated if the order is not known."""
-        ids = [each.id for each in self.units]
+        are not all units in the order of ``units``. An id is repeated if its place is not known."""
         known = self.sight.recognisable - self.unrecognised
-        return shown_order(ids, self.sight.orders_in(self.requests)[:-1], known)
+        return shown_order(self.units, self.requests, self.sight, known)
 
     def checked(
         self,
