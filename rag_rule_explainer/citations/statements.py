@@ -14,6 +14,7 @@ from ..predicates.mark_places import Place, places_of_marks, widened
 from ..predicates.source_lists import source_lists
 from ..predicates.without_marks import without_marks
 from .list_numbers import list_marks
+from .parts import between_two, of_parts
 from .pieces import pieces_with_marks
 from .reading import CitableSources, CitingText, ReadCitation
 from .said import words_said
@@ -63,20 +64,27 @@ def statements_in(
     and so does one whose place is not known. ``split``: divides the text. Raises InvalidInput if it
     returns a piece that does not stand in the text.
     """
-    places = list(_places(reading, shown, split))
-    citations = [_within(each, places, len(reading.text)) for each in reading.citations]
+    marks = _marks(reading, shown)
+    places = list(_places(reading, shown, split, marks))
+    spans = [(start, end) for start, end, _ in places]
+    citations = [
+        _within(each, spans, len(reading.text))
+        for each in between_two(reading.text, spans, marks, reading.citations)
+    ]
     listed = list_marks([text for _, _, text in places])
     found = list[CitedStatement]()
     for (start, end, text), own in zip(places, listed, strict=True):
         cited = tuple(_of(citations, (start, end), first=not found))
+        inside = [each for each in marks if start <= each[0] and each[1] <= end]
+        cited = tuple(of_parts(reading.text, (start, end), inside, cited))
         found.append(CitedStatement(text, start, end, cited, own))
     return tuple(found)
 
 
 def _places(
-    reading: CitingText, shown: CitableSources, split: SplitText
+    reading: CitingText, shown: CitableSources, split: SplitText, marks: Sequence[Place]
 ) -> Iterator[tuple[int, int, str]]:
-    text, marks = reading.text, _marks(reading, shown)
+    text = reading.text
     lists = [(each.start, each.end) for each in source_lists(text, marks) if each.is_line]
     notes = [(note.start, note.end) for note in footnotes(text)]
     breaks = sorted({*lists, *notes})
@@ -111,9 +119,8 @@ def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
     return widened(reading.text, places_of_marks(reading.text, shown.known, reading.pattern))
 
 
-def _within(citation: ReadCitation, places: Sequence[tuple[int, int, str]], length: int) -> ReadCitation:
+def _within(citation: ReadCitation, spans: Sequence[Place], length: int) -> ReadCitation:
     """Returns a citation that is for no statement as one that is for all or some of them."""
-    spans = [(start, end) for start, end, _ in places]
     if citation.start is None or any(
         _belongs(citation, span, first=not place) for place, span in enumerate(spans)
     ):

@@ -100,18 +100,20 @@ def _groups(text: str, reading: MarkContents) -> Iterator[CitationMark]:
         is_escaped = text.startswith("\\", group.start() - 1) and text[group.end() - 2] == "\\"
         start = group.start() - is_escaped
         why = why_no_mark(text, start, group.end()) if group["square"] else ""
-        yield CitationMark(start, group.end(), tuple(_doubted(each, why) for each in found))
+        yield CitationMark(start, group.end(), _doubted(found, why, is_said=True))
 
 
-def _doubted(citation: Citation, why: str) -> Citation:
-    return citation._replace(doubt=why) if why else citation
+def _doubted(cited: tuple[Citation, ...], why: str, *, is_said: bool) -> tuple[Citation, ...]:
+    return tuple(each._replace(doubt=why, is_said=is_said) for each in cited) if why else cited
 
 
 def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[Citation, ...]]]:
     """Yields the places that cite without brackets."""
     for line in _LABELLED.finditer(text):
         if is_attribution(line["label"]):
-            cited = reading.alone(line["rest"], is_headed=is_attribution(line["label"], names_sources=True))
+            cited = reading.alone(
+                line["rest"], is_headed=is_attribution(line["label"], names_sources=True)
+            )
             if cited:
                 yield *line.span("rest"), cited
     for worded in WORDED.finditer(text):
@@ -121,12 +123,10 @@ def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[
             yield *named.span(), (Citation(named[0], named[1]),)
     for start, end, numbers, why in superscripts(text):
         cited = (each for first, last in numbers for each in reading.by_numbers("[{}]", first, last))
-        yield start, end, tuple(_doubted(each, why) for each in cited)
+        yield start, end, _doubted(tuple(cited), why, is_said=False)
 
 
-def _ranges(
-    text: str, marks: Sequence[CitationMark], reading: MarkContents
-) -> Iterator[CitationMark]:
+def _ranges(text: str, marks: Sequence[CitationMark], reading: MarkContents) -> Iterator[CitationMark]:
     """Yields the marks, of which two that are the ends of a range, as in "[1]–[3]", are one."""
     before: CitationMark | None = None
     for mark in marks:

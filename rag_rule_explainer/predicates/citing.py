@@ -76,9 +76,7 @@ class Cites:
     __rand__, __ror__ = both_after, either_after
 
 
-def _all_valid(
-    found: tuple[Citation, ...], kept: tuple[str, ...], known: tuple[str, ...]
-) -> Judgement:
+def _all_valid(found: tuple[Citation, ...], kept: tuple[str, ...], known: tuple[str, ...]) -> Judgement:
     """Returns whether there are citations, and all of them are valid. It is not known if it is not known
     of one of them what it cites."""
     doubts = [each.doubt for each in found if each.doubt]

@@ -14,7 +14,9 @@ _FORMULA = re.compile(
 _INDENTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)((?:(?: {4}|\t)[^\n]*\S[^\n]*(?:\n|\Z))+)")
 _POINT = re.compile(r"\s*(?:[-*•+>|]|\(?\w{1,3}[.)]\s|\[\^?\w{1,30}\]:)")
 _OF_CODE = re.compile(r"[=(){};]|\b(?:def|return|import|for|print|var|let|const)\b")
-_MARKS_ALONE = re.compile(r"[\s,;&]*(?:[\[【(][^\[\]【】()\n]{1,60}[\]】)][\s,;&]*)+|\w+[.:# ]{0,3}\d{1,3}\s*")
+_MARKS_ALONE = re.compile(
+    r"[\s,;&]*(?:[\[【(][^\[\]【】()\n]{1,60}[\]】)][\s,;&]*)+|\w+[.:# ]{0,3}\d{1,3}\s*"
+)
 
 Place = tuple[int, int]
 

@@ -25,7 +25,9 @@ _PLACED = re.compile(rf"(\S.*?)[ ,:]{{1,3}}{PLACE.pattern}", re.IGNORECASE)
 _OF_SERVICES = re.compile(r"\d{1,3}:\d{1,3}†")
 """A mark that a service puts beside its annotations, which say what it means."""
 _INSIDE = re.compile(r"\d{1,3}(?::\s?\d|\()[\w:.,() –-]*")
-_FROM_TO = re.compile(r"(?P<stem>\D{1,40})(?P<first>\d{1,3})\s?[-–—~]\s?(?P<again>\D{0,40})(?P<last>\d{1,3})")
+_FROM_TO = re.compile(
+    r"(?P<stem>\D{1,40})(?P<first>\d{1,3})\s?[-–—~]\s?(?P<again>\D{0,40})(?P<last>\d{1,3})"
+)
 _LETTERED = re.compile(r"(?:[SDRC]|ref|src|doc|cit)[-_]?\d{1,3}", re.IGNORECASE)
 """What may mean a number, where no id looks like this."""
 _PLACE_OR_SOURCE = "it is not known whether {} is a source or a place in a source"
@@ -35,11 +37,13 @@ _WHICH = "it is not known which source {} means"
 class Citation(NamedTuple):
     """A ``Citation`` is one citation in an answer. ``written``: how the answer writes it, such as "[2]".
     ``id``: the id of the cited source; None if there is no such source. ``doubt``: if it is not known
-    what is cited, or whether anything is, the reason; empty otherwise."""
+    what is cited, or whether anything is, the reason; empty otherwise. ``is_said``: True if the mark may
+    be a part of what the answer says."""
 
     written: str
     id: str | None
     doubt: str = ""
+    is_said: bool = False
 
 
 class MarkContents(NamedTuple):

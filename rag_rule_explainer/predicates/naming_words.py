@@ -23,9 +23,7 @@ _BRACKETED = (
     r"riferiment[oi]|引用|参考|參考|参照|참고|참조"
 )
 _SIGN = r"(?:[\s.:：#=№_]|no\.|nr\.|n[°º]){0,4}"
-_RANGE_WORD = (
-    r"to|through|thru|until|bis|à|au|jusqu'à|hasta|al|até|fino a|tot|do|až|til|till|до|по|إلى|से"
-)
+_RANGE_WORD = r"to|through|thru|until|bis|à|au|jusqu'à|hasta|al|até|fino a|tot|do|až|til|till|до|по|إلى|से"
 RANGE = rf"(?:\s?(?:[-–—~～]|\.{{2,3}}|…)\s?|\s(?:{_RANGE_WORD})\s|\s?(?:至|到|から|부터)\s?)"
 """What stands between the first and the last number of a range, as a part of a regular expression."""
 _AND = (

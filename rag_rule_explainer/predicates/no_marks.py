@@ -33,7 +33,9 @@ def why_no_mark(text: str, start: int, end: int) -> str:
     if word is not None and _ASSIGNED.match(text, end):
         return INDEX.format(written)
     several = _SEVERAL.fullmatch(written) is not None
-    if several and (_SPANNING.search(text, max(0, start - 40), start) or re.match(r"\[\s?[-−]?0\b", written)):
+    if several and (
+        _SPANNING.search(text, max(0, start - 40), start) or re.match(r"\[\s?[-−]?0\b", written)
+    ):
         return INTERVAL.format(written)
     return ""
 

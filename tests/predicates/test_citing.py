@@ -158,7 +158,7 @@ def test_equal_keys_mean_equal_verdicts_whatever_the_text(
 
 @given(st.text(), IDS)
 def test_a_citation_is_of_a_source_shown_or_it_is_not(text: str, kept: list[str]) -> None:
-    for written, identity, _ in citations(text + "[1]", kept, ("D9",)):
+    for written, identity, *_ in citations(text + "[1]", kept, ("D9",)):
         assert written
         assert identity is None or isinstance(identity, str)
 

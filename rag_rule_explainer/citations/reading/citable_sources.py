@@ -1,11 +1,11 @@
 """This module finds the source that a citation means: by its number, by a name, or by quoted words."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from .citing_text import Citable
-from .meaning import ALIKE, ORDER_OPEN, Meaning
+from .meaning import ALIKE, FROM_NOUGHT, ORDER_OPEN, Meaning
 from .names import NamesOfSources, in_small_letters
 
 _LEAST_QUOTED = 12
@@ -78,6 +78,19 @@ class CitableSources:
             among = tuple(each.id for each in alike if in_small_letters(each.text) == text)
             return Meaning(why=ALIKE, is_open=True, among=among)
         return Meaning() if source is None else Meaning((source,))
+
+    def counted_from_nought(self, numbers: Iterable[int]) -> "CitableSources":
+        """Returns the same sources, of which no number means a certain one if the numbers of the answer
+        include 0, although the first source should have 1."""
+        is_nought = self.numbers_from == 1 and 0 in {*numbers} and "0" not in self.known
+        return replace(self, why_open=FROM_NOUGHT) if is_nought else self
+
+    def at_address(self, address: str) -> tuple[str, ...] | None:
+        """Returns the ids of the sources at an address, or in a file; None if it may be something else,
+        since the sources have no addresses."""
+        bare = address.partition("#")[0].partition("?")[0].rstrip("/")
+        found = self.named(address) or self.named(bare) or self.named(bare.rpartition("/")[2])
+        return found or (() if "://" in address and self._names.have_addresses else None)
 
     def at(self, place: int) -> str | None:
         """Returns the id of the source at this place, counted from 0; None if there is none."""

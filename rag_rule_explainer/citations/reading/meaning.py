@@ -12,6 +12,13 @@ ORDER_OPEN = (
     "so it is not known which one this number means"
 )
 """The reason why a number means no source, if the order is not known."""
+FROM_NOUGHT = (
+    "the answer cites a source 0, so its numbers may begin with 0 (pass numbers_from=0 if they do), and it is "
+    "not known which source this one means"
+)
+"""The reason why no number means a source if one of them is 0."""
+OTHERS_NAMED = "its number means another source than its name or its address"
+"""The reason why a mark means no source if it holds a number and the name of another source."""
 ALIKE = "several sources have the same text, so it is not known which of them has this number"
 
 
@@ -42,9 +49,7 @@ class Meaning:
         for source in self.sources:
             yield ReadCitation(written, source, start, end, quote)
         if not self.sources:
-            yield ReadCitation(
-                written, None, start, end, quote, self.why, self.is_open, among=self.among
-            )
+            yield ReadCitation(written, None, start, end, quote, self.why, self.is_open, among=self.among)
 
 
 def with_all_copies(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
@@ -53,11 +58,15 @@ def with_all_copies(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]
     numbers = dict[tuple[str, ...], dict[str, None]]()
     for each in citations:
         if each.among:
-            numbers.setdefault(each.among, {})[each.written] = None
+            numbers.setdefault(each.among, {})[_number(each.written)] = None
     for each in citations:
         written = [*numbers.get(each.among, ())]
         if each.among and len(written) == len(each.among):
-            source = each.among[written.index(each.written)]
+            source = each.among[written.index(_number(each.written))]
             yield replace(each, source=source, why="", is_open=False)
         else:
             yield each
+
+
+def _number(written: str) -> str:
+    return "".join(filter(str.isdecimal, written))

@@ -50,7 +50,8 @@ class ExposureChecks:
     ``notes``: remarks for the user about the scope. ``sight``: recognises the sources in requests.
     ``unrecognised``: the ids of sources that are known to be sent to a model, although ``sight`` does not
     recognise them. ``making``: advice, for messages, on how to pass a function that makes a new
-    application. ``requests``: the baseline's requests.
+    application. ``requests``: the baseline's requests, if sources were recognised in them. ``all_requests``:
+    the same in any case.
     """
 
     scope: Scope
@@ -62,6 +63,7 @@ class ExposureChecks:
     unrecognised: frozenset[str] = frozenset()
     making: str = ""
     requests: tuple[Request, ...] = ()
+    all_requests: tuple[Request, ...] = ()
 
     @classmethod
     def of(
@@ -87,8 +89,9 @@ class ExposureChecks:
         seen = sight.seen_in(requests)
         if not seen:
             actual = scope if scope == "given" else "retrieved"
-            return cls(actual, tuple(sources), (), (SEEING_UNKNOWN,), sight, on_no_retrieval)
-        checks = partial(cls, on_no_retrieval=on_no_retrieval, requests=requests)
+            note = (SEEING_UNKNOWN,)
+            return cls(actual, tuple(sources), (), note, sight, on_no_retrieval, all_requests=requests)
+        checks = partial(cls, on_no_retrieval=on_no_retrieval, requests=requests, all_requests=requests)
         known = sight.glued_in(requests).union(shown)
         unrecognised = (sight.recognisable - seen).intersection(known)
         unseen = (sight.recognisable - seen - unrecognised).difference(pinned)
@@ -109,7 +112,7 @@ class ExposureChecks:
         """Returns the ids of the sources that the baseline's model was shown, in their order, if these
         are not all units in the order of ``units``. An id is repeated if its place is not known."""
         known = self.sight.recognisable - self.unrecognised
-        return shown_order(self.units, self.requests, self.sight, known)
+        return shown_order(self.units, self.all_requests, self.sight, known)
 
     def checked(
         self,

@@ -37,7 +37,7 @@ def shown_order(
     longest = max(found, key=len, default=())
     if any(longest[: len(each)] != each for each in found):
         return tuple(identity for each in found for identity in each) * 2
-    if any(each not in known and each not in longest for each in ids):
+    if not longest or any(each not in known and each not in longest for each in ids):
         return ids * 2
     alike = frozenset[str]().union(*(each.alike for each in shown))
     twice = tuple(each for each in longest if each in alike)
