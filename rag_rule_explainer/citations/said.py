@@ -17,7 +17,8 @@ _FROM = (
     r"(?:according to|as per|per|based on|"
     r"as (?:stated|shown|described|reported|mentioned|noted|given|seen) (?:in|by)|"
     r"laut|gemäß|nach|wie in|selon|d[’']après|según|de acuerdo con|secondo|segundo|"
-    r"de acordo com|согласно|по данным|根据|根據|按照|によると|に基づき|에 따르면|وفقًا|وفقا|بحسب|حسب|volgens|ifølge|enligt|według)"
+    r"de acordo com|согласно|по данным|根据|根據|按照|によると|に基づき|"
+    r"에 따르면|وفقًا|وفقا|بحسب|حسب|volgens|ifølge|enligt|według)"
 )
 _ARTICLE = r"(?:[ \t]+(?:the|die|der|den|dem|las?|los|el|les?|il|lo|gli|i|as?|os?|de))?"
 _LEAD = re.compile(

@@ -3,50 +3,54 @@ the documents", in many languages. They say nothing else, so they are no stateme
 
 import re
 
-_SOURCES = frozenset(
-    "source sources document documents doc docs reference references citation citations passage passages "
-    "quelle quellen quellenangaben dokument dokumente dokumenten referenz referenzen fuente fuentes "
-    "documento documentos referencia referencias référence références fonte fonti fontes documenti "
-    "riferimento riferimenti referência referências bron bronnen documenten verwijzingen källa källor "
-    "kilde kilder źródło źródła źródeł dokumenty dokumentów zdroj zdroje источник источники источников "
-    "источниках документ документы документов документах ссылки kaynak kaynaklar kaynaklara belgeler المصدر المصادر "
-    "مصدر مصادر المراجع المستندات स्रोत स्रोतों cited zitiert citées citadas".split()
+from .plain_signs import words_in
+
+_SOURCES = words_in(
+    "source sources document documents doc docs reference references citation citations passage "
+    "passages quelle quellen quellenangaben dokument dokumente dokumenten referenz referenzen "
+    "fuente fuentes documento documentos referencia referencias référence références fonte fonti "
+    "fontes documenti riferimento riferimenti referência referências bron bronnen documenten "
+    "verwijzingen källa källor kilde kilder źródło źródła źródeł dokumenty dokumentów zdroj zdroje "
+    "источник источники источников источниках документ документы документов документах ссылки "
+    "kaynak kaynaklar kaynaklara belgeler المصدر المصادر مصدر مصادر المراجع المستندات स्रोत "
+    "स्रोतों cited zitiert citées citadas"
 )
-_FROM = frozenset(
-    "evidence based basis see citing according derived drawn supported support via cf "
-    "basierend basiert beruht gestützt siehe vgl belegt beleg belege nachweis nachweise laut grundlage stammt "
-    "stammen basé basée fondé fondée repose selon voir d'après preuve preuves basado basada basa según véase "
-    "ver evidencia baseado baseada baseia evidência basato basata basa secondo vedi prova prove gebaseerd "
-    "zie bewijs bazuje oparte oparta oparto podstawie zob основан основано основывается согласно "
-    "см доказательства dayanmaktadır dayanarak bkz استنادا استنادًا بناء بناءً انظر आधारित आधार देखें".split()
+_FROM = words_in(
+    "evidence based basis see citing according derived drawn supported support via cf basierend "
+    "basiert beruht gestützt siehe vgl belegt beleg belege nachweis nachweise laut grundlage "
+    "stammt stammen basé basée fondé fondée repose selon voir d'après preuve preuves basado basada "
+    "basa según véase ver evidencia baseado baseada baseia evidência basato basata secondo vedi "
+    "prova prove gebaseerd zie bewijs bazuje oparte oparta oparto podstawie zob основан основано "
+    "основывается согласно см доказательства dayanmaktadır dayanarak bkz استنادا استنادًا بناء "
+    "بناءً انظر आधारित आधार देखें"
 )
-_BESIDE = frozenset(
-    "this the that these those an a answer answers response information info statement is was were are has have "
-    "been being above my i we used using from in on of to by and with following all for provided given "
-    "retrieved listed taken found comes come data also as per it its can be more details further reading "
-    "where here please list context both only main key primary "
-    "die der das den dem des ein eine antwort diese dieser dieses obige obigen auf aus folgende folgenden "
-    "verwendet verwendete verwendeten benutzte angaben information informationen und wurde wurden ist sind "
-    "in von zu für im zur zum auch "
-    "la le les l el los las il lo gli i une un cette réponse est sont sur utilisé utilisés utilisée utilisées "
-    "de des du suivant suivants suivante suivantes et aux au documents informations s'appuie ce ces "
-    "esta este respuesta se en utilizado utilizados utilizada utilizadas usadas usados consultadas siguiente "
-    "siguientes y información estas estos "
-    "questa questo risposta si su sui sulle sulla utilizzate utilizzati usate seguenti e dei delle del della "
-    "nei nelle o os as resposta nas nos na no em utilizadas utilizados usadas seguintes da das do dos esta "
-    "dit deze het antwoord op gebruikte gebruikt is zijn en van uit volgende de een "
-    "ten ta to odpowiedź na wykorzystane użyte jest oparta następujących i z w tych "
-    "этот эта это ответ на в из использованные использовано использованы следующих и данных "
-    "bu cevap yanıt şu kullanılan ve هذه هذا الإجابة إلى على من المستخدمة التالية و यह उत्तर पर है और के".split()
+_BESIDE = words_in(
+    "this the that these those an a answer answers response information info statement is was were "
+    "are has have been being above my i we used using from in on of to by and with following all "
+    "for provided given retrieved listed taken found comes come data also as per it its can be "
+    "more details further reading where here please list context both only main key primary die "
+    "der das den dem des ein eine antwort diese dieser dieses obige obigen auf aus folgende "
+    "folgenden verwendet verwendete verwendeten benutzte angaben informationen und wurde wurden "
+    "ist sind von zu für im zur zum auch la le les l el los las il lo gli une un cette réponse est "
+    "sont sur utilisé utilisés utilisée utilisées de du suivant suivants suivante suivantes et aux "
+    "au documents informations s'appuie ce ces esta este respuesta se en utilizado utilizados "
+    "utilizada utilizadas usadas usados consultadas siguiente siguientes y información estas estos "
+    "questa questo risposta si su sui sulle sulla utilizzate utilizzati usate seguenti e dei delle "
+    "del della nei nelle o os resposta nas nos na no em seguintes da do dos dit deze het antwoord "
+    "op gebruikte gebruikt zijn van uit volgende een ten ta odpowiedź wykorzystane użyte jest "
+    "oparta następujących z w tych этот эта это ответ на в из использованные использовано "
+    "использованы следующих и данных bu cevap yanıt şu kullanılan ve هذه هذا الإجابة إلى على من "
+    "المستخدمة التالية و यह उत्तर पर है और के"
 )
 _CHINESE = re.compile(
     r"(?:本|该|此|以上|この|上記の)?(?:回答|答案|答え|內容|内容|信息)?(?:は|主要|均)?"
     r"(?:基于|基於|依据|依據|根据|根據|参考|參考|参照|来源|來源|来自|來自|引用|出典|证据|證據|所用|使用|参见|見|见)"
     r"(?:了|于|於|自|的|は)?(?:以下)?(?:文档|文檔|文件|来源|來源|资料|資料|文献|文獻|出典|ソース)?"
     r"(?:に基づいています|に基づく|による|です|に基づき)?"
-    r"|に基づいています|に基づく回答です|(?:답변|출처|참고|근거|문서|사용된| |에 기반|합니다|자료|기반){1,6}"
+    r"|に基づいています|に基づく回答です"
+    r"|(?:답변|출처|참고|근거|문서|사용된| |에 기반|합니다|자료|기반){1,6}"
 )
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORD = re.compile(r"[^\s\d_.,;:!?()\[\]{}\"“”«»*#>|–—·•/，。：；、（）-]+")
 _MOST = 14
 
 

@@ -1,4 +1,4 @@
-"""This module finds the citations in the text of an answer.
+r"""This module finds the citations in the text of an answer.
 
 It recognises citations in all of these forms, also if an answer mixes them:
 
@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from .attribution import is_attribution
-from .code_places import Place, code_places
+from .code_places import code_places
 from .mark_contents import Citation, MarkContents
 from .naming_words import WORDED
 from .no_marks import why_no_mark
@@ -26,7 +26,7 @@ from .plain_signs import plain_signs
 from .superscripts import superscripts
 
 _GROUP = re.compile(
-    r"\\(?:\w{0,8}cite\w{0,10})\*?(?:\[[^\[\]\n]{0,100}\]){0,2}\{(?P<tex>[^{}\n]{1,200})\}"
+    r"~?\\(?:\w{0,8}cite\w{0,10})\*?(?:\[[^\[\]\n]{0,100}\]){0,2}\{(?P<tex>[^{}\n]{1,200})\}"
     r"|\[(?P<square>[^\[\]\n]{1,200})\]|【(?P<corner>[^【】\n]{1,200})】|\((?P<round>[^()\[\]\n]{1,200})\)"
 )
 _ADDRESS = re.compile(r"(?<=\])\([^()\s]{0,300}[./#:][^()\s]{0,300}")

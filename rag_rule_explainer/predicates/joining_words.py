@@ -13,7 +13,7 @@ WORDS = (
     "와|과|및|또는|と|や|及び|または|和|与|及|或|以及"
 )
 """The words of languages that many people write, as a part of a regular expression."""
-_SIGNS = r"[,;/&|·+、，；・–—-]"
+_SIGNS = r"[,;/&|·+、，；・،؛–—-]"
 _BESIDE = (
     "in|also|from|by|see|both|likewise|even|then|auch|aus|siehe|aussi|dans|voir|también|en|ver|anche|vedi|"
     "também|em|också|också i|także|też|w|také|v|также|в|ook|ayrıca|也|还|還|也在|同样|在"
@@ -26,7 +26,7 @@ JOINT = re.compile(
 )
 """The text between two citations that together are one."""
 INNER_JOINT = re.compile(
-    rf"[,;&|+、，；・]|\band\b|(?<=\w) (?:und|sowie|oder|et|ou|or) (?=\w)|"
+    rf"[,;&|+、，；・،؛]|\band\b|(?<=\w) (?:und|sowie|oder|et|ou|or) (?=\w)|"
     rf"(?<=\d)[ ]*(?:[/和与及或와과と]|\s(?:{WORDS})\s|[ ])[ ]*(?=\d)",
     re.IGNORECASE,
 )

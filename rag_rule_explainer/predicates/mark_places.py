@@ -37,8 +37,9 @@ _NOTED = re.compile(r"\[\^[\w-]{1,30}\]")
 _OPENING = re.compile(
     r"(?P<tag><(?P<name>a|sup|sub|b|i|em|strong|small|span|cite|mark|code)(?: [^<>]{0,200})?>)"
     r"|(?P<sign>\*\*|\*|__|_|`|\^|\\\[|\[)"
-    r"|(?P<round>[(（])[ \t]{0,2}(?:(?:see(?: also)?|cf\.|e\.g\.,?|from|refs?\.?|citing|based on|as in|as per|"
-    rf"according to|{HEADINGS}|{WORDS}|also|vgl\.|siehe|voir|véase|ver|vedi|см\.|参见|见)[:： \t]{{1,2}}){{0,3}}",
+    r"|(?P<round>[(（])[ \t]{0,2}(?:(?:see(?: also)?|cf\.|e\.g\.,?|from|refs?\.?|citing|based on|as in|"
+    rf"as per|according to|{HEADINGS}|{WORDS}|also|vgl\.|siehe|voir|véase|ver|vedi|см\.|参见|见)"
+    r"[:： \t]{1,2}){0,3}",
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")
@@ -50,7 +51,7 @@ _LINKED = re.compile(
     r"\(\[[^\[\]\n]{1,200}\]\(https?://[^()\s]{1,200}\)\)|【[^【】\n]{0,100}†[^【】\n]{0,100}】"
 )
 """The marks that services put into an answer beside their annotations."""
-_BRACKETS = "[【(\\@"
+_BRACKETS = "[【(\\@~"
 
 Place = tuple[int, int]
 

@@ -27,7 +27,7 @@ _RANGE_WORD = r"to|through|thru|until|bis|à|au|jusqu'à|hasta|al|até|fino a|to
 RANGE = rf"(?:\s?(?:[-–—~～]|\.{{2,3}}|…)\s?|\s(?:{_RANGE_WORD})\s|\s?(?:至|到|から|부터)\s?)"
 """What stands between the first and the last number of a range, as a part of a regular expression."""
 _AND = (
-    r"(?:\s?[,;&、，；]\s?(?:(?:and|or|und|et|y|e|и)\s)?|"
+    r"(?:\s?[,;&、，；،؛]\s?(?:(?:and|or|und|et|y|e|и)\s)?|"
     r"\s(?:and|or|und|oder|sowie|et|ou|y|o|e|ed|en|og|och|oraz|i|a|и|или|ve|و|और)\s|"
     r"\s?(?:和|与|與|及|と|와|과)\s?)"
 )

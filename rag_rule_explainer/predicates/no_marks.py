@@ -2,11 +2,13 @@
 
 import re
 
+from .plain_signs import words_in
+
 _WORD = re.compile(r"[\w.]+\Z")
-_ARRAYS = frozenset(
-    "list lists arr array arrays args argv vec vector tuple dict row rows col cols df data items values "
-    "matrix tensor obj str string buf buffer map result results input inputs output outputs index liste "
-    "lista tableau tablica массив список 数组 列表 配列".split()
+_ARRAYS = words_in(
+    "list lists arr array arrays args argv vec vector tuple dict row rows col cols df data items "
+    "values matrix tensor obj str string buf buffer map result results input inputs output outputs "
+    "index liste lista tableau tablica массив список 数组 列表 配列"
 )
 _ASSIGNED = re.compile(r"[ \t]?(?:[-+*/:]?=(?!>)|\.\w|\[\w+\][ \t]?=|\+\+)")
 _SPANNING = re.compile(

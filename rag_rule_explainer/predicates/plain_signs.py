@@ -16,3 +16,8 @@ _PLAIN = str.maketrans({**dict.fromkeys(UNSEEN + _SPACES, " "), **_FULL, **_DIGI
 def plain_signs(text: str) -> str:
     """Returns the text with plain signs. It is as long as before."""
     return text if text.isascii() else text.translate(_PLAIN)
+
+
+def words_in(text: str) -> frozenset[str]:
+    """Returns the words of a list of words, which spaces divide."""
+    return frozenset(text.split())

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+from .plain_signs import words_in
+
 _HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _FORM = re.compile(
     rf"<sup(?: [^<>]{{0,100}})?>\s*(?P<tag>\d[\d,;\s–-]{{0,20}})</sup>"
@@ -12,9 +14,9 @@ _FORM = re.compile(
 )
 _PLAIN = str.maketrans(dict(zip(_HIGH, "0123456789", strict=True)) | {"⁻": "-", "˒": ",", "–": "-"})
 _WORD = re.compile(r"[^\W_]+\Z")
-_UNITS = frozenset(
-    "km cm mm dm nm hm µm μm mi ft yd in sq m s kg sec min h meter metre meters metres metern mètre mètres "
-    "metro metros metri м км см мм sin cos tan log ln exp chi".split()
+_UNITS = words_in(
+    "km cm mm dm nm hm µm μm mi ft yd in sq m s kg sec min h meter metre meters metres metern "
+    "mètre mètres metro metros metri м км см мм sin cos tan log ln exp chi"
 )
 _NUMBERS = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
 _TOGETHER = "it is not known whether {} is one number or several"
@@ -35,5 +37,5 @@ def superscripts(text: str) -> Iterator[tuple[int, int, list[tuple[str, str | No
 
 def _is_raised(word: str) -> bool:
     """Returns whether a number in superscript behind this word is a power."""
-    is_formula = len(word) == 1 or any(map(str.isdigit, word[-1:]))
-    return is_formula and word.isascii() or word[-1:].isdigit() or word.casefold() in _UNITS
+    is_letter = len(word) == 1 and word.isascii()
+    return is_letter or word[-1:].isdigit() or word.casefold() in _UNITS

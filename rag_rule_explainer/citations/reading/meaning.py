@@ -13,7 +13,7 @@ ORDER_OPEN = (
 )
 """The reason why a number means no source, if the order is not known."""
 FROM_NOUGHT = (
-    "the answer cites a source 0, so its numbers may begin with 0 (pass numbers_from=0 if they do), and it is "
+    "the answer cites a source 0, so its numbers may begin with 0 (then pass numbers_from=0), and it is "
     "not known which source this one means"
 )
 """The reason why no number means a source if one of them is 0."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ...predicates.citation_marks import CitationMark, citation_marks
-from ...predicates.mark_contents import Citation, spelt_out
 from ...predicates.footnotes import Footnote, footnotes
+from ...predicates.mark_contents import Citation, spelt_out
 from ...predicates.mark_places import matches_of, places_of_marks, widened
 from ...predicates.source_lists import SourceList, source_lists
 from ...predicates.without_marks import without_marks

@@ -50,8 +50,8 @@ class ExposureChecks:
     ``notes``: remarks for the user about the scope. ``sight``: recognises the sources in requests.
     ``unrecognised``: the ids of sources that are known to be sent to a model, although ``sight`` does not
     recognise them. ``making``: advice, for messages, on how to pass a function that makes a new
-    application. ``requests``: the baseline's requests, if sources were recognised in them. ``all_requests``:
-    the same in any case.
+    application. ``requests``: the baseline's requests, if sources were recognised in them;
+    ``all_requests``: the same in any case.
     """
 
     scope: Scope

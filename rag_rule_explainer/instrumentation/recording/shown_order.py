@@ -11,8 +11,8 @@ _FEWEST_WORDS = 2
 
 
 class _Shown(NamedTuple):
-    """A ``_Shown`` says in which order a request shows sources. ``orders``: the ids by the first and by the last place
-    of each source. ``alike``: the ids of those that have the same text as another one."""
+    """A ``_Shown`` says in which order a request shows sources. ``orders``: the ids by the first
+    and by the last place of each source. ``alike``: the ids of those that have the same text as another one."""
 
     orders: tuple[tuple[str, ...], tuple[str, ...]]
     alike: frozenset[str]
