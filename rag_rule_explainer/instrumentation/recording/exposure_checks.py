@@ -14,7 +14,7 @@ from ..requests.source_recognition import Request, Sight
 from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
 from .remarks import FILTERED, FOUND_OTHERS, NEW_RETRIEVAL, NOT_DELIVERED, NOT_SEARCHED_FOR
 from .serving import Serving
-from .shown_order import shown_order
+from .shown_order import OrdersShown, shown_order
 
 OnNoRetrieval: TypeAlias = Literal["error", "accept"]
 """The treatment of a replay that retrieved nothing: "error" raises an error, "accept" uses its answer
@@ -112,7 +112,8 @@ class ExposureChecks:
         """Returns the ids of the sources that the baseline's model was shown, in their order, if these
         are not all units in the order of ``units``. An id is repeated if its place is not known."""
         known = self.sight.recognisable - self.unrecognised
-        return shown_order(self.units, self.all_requests, self.sight, known)
+        orders = OrdersShown.of(self.all_requests, self.units, self.sight, known)
+        return shown_order([each.id for each in self.units], orders, known)
 
     def checked(
         self,

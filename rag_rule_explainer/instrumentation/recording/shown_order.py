@@ -10,51 +10,51 @@ _FEWEST_WORDS = 2
 """A text of fewer words may stand in a request by chance."""
 
 
-class _Shown(NamedTuple):
-    """A ``_Shown`` says in which order a request shows sources. ``orders``: the ids by the first
-    and by the last place of each source. ``alike``: the ids of those that have the same text as another one."""
+class OrdersShown(NamedTuple):
+    """An ``OrdersShown`` says in which orders requests show sources. ``orders``: the ids, for each
+    request by the first and by the last place of each source. ``alike``: the ids of sources with the same text."""
 
-    orders: tuple[tuple[str, ...], tuple[str, ...]]
-    alike: frozenset[str]
+    orders: Sequence[tuple[str, ...]]
+    alike: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, requests: Iterable[Request], units: Sequence[Source], sight: Sight, known: Set[str]
+    ) -> "OrdersShown":
+        """Returns the orders in which these requests show the sources, as they are and with the escapes
+        of JSON or HTML replaced. ``known``: the ids of the sources that ``sight`` recognises in every
+        request that shows them; others are looked for by their whole text."""
+        orders, alike = list[tuple[str, ...]](), set[str]()
+        for request in requests:
+            before = [reading_of(text) for text in request.written_before]
+            for text in readings(request.text):
+                placed, same = _other_places(text, before, units, known)
+                for found in sight.places_in(text, before):
+                    places = {**found, **placed}
+                    orders.append(tuple(sorted(places, key=places.__getitem__)))
+                alike |= same
+        return cls(orders, frozenset(alike))
 
 
-def shown_order(
-    units: Sequence[Source], requests: Iterable[Request], sight: Sight, known: Set[str]
-) -> tuple[str, ...]:
+def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tuple[str, ...]:
     """Returns the ids of the sources that a model was shown, in their order, if these are not all of
     ``units`` in their order.
 
     Ids whose place is not known are there twice or more: all ids if requests do not agree on the order,
     or if one source is not recognised in them. Of sources with the same text, it is not known which is
     which. Two requests agree if one shows the first of what the other one shows. ``known``: the ids of
-    the sources that ``sight`` recognises in every request that shows them.
+    the sources that are recognised in every request that shows them.
     """
-    shown = [each for request in requests for each in _shown_in(request, units, sight, known)]
-    if not shown:
+    if not shown.orders:
         return ()
-    ids = tuple(each.id for each in units)
-    found = _answering([order for each in shown for order in each.orders if order])
+    found = _answering([each for each in shown.orders if each])
     longest = max(found, key=len, default=())
     if any(longest[: len(each)] != each for each in found):
         return tuple(identity for each in found for identity in each) * 2
-    if not longest or any(each not in known and each not in longest for each in ids):
-        return ids * 2
-    alike = frozenset[str]().union(*(each.alike for each in shown))
-    twice = tuple(each for each in longest if each in alike)
-    return () if longest == ids and not twice else (*longest, *twice)
-
-
-def _shown_in(
-    request: Request, units: Sequence[Source], sight: Sight, known: Set[str]
-) -> Iterator[_Shown]:
-    """Yields what a request shows, as it is and with the escapes of JSON or HTML replaced."""
-    before = [reading_of(text) for text in request.written_before]
-    for text in readings(request.text):
-        first, last = sight.places_in(text, before)
-        placed, alike = _other_places(text, before, units, known)
-        orders = [{**found, **placed} for found in (first, last)]
-        by_first, by_last = (tuple(sorted(each, key=each.__getitem__)) for each in orders)
-        yield _Shown((by_first, by_last), alike)
+    if not longest or any(each not in known and each not in longest for each in units):
+        return (*units, *units)
+    twice = tuple(each for each in longest if each in shown.alike)
+    return () if longest == tuple(units) and not twice else (*longest, *twice)
 
 
 def _other_places(
