@@ -115,7 +115,7 @@ class StatementChecks:
                 Causes(explanation),
                 CitingText(self.reading.text, statement.citations, self.reading.pattern),
                 statement.text,
-                next((each.why for each in statement.citations if each.is_said), ""),
+                statement.doubt,
             )
             for statement, explanation in zip(self.statements, explanations, strict=True)
         )

@@ -21,7 +21,9 @@ _GOES_ON = re.compile(
     rf"[\s)\]*_`]*(?:[,;:，；：、،—–]|(?<=\s)(?:{_AND})(?!\w)|而|但|并且|而且|が、|そして|그리고)",
     re.IGNORECASE,
 )
-_WENT_ON = re.compile(rf"(?:[,;，；、،—–]|(?<!\w)(?:{_AND})|而|但|并且|而且)[\s(*_`]*\Z", re.IGNORECASE)
+_WENT_ON = re.compile(
+    rf"(?:[,;，；、،—–]|[.!?。][\"”’»)]|(?<!\w)(?:{_AND})|而|但|并且|而且)[\s(*_`]*\Z", re.IGNORECASE
+)
 
 
 def of_parts(

@@ -14,11 +14,11 @@ _SAYING = (
     r"indica|indican|afirma|diz|сообщает|указывает)"
 )
 _FROM = (
-    r"(?:according to|as per|per|based on|"
-    r"as (?:stated|shown|described|reported|mentioned|noted|given|seen) (?:in|by)|"
+    r"(?:according to|as per|per|from|based on|"
+    r"as (?:stated|shown|described|reported|mentioned|noted|given|seen|explained|discussed) (?:in|by)|"
     r"laut|gemäß|nach|wie in|selon|d[’']après|según|de acuerdo con|secondo|segundo|"
-    r"de acordo com|согласно|по данным|根据|根據|按照|によると|に基づき|"
-    r"에 따르면|وفقًا|وفقا|بحسب|حسب|volgens|ifølge|enligt|według)"
+    r"de acordo com|согласно|по данным|根据|根據|按照|によると|によれば|では|に基づき|"
+    r"에 따르면|وفقًا|وفقا|بحسب|حسب|के अनुसार|['’]?\w{0,3} göre|volgens|ifølge|enligt|według)"
 )
 _ARTICLE = r"(?:[ \t]+(?:the|die|der|den|dem|las?|los|el|les?|il|lo|gli|i|as?|os?|de))?"
 _LEAD = re.compile(

@@ -13,6 +13,7 @@ from ..predicates.footnotes import footnotes
 from ..predicates.mark_places import Place, places_of_marks, widened
 from ..predicates.source_lists import source_lists
 from ..predicates.without_marks import without_marks
+from .leftovers import why_only_sources, why_unclear
 from .list_numbers import list_marks
 from .parts import between_two, of_parts
 from .pieces import pieces_with_marks
@@ -32,13 +33,15 @@ _LINE = re.compile(
 class CitedStatement:
     """A ``CitedStatement`` is one statement of an answer. ``text``: its text without citations. ``start``
     and ``end``: its place in the answer. ``citations``: those that belong to it. ``listed``: the number
-    of characters at the start of ``text`` that only number it in a list."""
+    of characters at the start of ``text`` that only number it in a list. ``doubt``: why it is not known
+    what it says; empty if it is known."""
 
     text: str
     start: int
     end: int
     citations: tuple[ReadCitation, ...]
     listed: int = 0
+    doubt: str = ""
 
 
 def sentences(text: str, language: str = "en") -> Sequence[str]:
@@ -77,8 +80,12 @@ def statements_in(
         cited = tuple(_of(citations, (start, end), first=not found))
         inside = [each for each in marks if start <= each[0] and each[1] <= end]
         cited = tuple(of_parts(reading.text, (start, end), inside, cited))
-        found.append(CitedStatement(text, start, end, cited, own))
-    return tuple(found)
+        statement = CitedStatement(text, start, end, cited, own)
+        doubt = next((each.why for each in cited if each.is_said), "")
+        doubt = doubt or why_unclear(reading.text, (start, end), inside, said_by(statement))
+        found.append(replace(statement, doubt=doubt))
+    only = why_only_sources(reading.text, spans, [each.citations for each in found])
+    return (*found[:-1], replace(found[-1], doubt=found[-1].doubt or only)) if only else tuple(found)
 
 
 def _places(

@@ -2,6 +2,7 @@
 the documents", in many languages. They say nothing else, so they are no statement."""
 
 import re
+from unicodedata import category
 
 from .plain_signs import words_in
 
@@ -13,7 +14,7 @@ _SOURCES = words_in(
     "verwijzingen källa källor kilde kilder źródło źródła źródeł dokumenty dokumentów zdroj zdroje "
     "источник источники источников источниках документ документы документов документах ссылки "
     "kaynak kaynaklar kaynaklara belgeler المصدر المصادر مصدر مصادر المراجع المستندات स्रोत "
-    "स्रोतों cited zitiert citées citadas"
+    "स्रोतों cited zitiert citées citadas kaynaklarına kaynaklarda źródłach źródłem"
 )
 _FROM = words_in(
     "evidence based basis see citing according derived drawn supported support via cf basierend "
@@ -22,7 +23,9 @@ _FROM = words_in(
     "basa según véase ver evidencia baseado baseada baseia evidência basato basata secondo vedi "
     "prova prove gebaseerd zie bewijs bazuje oparte oparta oparto podstawie zob основан основано "
     "основывается согласно см доказательства dayanmaktadır dayanarak bkz استنادا استنادًا بناء "
-    "بناءً انظر आधारित आधार देखें"
+    "بناءً انظر आधारित आधार देखें comes come taken found described mentioned reported stated shown "
+    "noted acordo base baseia-se na według volgens ifølge enligt göre مبنية مبني تستند يستند "
+    "اعتمادا اعتمادًا وفقا وفقًا بحسب अनुसार bazowana"
 )
 _BESIDE = words_in(
     "this the that these those an a answer answers response information info statement is was were "
@@ -40,27 +43,37 @@ _BESIDE = words_in(
     "op gebruikte gebruikt zijn van uit volgende een ten ta odpowiedź wykorzystane użyte jest "
     "oparta następujących z w tych этот эта это ответ на в из использованные использовано "
     "использованы следующих и данных bu cevap yanıt şu kullanılan ve هذه هذا الإجابة إلى على من "
-    "المستخدمة التالية و यह उत्तर पर है और के"
+    "المستخدمة التالية و यह उत्तर पर है और के com described 'e"
 )
 _CHINESE = re.compile(
     r"(?:本|该|此|以上|この|上記の)?(?:回答|答案|答え|內容|内容|信息)?(?:は|主要|均)?"
     r"(?:基于|基於|依据|依據|根据|根據|参考|參考|参照|来源|來源|来自|來自|引用|出典|证据|證據|所用|使用|参见|見|见)"
     r"(?:了|于|於|自|的|は)?(?:以下)?(?:文档|文檔|文件|来源|來源|资料|資料|文献|文獻|出典|ソース)?"
     r"(?:に基づいています|に基づく|による|です|に基づき)?"
-    r"|に基づいています|に基づく回答です"
-    r"|(?:답변|출처|참고|근거|문서|사용된| |에 기반|합니다|자료|기반){1,6}"
+    r"|(?:この|上記の|以上の)?(?:回答|答え|情報)?は?(?:に基づいて(?:います)?|に基づく(?:回答)?です|によるものです)"
+    r"|(?:이|본|위)?(?:답변|출처|참고|근거|문서|사용된|자료|은|는|에|을|를|기반|합니다|입니다|의){1,10}"
 )
-_WORD = re.compile(r"[^\s\d_.,;:!?()\[\]{}\"“”«»*#>|–—·•/，。：；、（）-]+")
+_WORD = re.compile(r"[^\s\d_.,;:!?()\[\]{}\"“”«»*#>|–—·•/，。：；、（）।॥-]+")
 _MOST = 14
+
+
+def _without_signs(text: str) -> str:
+    """Returns the text without the signs, brackets, pictures and spaces around it."""
+    start, end = 0, len(text)
+    while start < end and category(text[start])[0] in "SPZC":
+        start += 1
+    while end > start and category(text[end - 1])[0] in "SPZC":
+        end -= 1
+    return text[start:end]
 
 
 def is_attribution(text: str, *, names_sources: bool = False) -> bool:
     """Returns whether the text only says where an answer is from. ``names_sources``: True if it has to
     have a word for sources."""
-    bare = text.strip(" \t\n\r*_#>()[]（）【】.,;:：。、，·|–—-•")
+    bare = _without_signs(text)
     if not bare or len(bare) > 200:
         return False
-    if _CHINESE.fullmatch(bare):
+    if _CHINESE.fullmatch(bare.replace(" ", "")):
         return True
     words = [each.casefold().replace("’", "'") for each in _WORD.findall(bare)]
     if not words or len(words) > _MOST or any(map(str.isdigit, bare)):

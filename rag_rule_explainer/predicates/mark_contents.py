@@ -17,11 +17,12 @@ _TO = re.compile(rf"(?<=\d){RANGE}(?=[\^#]?\d)", re.IGNORECASE)
 _LEAD = re.compile(
     r"(?:(?:see|also|cf|e\.g|i\.e|from|in|per|based on|according to|citing|as in|both|from|"
     r"siehe|vgl|auch|laut|nach|aus|voir|d'après|selon|véase|ver|según|vedi|cfr?|secondo|см|по|"
-    r"参见|參見|见|詳見|zob|patrz|zie|se|bkz|انظر|देखें)(?:[.:：,]{1,2}\s?|\s)|-?@(?=\w))",
+    r"zob|patrz|zie|se|bkz|انظر|देखें)(?:[.:：,]{1,2}\s?|\s)|-?@(?=\w)"
+    r"|(?:参见|參見|见|見|详见|詳見|参照|根据|根據|依据)[:： ]{0,2})",
     re.IGNORECASE,
 )
 _TITLED = re.compile(r"(\S{1,60}?)\s?(?:[:|(–—]|-\s)\s?[^\W\d].*", re.DOTALL)
-_PLACED = re.compile(rf"(\S.*?)[ ,:]{{1,3}}{PLACE.pattern}", re.IGNORECASE)
+_PLACED = re.compile(rf"(\S.*?)[ ,:–—-]{{1,4}}{PLACE.pattern}", re.IGNORECASE)
 _OF_SERVICES = re.compile(r"\d{1,3}:\d{1,3}†")
 """A mark that a service puts beside its annotations, which say what it means."""
 _INSIDE = re.compile(r"\d{1,3}(?::\s?\d|\()[\w:.,() –-]*")

@@ -28,8 +28,9 @@ _TARGET = re.compile(
 )
 """The address of a link, which may have a title; or what Pandoc writes behind a mark."""
 _AFTER = re.compile(
-    r"[ ,:]{1,3}(?:pp?\.|pages?|S\.|Seiten?|§|[Ss]ections?|[Ss]ec\.|[Cc]hapter|[Aa]bschnitt|p[aá]gs?\.|"
-    r"p[aá]ginas?|стр\.|с\.) ?\d[\d.–-]{0,8}(?<=\d)(?=[ \t]*(?:[.,;:)\]。，]|\n|\Z))"
+    r"[ ,:]{1,3}(?P<round>\()?"
+    r"(?:pp?\.|pages?|S\.|Seiten?|§|[Ss]ections?|[Ss]ec\.|[Cc]hapter|[Aa]bschnitt|p[aá]gs?\.|p[aá]ginas?|"
+    r"стр\.|с\.) ?\d[\d.–-]{0,8}(?<=\d)(?(round)\))(?=[ \t]*(?:[.,;:)\]。，]|\n|\Z))"
 )
 """A place in a source, behind its mark."""
 _NOTED = re.compile(r"\[\^[\w-]{1,30}\]")
@@ -38,8 +39,8 @@ _OPENING = re.compile(
     r"(?P<tag><(?P<name>a|sup|sub|b|i|em|strong|small|span|cite|mark|code)(?: [^<>]{0,200})?>)"
     r"|(?P<sign>\*\*|\*|__|_|`|\^|\\\[|\[)"
     r"|(?P<round>[(（])[ \t]{0,2}(?:(?:see(?: also)?|cf\.|e\.g\.,?|from|refs?\.?|citing|based on|as in|"
-    rf"as per|according to|{HEADINGS}|{WORDS}|also|vgl\.|siehe|voir|véase|ver|vedi|см\.|参见|见)"
-    r"[:： \t]{1,2}){0,3}",
+    rf"as per|according to|{HEADINGS}|{WORDS}|also|vgl\.|siehe|voir|véase|ver|vedi|см\.)"
+    r"[:： \t]{1,2}|(?:参见|參見|见|見|详见|詳見|参照|参考|根据|依据|出典|来源)[:： ]{0,2}){0,3}",
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")

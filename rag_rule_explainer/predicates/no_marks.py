@@ -19,6 +19,8 @@ _SPANNING = re.compile(
     r"\d ?% ?(?:CI|KI|IC)?[ \t:,]{0,3}|(?:区间|區間|範囲|范围|向量)[ \t:]?)\Z",
     re.IGNORECASE,
 )
+_VALUE = re.compile(r"[\"']\s?:\s?\Z|\w\s?(?:==?|:=|\+=)\s?\Z")
+"""What stands before a list in code or in JSON."""
 _SEVERAL = re.compile(r"\[\s?[-−]?\d[\d.]*\s?[,;–-]\s?[-−]?\d[\d.,;\s–-]*\]")
 INDEX = "it is not known whether {} is a citation or an index"
 INTERVAL = "it is not known whether {} is a citation or a list of numbers"
@@ -34,6 +36,8 @@ def why_no_mark(text: str, start: int, end: int) -> str:
         return INDEX.format(written)
     if word is not None and _ASSIGNED.match(text, end):
         return INDEX.format(written)
+    if _VALUE.search(text, max(0, start - 40), start):
+        return INTERVAL.format(written)
     several = _SEVERAL.fullmatch(written) is not None
     if several and (
         _SPANNING.search(text, max(0, start - 40), start) or re.match(r"\[\s?[-−]?0\b", written)

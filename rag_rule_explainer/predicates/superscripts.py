@@ -7,7 +7,7 @@ from .plain_signs import words_in
 
 _HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _FORM = re.compile(
-    rf"<sup(?: [^<>]{{0,100}})?>\s*(?P<tag>\d[\d,;\s–-]{{0,20}})</sup>"
+    rf"<sup(?: [^<>]{{0,100}})?>\s*(?:<a [^<>]{{0,200}}>)?(?P<tag>\d[\d,;\s–-]{{0,20}})(?:</a>)?\s*</sup>"
     rf"|(?P<high>[{_HIGH}]+(?:[,˒،;⁻–-]\s?[{_HIGH}]+){{0,20}})"
     rf"|\^(?P<caret>\d[\d,;–-]{{0,12}})\^|\$\^\{{?(?P<formula>\d[\d,;–-]{{0,12}})\}}?\$"
     r"|\\textsuperscript\{(?P<tex>\d[\d,;–-]{0,12})\}"

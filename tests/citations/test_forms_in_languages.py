@@ -1,4 +1,4 @@
-"""Each form of citation in many languages has the right class, is undecided if it is not sure, or is none.
+"""Each form of citation in many languages has the right class, is undecided if it is unsure, or is none.
 
 Each form is written by an honest citer, by one that cites other sources than it uses, and by one that
 needs none.

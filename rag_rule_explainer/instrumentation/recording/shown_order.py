@@ -12,7 +12,8 @@ _FEWEST_WORDS = 2
 
 class OrdersShown(NamedTuple):
     """An ``OrdersShown`` says in which orders requests show sources. ``orders``: the ids, for each
-    request by the first and by the last place of each source. ``alike``: the ids of sources with the same text."""
+    request by the first and by the last place of each source. ``alike``: the ids of those that have the
+    same text."""
 
     orders: Sequence[tuple[str, ...]]
     alike: frozenset[str] = frozenset()
