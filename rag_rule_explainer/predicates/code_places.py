@@ -18,28 +18,28 @@ _MARKS_ALONE = re.compile(
     r"[\s,;&]*(?:[\[【(][^\[\]【】()\n]{1,60}[\]】)][\s,;&]*)+|\w+[.:# ]{0,3}\d{1,3}\s*"
 )
 
-Place = tuple[int, int]
+_Span = tuple[int, int]
 
 
-def code_places(text: str) -> list[Place]:
+def code_places(text: str) -> list[_Span]:
     """Returns the places of code and formulas in the text, in order. A mark in the signs of code, such as
     "`[1]`", is no code."""
     blocks = [found.span() for found in _BLOCK.finditer(text)] if "```" in text or "~~~" in text else []
     return sorted([*blocks, *_spans(text), *_formulas(text), *_indented(text)])
 
 
-def _spans(text: str) -> Iterator[Place]:
+def _spans(text: str) -> Iterator[_Span]:
     for found in _SPAN.finditer(text) if "`" in text else ():
         if not _MARKS_ALONE.fullmatch(found[1] or found[2] or ""):
             yield found.span()
 
 
-def _formulas(text: str) -> Iterator[Place]:
+def _formulas(text: str) -> Iterator[_Span]:
     for found in _FORMULA.finditer(text) if "$" in text else ():
         yield found.span()
 
 
-def _indented(text: str) -> Iterator[Place]:
+def _indented(text: str) -> Iterator[_Span]:
     """Yields the blocks that are indented as code is. A list or a text may be indented too, so a block
     counts only if it has signs of code."""
     for found in _INDENTED.finditer(text) if "    " in text or "\t" in text else ():

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .joining_words import INNER_JOINT
-from .naming_words import NAMED, PLACE, RANGE
+from .naming_words import NAME_BEFORE, PLACE, RANGE
 
 _LONGEST_RANGE = 30
 _RANGE = re.compile(rf"(\d{{1,3}})(?:{RANGE}(\d{{1,3}}))?", re.IGNORECASE)
@@ -88,7 +88,7 @@ class MarkContents(NamedTuple):
                 break
             lead = _LEAD.match(token)
             token = token if lead is None else token[lead.end() :].strip()
-            named = NAMED.match(token)
+            named = NAME_BEFORE.match(token)
             if named is not None and named.end() < len(token) and _is_apart(token, named.end()):
                 after = token[named.end() :].strip()
                 if after[0].isdecimal() or after[0] in "^#@" or after.split()[0].rstrip(":,") in self.ids:

@@ -34,7 +34,7 @@ _AND = (
 NUMBERS = rf"\d{{1,3}}(?:(?:{_AND}|{RANGE})\d{{1,3}}){{0,50}}"
 """Numbers of sources that stand together, as a part of a regular expression."""
 
-NAMED = re.compile(
+NAME_BEFORE = re.compile(
     rf"(?:the |die |der |den |le |la |les |el |los |las |il |o |a )?"
     rf"(?:(?:doc|source|chunk)[ _]?id|{_SEVERAL}|{_ONE}|{_UNSPACED}|{_BRACKETED}|id){_SIGN}",
     re.IGNORECASE,

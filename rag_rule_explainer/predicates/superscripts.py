@@ -12,7 +12,8 @@ _FORM = re.compile(
     rf"|\^(?P<caret>\d[\d,;–-]{{0,12}})\^|\$\^\{{?(?P<formula>\d[\d,;–-]{{0,12}})\}}?\$"
     r"|\\textsuperscript\{(?P<tex>\d[\d,;–-]{0,12})\}"
 )
-_PLAIN = str.maketrans(dict(zip(_HIGH, "0123456789", strict=True)) | {"⁻": "-", "˒": ",", "–": "-"})
+HIGH = str.maketrans(dict(zip(_HIGH, "0123456789", strict=True)) | {"⁻": "-", "˒": ",", "–": "-"})
+"""The digits in superscript as plain ones, to translate a text."""
 _WORD = re.compile(r"[^\W_]+\Z")
 _UNITS = words_in(
     "km cm mm dm nm hm µm μm mi ft yd in sq m s kg sec min h meter metre meters metres metern "
@@ -29,7 +30,7 @@ def superscripts(text: str) -> Iterator[tuple[int, int, list[tuple[str, str | No
         word = _WORD.search(text, max(0, found.start() - 40), found.start())
         if found.start() == 0 or text[found.start() - 1] == "\n" or (word and _is_raised(word[0])):
             continue
-        written = next(filter(None, found.groups())).translate(_PLAIN)
+        written = next(filter(None, found.groups())).translate(HIGH)
         numbers = [(each[1], each[2]) for each in _NUMBERS.finditer(written)]
         is_joined = found["high"] and any(len(end) > 1 for pair in numbers for end in pair if end)
         yield *found.span(), numbers, _TOGETHER.format(found[0]) if is_joined else ""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from rag_rule_explainer import Explainer, Source, cite
+from rag_rule_explainer import CitationClass, Explainer, Source, cite
 from tests.citations.oracles import DECISIVE, DECORATIVE, MEMORY, QUESTION, UNDECIDED
 
 FACTS = {
@@ -196,7 +196,7 @@ def said_by(citer: str, there: Sequence[str], language: str) -> Said:
     return told
 
 
-def classes(form: Form | Listed, citer: str) -> tuple[set[str], int, int]:
+def classes(form: Form | Listed, citer: str) -> tuple[set[CitationClass], int, int]:
     """The classes of all citations, and how many statements were checked, and how many were not."""
 
     def answer(question: str, sources: Sequence[Source]) -> str:

@@ -10,7 +10,7 @@ from .citable_sources import CitableSources
 from .citing_text import CitingText, ReadCitation
 from .of_annotations import part_of, read_annotation, type_of_block
 from .of_nodes import numbered_nodes
-from .of_text import read_answer_text
+from .of_text import meanings_of, read_answer_text
 
 _DEEPEST = 12
 _INSIDE = ("message", "blocks", "content", "answer", "answers", "result", "response", "data", "output")
@@ -192,7 +192,8 @@ def _named_by(entry: Any) -> int | str | None:
 
 
 def _entry(entry: Any, named: int | str, shown: CitableSources) -> Iterator[ReadCitation]:
-    number = _number_of(named)
-    meant = shown.by_name(str(named)) if number is None else shown.by_number(number)
-    quote = part_of(entry, "quote")
-    yield from meant.citations(str(named), quote=quote if isinstance(quote, str) else "")
+    """Yields what an entry cites: a number, a name, or the inside of a mark such as "Source 2, p. 3"."""
+    number, quote = _number_of(named), part_of(entry, "quote")
+    meanings = meanings_of(str(named), shown) if number is None else (shown.by_number(number),)
+    for meant in meanings:
+        yield from meant.citations(str(named), quote=quote if isinstance(quote, str) else "")

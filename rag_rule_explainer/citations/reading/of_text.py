@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from ...predicates.citation_marks import CitationMark, citation_marks
 from ...predicates.footnotes import Footnote, footnotes
-from ...predicates.mark_contents import Citation, spelt_out
+from ...predicates.mark_contents import Citation, MarkContents, spelt_out
 from ...predicates.mark_places import matches_of, places_of_marks, widened
+from ...predicates.plain_signs import plain_signs
 from ...predicates.source_lists import SourceList, source_lists
 from ...predicates.without_marks import without_marks
 from ...printable import printable, shortened
@@ -130,16 +131,36 @@ def _of_mark(
 ) -> Iterator[ReadCitation]:
     """Yields what a mark cites. Where the answer itself says what a number stands for, only that counts,
     and else the order in which the sources were shown. ``beside``: the sources that it names as well."""
-    number = _NUMBER.fullmatch(citation.written)
-    if citation.doubt:
-        found = Meaning(why=citation.doubt, is_open=True)
-    elif number is not None:
-        found = meant[number[1]] if number[1] in meant else shown.by_number(int(number[1]))
-        found = found if beside is None else _agreed(found, beside)
-    else:
-        found = Meaning() if citation.id is None else Meaning((citation.id,))
+    found = _meaning_of(citation, meant, shown, beside)
     for each in found.citations(citation.written, *place):
         yield replace(each, is_said=citation.is_said)
+
+
+def _meaning_of(
+    citation: Citation,
+    meant: Mapping[str, Meaning],
+    shown: CitableSources,
+    beside: tuple[str, ...] | None = None,
+) -> Meaning:
+    number = _NUMBER.fullmatch(citation.written)
+    if citation.doubt:
+        return Meaning(why=citation.doubt, is_open=True)
+    if number is None:
+        return Meaning() if citation.id is None else Meaning((citation.id,))
+    found = meant[number[1]] if number[1] in meant else shown.by_number(int(number[1]))
+    return found if beside is None else _agreed(found, beside)
+
+
+def meanings_of(entry: str, shown: CitableSources) -> Sequence[Meaning]:
+    """Returns what an entry of a list of citations means: a name, or what may stand in a mark, such as
+    "Source 2, p. 3", or a line of references."""
+    by_name = shown.by_name(entry)
+    if by_name.sources or by_name.is_open:
+        return [by_name]
+    inside = plain_signs(entry).strip(" []【】()")
+    contents = MarkContents(shown.ids, frozenset(shown.known))
+    found = [_meaning_of(each, {}, shown) for each in contents.in_brackets(inside, square=True)]
+    return found or [shown.in_reference(entry)]
 
 
 def _agreed(by_number: Meaning, named: tuple[str, ...]) -> Meaning:
