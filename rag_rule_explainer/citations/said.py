@@ -40,6 +40,9 @@ _ORDER = re.compile(
 )
 
 
+_LONGEST_TRAIL = 120
+
+
 def words_said(text: str) -> str:
     """Returns what a text says, without the punctuation, brackets and emphasis around it, and without the
     words that only say where it is from, or in which order it is said."""
@@ -50,7 +53,7 @@ def words_said(text: str) -> str:
         for pattern in (_ORDER, _LEAD):
             found = pattern.match(said)
             said = said[found.end() :] if found is not None and found.end() < len(said) else said
-        found = _TRAIL.search(said)
+        found = _TRAIL.search(said, max(0, len(said) - _LONGEST_TRAIL))
         said = said[: found.start()] if found is not None and found.start() else said
         said = said.strip(_ENDING + ",—–").rstrip(" -")
     return said or text.strip(_ENDING) or text
