@@ -17,6 +17,7 @@ _WORD = re.compile(
 )
 _MOST = 3
 _GOES_ON = re.compile(r"[\s*_`]*[,:，：、،]")
+_SOON = re.compile(r"[\s*_`]*(?:[^\s,:，：、،.]+[ \t]?)?[,:，：、،]")
 _SAYING = re.compile(
     r"[\s*_`]*(?:[^\s,:，：、،.]+ ?){1,3}(?:[:,，：、،]|\s(?:that|dass|que|che|что|dat|że|at|att|ki)\s)",
     re.IGNORECASE,
@@ -66,7 +67,7 @@ def _left_over(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]
     lead = text[_LISTED.match(text, place[0], start).end() : start]  # type: ignore[union-attr]
     after = text[end : place[1]]
     if lead.strip(" \t*_`([（"):
-        if len(_WORD.findall(lead)) <= _MOST and _GOES_ON.match(after):
+        if len(_WORD.findall(lead)) <= _MOST and _SOON.match(after):
             yield lead
     else:
         yield from _of_subject(text[start:end], after)

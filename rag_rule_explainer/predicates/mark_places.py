@@ -43,6 +43,10 @@ _OPENING = re.compile(
     r"[:： \t]{1,2}|(?:参见|參見|见|見|详见|詳見|参照|参考|根据|依据|出典|来源)[:： ]{0,2}){0,3}",
     re.IGNORECASE,
 )
+_NAMED = re.compile(
+    r"(?<![\w-])(?:source|document|doc|passage|quelle|dokument|fuente|documento)[ ]?\Z", re.IGNORECASE
+)
+"""A word for sources before its number in brackets, as in "Document[3]"."""
 _SYMBOL = re.compile(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")
 """An arrow, or a picture such as a book, before a mark."""
 _EMPHASIS = ("*", "**", "_", "__", "`", "^")
@@ -115,6 +119,8 @@ def _wider(text: str, start: int, end: int) -> Place:
     end = end if target is None else target.end()
     after = _AFTER.match(text, end)
     end = end if after is None else after.end()
+    named = _NAMED.search(text, max(0, start - 20), start) if text[start : start + 1] == "[" else None
+    start = start if named is None else named.start()
     symbol = _SYMBOL.search(text[max(0, start - 3) : start])
     if symbol is not None:
         start -= len(symbol[0])
