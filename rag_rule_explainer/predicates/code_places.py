@@ -12,6 +12,7 @@ _FORMULA = re.compile(
     r"(?<![\\$\w])\$(?![\s$^])([^$\n]{1,300})(?<![\s\\])\$(?![\d$])|\$\$.{1,1000}?\$\$", re.DOTALL
 )
 _INDENTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)((?:(?: {4}|\t)[^\n]*\S[^\n]*(?:\n|\Z))+)")
+_COMMENT = re.compile(r"<!--.{0,1000}?-->", re.DOTALL)
 _POINT = re.compile(r"\s*(?:[-*•+>|]|\(?\w{1,3}[.)]\s|\[\^?\w{1,30}\]:)")
 _OF_CODE = re.compile(r"[=(){};]|\b(?:def|return|import|for|print|var|let|const)\b")
 _MARKS_ALONE = re.compile(
@@ -25,6 +26,8 @@ def code_places(text: str) -> list[_Span]:
     """Returns the places of code and formulas in the text, in order. A mark in the signs of code, such as
     "`[1]`", is no code."""
     blocks = [found.span() for found in _BLOCK.finditer(text)] if "```" in text or "~~~" in text else []
+    if "<!--" in text:
+        blocks += [found.span() for found in _COMMENT.finditer(text)]
     return sorted([*blocks, *_spans(text), *_formulas(text), *_indented(text)])
 
 
