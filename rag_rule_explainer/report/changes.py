@@ -8,11 +8,11 @@ from ..explanation.records import Counterfactual
 from ..explanation.wording import named_units
 from ..lattice import subset_count
 from .removals import observed_removals, removals_tried
-from .subsets import has_pinned, kinds_by_condition
+from .subsets import has_pinned, kinds_by_condition, state_of_all
 
 _SEVERAL = "Each of these changes is enough by itself."
-NOT_ALL_TRIED = "Smaller changes were not all tried."
-"""The remark on changes of several sources, if a part of such a change may flip the outcome by itself."""
+_NOT_ALL_TRIED = "Smaller changes were not all tried."
+_OPPOSITE = "To have them tried, explain the opposite condition (~contains('x'), not:contains:x)."
 _NOTHING_HELPS = "There is none: the outcome is the same whatever is left out."
 _NOTHING_UNPINNED_HELPS = (
     "There is none while the pinned documents stay: what happens without them was not tried."
@@ -27,12 +27,17 @@ class FlippingChanges(NamedTuple):
     """A ``FlippingChanges`` holds the changes that flip the outcome. ``removals``: the sources to remove
     if the application gets all sources. ``additions``: the sources to add if it gets none. ``remark``: a
     remark on the removals; without removals, whether there are none, or how many were tried.
-    ``smallest``: True iff it is known that nothing less than each removal flips the outcome."""
+    ``untried``: a sentence, if a part of a removal may flip the outcome by itself; else empty."""
 
     removals: tuple[Counterfactual, ...]
     additions: tuple[Counterfactual, ...]
     remark: str
-    smallest: bool = True
+    untried: str = ""
+
+    @property
+    def smallest(self) -> bool:
+        """Returns True iff it is known that nothing less than each removal flips the outcome."""
+        return not self.untried
 
     @property
     def is_open(self) -> bool:
@@ -60,8 +65,18 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
     different = {each.sources for each in seen}
     remarks = [_SEVERAL if len(different) > 1 else "" if seen else _none(explanation)]
     may_be_less = any(len(named_units(each.sources, each.tied)) > 1 for each in seen)
-    remarks += [NOT_ALL_TRIED] if may_be_less else []
-    return FlippingChanges(seen, additions, " ".join(filter(None, remarks)), smallest=not may_be_less)
+    untried = _untried(explanation) if may_be_less else ""
+    return FlippingChanges(seen, additions, " ".join(filter(None, [*remarks, untried])), untried)
+
+
+def _untried(explanation: Explanation) -> str:
+    (kinds, *others) = kinds_by_condition(explanation)
+    # A search for rules of a condition that the answer meets tries removals by their size. Where the
+    # answer does not meet it, only the search for its opposite does.
+    unmet = not others and state_of_all(explanation, kinds) == "breaks"
+    if unmet and explanation.complete and explanation.miner.name == "exact":
+        return f"{_NOT_ALL_TRIED} {_OPPOSITE}"
+    return _NOT_ALL_TRIED
 
 
 def _recorded(explanation: Explanation) -> Iterator[list[Counterfactual]]:

@@ -14,7 +14,7 @@ from ..explanation.wording import FAILS
 from ..printable import plain_id, printable, printable_within, shortened
 from ..rules import RuleKind
 from .all_but import named_among, rule_in_short
-from .changes import NOT_ALL_TRIED, flipping_changes
+from .changes import flipping_changes
 from .endings import completeness_of, cost_statements
 from .importance_section import importance_section
 from .provenance import changed_since, origins
@@ -139,7 +139,7 @@ def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Sec
     fewest = "the pinned sources alone" if has_pinned(explanation) else "no sources"
     changes = (*seen, *explanation.counterfactuals)
     said = (each.naming(names.__getitem__, LONGEST_LIST, fewest) for each in changes)
-    remark = found.remark if found.is_open else "" if found.smallest else NOT_ALL_TRIED
+    remark = found.remark if found.is_open else found.untried
     if found.is_open and not changes:
         yield Section(FLIPS, (ReportEntry((Statement(remark, "aside"),)),))
         return

@@ -68,6 +68,7 @@ def test_what_was_seen_is_a_change_although_none_was_recorded() -> None:
     assert [each.sources for each in found.removals] == [("b", "c", "d")]
     assert not found.smallest
     assert "Smaller changes were not all tried." in found.remark
+    assert "To have them tried, explain the opposite condition" in found.remark
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -166,3 +167,19 @@ def test_a_rule_of_a_batch_does_not_say_that_nothing_decides() -> None:
     )
     assert any(not rule.sources and rule.claim == "relative" for rule in explanation)
     assert "None decides" not in as_html(explanation)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_opposite_of_a_condition_that_is_not_met_has_all_smaller_removals_tried(seed: int) -> None:
+    lots = Random(seed)
+    table = {"".join(kept): lots.random() < 0.5 for size in range(4) for kept in combinations(IDS, size)}
+    app = answering({**table, IDS: False}.__getitem__, lambda _: False)
+    (unmet, met) = (
+        flipping_changes(Explainer(app, predicate=each, retries=0).explain("?", SOURCES))
+        for each in (contains("yes"), ~contains("yes"))
+    )
+    if "To have them tried" in unmet.remark:
+        assert met.smallest
+        if any(table.values()):
+            fewest = min(4 - len(kept) for kept, holds in table.items() if holds)
+            assert min(len(each.sources) for each in met.removals) == fewest

@@ -9,7 +9,7 @@ from ...explanation.explanation import Explanation
 from ...explanation.records import Finding
 from ...explanation.verification import Verification
 from ...printable import printable, shortened
-from ..changes import NOT_ALL_TRIED, flipping_changes
+from ..changes import flipping_changes
 from ..plain_words import SIGNS, change_in_words, guarantee_of
 from ..short_names import short_names
 from ..subsets import subset_views
@@ -71,10 +71,12 @@ def _explanation(explanation: Explanation) -> Iterator[Markup]:
     changes = flipping_changes(explanation)
     said = (names.sentence(change_in_words(each, names.placeholder)) for each in changes.removals)
     if items := list(dict.fromkeys(said)):
-        yield _BOLD.format("Smallest changes that flip the outcome")
+        yield _BOLD.format(
+            f"{'Smallest changes' if changes.smallest else 'Changes'} that flip the outcome"
+        )
         yield from _items(items)
-        if not changes.smallest:
-            yield _ITEM.format(_SMALL.format(NOT_ALL_TRIED))
+        if changes.untried:
+            yield _ITEM.format(_SMALL.format(changes.untried))
     elif changes.is_open:
         yield _BOLD.format("Smallest changes that flip the outcome")
         yield _ITEM.format(_SMALL.format(changes.remark))

@@ -94,11 +94,11 @@ def _units(rule: Finding) -> int:
     return len(named_units(rule.sources, rule.tied)) + rule.with_others
 
 
-def changes_heading(explanation: Explanation, count: int) -> str:
+def changes_heading(explanation: Explanation, count: int, *, smallest: bool) -> str:
     """Returns the heading of the list of changes that start from all documents. ``count``: the number of
-    changes."""
+    changes. ``smallest``: True iff it is known that nothing less flips the outcome."""
     one = count < 2
-    changes = "Smallest change" if one else "Smallest changes"
+    changes = f"{'Smallest change' if smallest else 'Change'}{'' if one else 's'}"
     if about_one(explanation):
         return f"{changes} that {'undoes' if one else 'undo'} this"
     return f"{changes} that {'flips' if one else 'flip'} the outcome"

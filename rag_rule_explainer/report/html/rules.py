@@ -96,7 +96,11 @@ def smallest_changes(explanation: Explanation, names: SourceNames) -> Markup:
         dict.fromkeys(_change(explanation, each, names, smallest=changes.smallest) for each in found)
         for found in (changes.removals, changes.additions)
     )
-    parts = [Markup("<h2>{}</h2>").format(changes_heading(explanation, len(removals)))]
+    parts = [
+        Markup("<h2>{}</h2>").format(
+            changes_heading(explanation, len(removals), smallest=changes.smallest)
+        )
+    ]
     wanted = condition_of_changes(explanation) if removals else ""
     if remark := " ".join(filter(None, (changes.remark, wanted))):
         parts.append(_ASIDE.format(remark))
