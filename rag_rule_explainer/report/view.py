@@ -20,7 +20,7 @@ from .importance_section import importance_section
 from .provenance import changed_since, origins
 from .section import ReportEntry, Section, Statement
 from .short_names import LONGEST_LIST, short_ids
-from .subsets import has_pinned
+from .subsets import has_pinned, kinds_by_condition, state_of_all
 
 RULES_OF = {kind: f"{kind.value.capitalize()} rules" for kind in RuleKind}
 """The headings of the sections that list the rules, by kind."""
@@ -215,6 +215,10 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
     everything = [source.id for source in explanation.sources]
     free = [source.id for source in explanation.sources if not source.pinned]
     ties = [tie.sources for tie in explanation.ties]
+    (kinds, *_) = kinds_by_condition(explanation)
+    # Of a condition that the answer does not meet, nothing is brought about or undone.
+    is_met = state_of_all(explanation, kinds) != "breaks"
+    fails = FAILS if is_met else dict.fromkeys(FAILS, "is no rule")
     for witness in explanation.witnesses:
         doing = "retaining" if witness.kind is RuleKind.RETENTION else "omitting"
         named = named_among(witness.sources, free, ties, names) or "nothing"
@@ -226,7 +230,7 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
             attempt = f"retaining only {kept}"  # "omitting all but" is one negation more
         counted = votes.get((witness.kind, frozenset(witness.kept)))
         voted = f" ({counted})" if counted else ""
-        yield f"{attempt} {FAILS[witness.kind]}{given}{_answered(witness.answer)}{voted}"
+        yield f"{attempt} {fails[witness.kind]}{given}{_answered(witness.answer)}{voted}"
 
 
 def _left_open(explanation: Explanation, names: Mapping[str, str]) -> Iterator[str]:
