@@ -1,0 +1,78 @@
+"""This module rechecks a change over a corpus that is at hand, with an ``Explainer``."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace as replaced_fields
+from typing import Any, TypeAlias
+
+from ..allowed import checked_function, checked_whole
+from ..errors import InvalidInput
+from ..explainer import Explainer
+from ..explanation.explanation import Explanation
+from ..given import no_source
+from ..sources import Source, SourceLike, SourceSet
+from .change import CorpusChange, Excluded, change_of
+from .recheck import Recheck, rechecked, rechecking
+
+Rank: TypeAlias = Callable[[str, Sequence[Source], int], Iterable[Any]]
+"""A function of a question, the documents of a corpus, and a number, which returns at most this number of
+the documents, those that match the question best, the best first."""
+ROUNDS = 3
+"""The number of rounds that a recheck makes at most by default."""
+
+
+def recheck_corpus(
+    explainer: Explainer,
+    before: Explanation,
+    corpus: Iterable[SourceLike],
+    *,
+    exclude: Excluded | None = None,
+    replace: Mapping[str, str] | None = None,
+    rank: Rank,
+    rounds: int = ROUNDS,
+) -> Recheck:
+    """Returns whether the bad outcome is gone after a change of the corpus. Blocks.
+
+    Each round ranks the changed corpus afresh, shows as many documents as ``before`` was made from, and
+    explains the answer. While the outcome is not gone, the next round leaves out the next fix as well.
+
+    ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
+    same ids. ``exclude``: a fix, or ids, to leave out; without it and ``replace``, the first sure fix of
+    ``before``. ``replace``: new texts by id, which are ranked anew. To add documents, add them to
+    ``corpus``. ``rank``: a function of the question, the documents and a number that returns that many of
+    them, the best first. ``rounds``: the most rounds.
+
+    Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
+    """
+    checked_function("rank", rank, "a function of the question, the documents and their number", 3)
+    whole = SourceSet.of(corpus).sources
+    ids = tuple(each.id for each in whole)
+    change = change_of(before, exclude, replace, ())
+    strangers = [each.id for each in (*change.excluded, *(old for old, _ in change.replaced))]
+    missing = [each for each in (*strangers, *change.names) if each not in ids]
+    if missing:
+        raise InvalidInput(f"the corpus has {no_source(missing[:1], ids)}")
+    asking = explainer_for_recheck(explainer)
+    most = len(before.sources)
+
+    def explain(change: CorpusChange) -> Explanation:
+        changed = [new for each in whole if (new := _changed(change, each)) is not None]
+        found = list(rank(before.question, changed, most))[:most]
+        return asking.explain(before.question, found, before.baseline)
+
+    return rechecked(rechecking(before, change, checked_whole("rounds", rounds, 1)), explain)
+
+
+def explainer_for_recheck(explainer: Explainer) -> Explainer:
+    """Returns the explainer with the settings that a recheck needs: it looks for rules of both kinds, and
+    goes on if the condition does not hold, because then the bad outcome is gone."""
+    asking = copy(explainer)
+    asking.settings = replaced_fields(explainer.settings, rules="both", false_condition="warn")
+    return asking
+
+
+def _changed(change: CorpusChange, document: Source) -> Source | None:
+    """Returns the document as the changed corpus has it; None if it is left out."""
+    if document.id in change.left_out:
+        return None
+    return next((new for old, new in change.replaced if old.id == document.id), document)
