@@ -139,8 +139,8 @@ def _plain_name(identity: str) -> str:
 
 
 def _ids(name: str, given: Excluded) -> tuple[str, ...]:
-    named = getattr(given, "sources", given)
-    ids = tuple(dict.fromkeys(checked_list(name, named, "ids of sources, or a fix")))
+    named: Any = getattr(given, "sources", given)
+    ids: tuple[Any, ...] = tuple(dict.fromkeys(checked_list(name, named, "ids of sources, or a fix")))
     for each in ids:
         if not isinstance(each, str) or not each.strip():
             raise InvalidInput(f"{name} has {brief(each)}; give the ids of sources")

@@ -8,6 +8,7 @@ back when one of these is missing.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast, overload
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding, ProbeRecord
@@ -103,7 +104,11 @@ class Fixes(Sequence[Fix]):
     def __len__(self) -> int:
         return len(self.found)
 
-    def __getitem__(self, place):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN204 -- as a tuple's
+    @overload
+    def __getitem__(self, place: int) -> Fix: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Fix, ...]: ...
+    def __getitem__(self, place: int | slice) -> Fix | tuple[Fix, ...]:
         return self.found[place]
 
     def __iter__(self) -> Iterator[Fix]:
@@ -156,7 +161,9 @@ def fixes_of(
 def _listed(good: PredicateLike | Sequence[PredicateLike] | None) -> list[PredicateLike]:
     if good is None:
         return []
-    return list(good) if isinstance(good, (list, tuple)) else [good]  # type: ignore[list-item]
+    if isinstance(good, (list, tuple)):
+        return list(cast("Sequence[PredicateLike]", good))
+    return [cast("PredicateLike", good)]
 
 
 def _why(explanation: Explanation) -> str:

@@ -60,12 +60,13 @@ class Goods:
         """Yields a sentence if the explanation keeps too few answers to say what removals break."""
         if not self._conditions:
             return
+        made = self._explanation.counts.probes
         kept = sum(bool(probe.answers) for probe in self._explanation.probes)
-        if kept < self._explanation.counts.probes:
+        if kept < made:
             yield (
-                f"the explanation keeps the answers of {kept:,} of its {self._explanation.counts.probes:,} "
-                "probes, too few to say all that a removal breaks; a saved explanation may keep few of "
-                "them: ask where it was made, or explain again"
+                f"the explanation keeps the answers of {kept:,} of its {made:,} probes, too few to say all "
+                "that a removal breaks; a saved explanation may keep few of them: ask where it was made, "
+                "or explain again"
             )
 
     def _judged(
