@@ -1,5 +1,5 @@
-"""This module says which documents of a corpus are left out, replaced and added, and recognises them among
-what is retrieved."""
+"""This module says which documents of a corpus are left out, replaced and added, and recognises them
+among what is retrieved."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,18 +53,15 @@ class CorpusChange:
     replaced: tuple[tuple[Source, Source], ...] = ()
     added: tuple[Any, ...] = ()
 
-    def excludes(self, found: Source) -> bool:
-        """Returns True iff the retrieved source is a document that is left out."""
-        named = found.id in self.names or _plain_name(found.id) in self.names
-        return named or any(is_same_document(each, found) for each in self.excluded)
+    def excluded_as(self, found: Source) -> str:
+        """Returns the id or the name by which a retrieved source is left out; empty if it is not."""
+        names = [each for each in (found.id, _plain_name(found.id)) if each in self.names]
+        ids = (each.id for each in self.excluded if is_same_document(each, found))
+        return next(iter((*names, *ids)), "")
 
     def in_place_of(self, found: Source) -> Source | None:
         """Returns the document that replaces a retrieved source; None if nothing does."""
         return next((new for old, new in self.replaced if is_same_document(old, found)), None)
-
-    def concerns(self, found: Source) -> bool:
-        """Returns True iff the retrieved source is left out or replaced."""
-        return self.excludes(found) or self.in_place_of(found) is not None
 
     def also_without(self, explanation: Explanation, sources: Iterable[str]) -> "CorpusChange":
         """Returns this change, with these sources of an explanation left out as well."""
@@ -96,7 +93,7 @@ def change_of(
     if exclude is None and not replaced and not added:
         exclude = first_fix(before)
     sources = {each.id: each for each in sources_in(before)}
-    ids = [] if exclude is None else _ids("exclude", exclude)
+    ids: tuple[str, ...] = () if exclude is None else _ids("exclude", exclude)
     pairs = tuple(_replacements(sources, replaced or {}))
     twice = {old.id for old, _ in pairs}.intersection(ids)
     if twice:

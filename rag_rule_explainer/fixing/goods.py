@@ -64,9 +64,9 @@ class Goods:
         kept = sum(bool(probe.answers) for probe in self._explanation.probes)
         if kept < made:
             yield (
-                f"the explanation keeps the answers of {kept:,} of its {made:,} probes, too few to say all "
-                "that a removal breaks; a saved explanation may keep few of them: ask where it was made, "
-                "or explain again"
+                f"the explanation keeps the answers of {kept:,} of its {made:,} probes, too few to say "
+                "all that a removal breaks; a saved explanation may keep few of them: ask where it was "
+                "made, or explain again"
             )
 
     def _judged(

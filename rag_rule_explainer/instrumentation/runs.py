@@ -24,6 +24,7 @@ from .recorded_baseline import RecordedBaseline
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
+from .recording.refetching import Refetch, Refetching
 from .recording.serving import Serving
 from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
 from .run_context import ModelWatch, Participation, failed_reply, fault_in
@@ -69,9 +70,11 @@ class ApplicationRun(Generic[Item]):
             self._state.rewinding,
         )
 
-    def anew(self) -> "ApplicationRun[Item]":
-        """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet."""
-        return ApplicationRun(self.application, self.case, self._manner, self.trace)
+    def anew(self, refetch: Refetch | None = None) -> "ApplicationRun[Item]":
+        """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet.
+        ``refetch``: the change of the corpus for its first run; None for the same as before."""
+        case = self.case if refetch is None else replace(self.case, refetch=refetch)
+        return ApplicationRun(self.application, case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
         only, identify = self._manner.retrievers, self.application.identify
@@ -79,6 +82,8 @@ class ApplicationRun(Generic[Item]):
         if self.case.documents is None:
             added = self.application.brought(self.case.add_documents) if self.case.add_documents else []
             gate = Recording(identify, added, only, takes_all=self._manner.scope == "retrieved")
+            if self.case.refetch is not None:
+                gate.refetching = Refetching(self.case.refetch, identify, self.application.brought)
         else:
             brought = self.application.brought(self.case.documents)
             self._captured = Captured[Item].brought(brought, identify, only)
