@@ -10,9 +10,13 @@ from ..errors import InvalidInput
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..given import no_source
+from ..rules import RuleKind
+from ..session.call_options import chosen_replay
 from ..sources import Source, SourceLike, SourceSet
+from ..verdicts import Answer, Case
 from .change import CorpusChange, Excluded, change_of
-from .recheck import Recheck, rechecked, rechecking
+from .goods import judged_now, settled
+from .recheck import AnswerToNothing, Recheck, Seen, rechecked, rechecking
 
 Rank: TypeAlias = Callable[[str, Sequence[Source], int], Iterable[Any]]
 """A function of a question, the documents of a corpus, and a number, which returns at most this number of
@@ -55,9 +59,11 @@ def recheck_corpus(
     asking = explainer_for_recheck(explainer)
     most = len(before.sources)
 
-    def explain(change: CorpusChange) -> Explanation:
+    def explain(change: CorpusChange) -> Seen:
         changed = [new for each in whole if (new := _changed(change, each)) is not None]
         found = list(rank(before.question, changed, most))[:most]
+        if not found:
+            return _without_documents(asking, before)
         return asking.explain(before.question, found, before.baseline)
 
     return rechecked(rechecking(before, change, checked_whole("rounds", rounds, 1)), explain)
@@ -69,6 +75,19 @@ def explainer_for_recheck(explainer: Explainer) -> Explainer:
     asking = copy(explainer)
     asking.settings = replaced_fields(explainer.settings, rules="both", false_condition="warn")
     return asking
+
+
+def _without_documents(explainer: Explainer, before: Explanation) -> AnswerToNothing:
+    answer = settled(chosen_replay(None, explainer.replay)(before.question, ()))
+    return answer_to_nothing(explainer, before, answer)
+
+
+def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer | str) -> AnswerToNothing:
+    """Returns the answer that was given without any document, and whether it is the bad outcome."""
+    answer = Answer.of(given)
+    case = Case(before.question, before.baseline, answer, ())
+    judged = judged_now(explainer.predicates[RuleKind.RETENTION], case)
+    return AnswerToNothing(answer.text, judged.verdict)
 
 
 def _changed(change: CorpusChange, document: Source) -> Source | None:

@@ -1,8 +1,9 @@
 """This module judges good outcomes on the answers that an explanation keeps, without a replay."""
 
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import ProbeRecord
@@ -10,6 +11,8 @@ from ..predicates import Predicate
 from ..printable import printable
 from ..sources import Source
 from ..verdicts import Case, Judgement, Verdict
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +93,17 @@ class Goods:
 
 def judged_now(condition: Predicate, case: Case) -> Judgement:
     """Returns the judgement of a condition, which may be async. Blocks until it is there."""
-    judged = condition(case)
-    if not inspect.isawaitable(judged):
-        return judged
+    return settled(condition(case))
+
+
+def settled(given: T | Awaitable[T]) -> T:
+    """Returns a value that may have to be awaited. Blocks until it is there."""
+    if not inspect.isawaitable(given):
+        return given
     from ..probing.loop import run_blocking  # imported late, because most conditions are not async
 
-    async def wait() -> Judgement:
-        return await judged
+    async def wait() -> T:
+        return await given
 
     return run_blocking(wait)
 

@@ -1,7 +1,7 @@
 """This module checks whether a bad outcome is gone after a change of the corpus, with documents that were
 retrieved afresh, and goes on to the next fix while it is not."""
 
-from collections.abc import Awaitable, Callable, Generator, Iterable
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -19,23 +19,44 @@ RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "undecided"]
 """What a round saw. *gone*: the application no longer gives the bad outcome. *back*: it does, by a rule
 that names a document which was not shown before. *another rule*: it does, by rules over documents that
 were shown before. *undecided*: its answer has no verdict."""
-Rechecking: TypeAlias = Generator[CorpusChange, Explanation, "Recheck"]
-"""Yields the change to try next, and is sent the explanation of the answer after this change."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerToNothing:
+    """An ``AnswerToNothing`` is what the application answers if nothing is retrieved any more.
+    ``verdict``: HOLDS if this is the bad outcome."""
+
+    text: str
+    verdict: Verdict
+
+
+Seen: TypeAlias = Explanation | AnswerToNothing
+Rechecking: TypeAlias = Generator[CorpusChange, Seen, "Recheck"]
+"""Yields the change to try next, and is sent what was seen after it: the explanation of the new answer,
+or the answer to no documents at all."""
+
+
+_NOTHING_LEFT = "nothing is retrieved any more, so there is nothing to leave out"
+_OF_NOTHING: Mapping[Verdict, RoundOutcome] = {
+    Verdict.HOLDS: "another rule",
+    Verdict.BREAKS: "gone",
+    Verdict.UNKNOWN: "undecided",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class RecheckRound:
     """A ``RecheckRound`` is one retrieval after a change of the corpus, with the rules of its answer.
 
-    ``change``: what the corpus lacked and had. ``explanation``: the explanation of the new answer.
-    ``outcome``: what became of the bad outcome; see ``RoundOutcome``. ``answer``: the new answer; None if
-    it is not known. ``promoted``: the ids of sources that were not among the sources before the change.
-    ``through``: the ids of the sources that the bad outcome comes through: for "back", the promoted ones
-    among them.
+    ``change``: what the corpus lacked and had. ``explanation``: the explanation of the new answer; None
+    if nothing was retrieved any more, so that there are no sources. ``outcome``: what became of the bad
+    outcome; see ``RoundOutcome``. ``answer``: the new answer; None if it is not known. ``promoted``: the
+    ids of sources that were not among the sources before the change. ``through``: the ids of the sources
+    that the bad outcome comes through: for "back", the promoted ones among them.
     """
 
     change: CorpusChange
-    explanation: Explanation
+    explanation: Explanation | None
     outcome: RoundOutcome
     answer: str | None = None
     promoted: tuple[str, ...] = ()
@@ -44,13 +65,15 @@ class RecheckRound:
     @property
     def fixes(self) -> Fixes:
         """Returns the fixes of the new answer."""
+        if self.explanation is None:
+            return Fixes((), why=_NOTHING_LEFT)
         return fixes_of(self.explanation)
 
     @property
     def lasting(self) -> Finding | None:
         """Returns the rule that the bad outcome occurs on no subset of the new sources; None if there is
         no such rule."""
-        rules = self.explanation.omission_rules
+        rules = () if self.explanation is None else self.explanation.omission_rules
         return next((rule for rule in rules if not rule.sources), None)
 
     def __str__(self) -> str:
@@ -64,6 +87,8 @@ class RecheckRound:
 
     @property
     def _outcome(self) -> str:
+        if self.explanation is None:
+            return f"{self.outcome}, and nothing is retrieved any more"
         if self.outcome == "gone":
             if self.lasting is not None:
                 return f"gone, on every subset of what is retrieved now [{self.lasting.evidence}]"
@@ -122,23 +147,25 @@ def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechec
     each change, is sent the explanation after it, and returns the ``Recheck``."""
     shown, done, why = list(sources_in(before)), list[RecheckRound](), ""
     while True:
-        explanation = yield change
-        done.append(_round(change, explanation, shown))
+        seen = yield change
+        done.append(_round(change, seen, shown))
         if done[-1].outcome == "gone":
             break
         if len(done) == rounds:
-            why = f"{rounds} round{'s' * (rounds > 1)} were made; rounds= allows more"
+            made = "1 round was" if rounds == 1 else f"{rounds} rounds were"
+            why = f"{made} made; rounds= allows more"
             break
-        fix = fixes_of(explanation).first_sure
-        if fix is None:
-            why = f"the new answer has no sure fix: {fixes_of(explanation).why or 'none passed its test'}"
+        fixes = done[-1].fixes
+        fix = fixes.first_sure
+        if fix is None or isinstance(seen, AnswerToNothing):
+            why = f"the new answer has no sure fix: {fixes.why or 'none passed its test'}"
             break
-        shown = list(sources_in(explanation))
-        change = change.also_without(explanation, fix.sources)
+        shown = list(sources_in(seen))
+        change = change.also_without(seen, fix.sources)
     return Recheck(before, tuple(done), why)
 
 
-def rechecked(course: Rechecking, explain: Callable[[CorpusChange], Explanation]) -> Recheck:
+def rechecked(course: Rechecking, explain: Callable[[CorpusChange], Seen]) -> Recheck:
     """Runs ``rechecking`` to its end. ``explain``: retrieves after a change, and explains the answer."""
     change = next(course)
     while True:
@@ -148,9 +175,7 @@ def rechecked(course: Rechecking, explain: Callable[[CorpusChange], Explanation]
             return end.value
 
 
-async def arechecked(
-    course: Rechecking, explain: Callable[[CorpusChange], Awaitable[Explanation]]
-) -> Recheck:
+async def arechecked(course: Rechecking, explain: Callable[[CorpusChange], Awaitable[Seen]]) -> Recheck:
     """Returns the same as ``rechecked``, with an async function."""
     change = next(course)
     while True:
@@ -161,7 +186,9 @@ async def arechecked(
             return end.value
 
 
-def _round(change: CorpusChange, explanation: Explanation, shown: Iterable[Source]) -> RecheckRound:
+def _round(change: CorpusChange, explanation: Seen, shown: Iterable[Source]) -> RecheckRound:
+    if isinstance(explanation, AnswerToNothing):
+        return RecheckRound(change, None, _OF_NOTHING[explanation.verdict], explanation.text)
     known = list(shown)
     promoted = tuple(
         each.id

@@ -5,14 +5,15 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
+import anyio.to_thread
 from typing_extensions import TypedDict
 
 from ..allowed import brief, called_as, checked_list, checked_whole, did_you_mean, showing
-from ..errors import InvalidInput
+from ..errors import InvalidInput, NoSourcesCaptured
 from ..explanation.explanation import Explanation
 from ..fixing.change import CorpusChange, Excluded, change_of
-from ..fixing.corpus import ROUNDS, explainer_for_recheck
-from ..fixing.recheck import Recheck, arechecked, rechecked, rechecking
+from ..fixing.corpus import ROUNDS, answer_to_nothing, explainer_for_recheck
+from ..fixing.recheck import AnswerToNothing, Recheck, Seen, arechecked, rechecked, rechecking
 from ..verdicts import Answer
 from .call import Call
 from .recording.refetching import ADDED_LAST, Refetch
@@ -22,6 +23,7 @@ __all__ = [
     "RecheckFields",
     "RecheckOptions",
     "RecheckRun",
+    "Seen",
     "arecheck_by",
     "recheck_by",
     "recheck_options_from",
@@ -60,8 +62,8 @@ class RecheckOptions:
     def __post_init__(self) -> None:
         checked_whole("rounds", self.rounds, 1)
         checked_list("add", self.add, "documents")
-        before: object = self.before
-        if not (before is None or isinstance(before, Explanation)):
+        before = self.before
+        if before is not None and type(before) is not Explanation:
             raise InvalidInput(f"before is {brief(before)}; pass what explain() returned")
 
 
@@ -82,28 +84,45 @@ def recheck_options_from(keywords: dict[str, Any]) -> RecheckOptions:
 class RecheckRun:
     """A ``RecheckRun`` is one explanation that a recheck needs. ``added``: documents that are added to
     what is retrieved. ``baseline``: the bad answer, with which the new one is compared; None for the
-    first explanation. ``refetch``: the change of the corpus. ``question``: the question of the bad
-    answer."""
+    first explanation. ``refetch``: the change of the corpus. ``before``: the explanation of the
+    bad answer."""
 
     added: Sequence[Any] = ()
     baseline: Answer | None = None
     refetch: Refetch | None = None
-    question: str | None = None
+    before: Explanation | None = None
 
-    def explained(self, call: Call[Any]) -> Explanation:
-        """Returns the explanation of this call after the change. Blocks."""
-        return self._changed(call).explained().explanation
+    def explained(self, call: Call[Any]) -> Seen:
+        """Returns the explanation of this call after the change, or its answer if nothing is retrieved
+        any more. Blocks."""
+        changed = self._changed(call)
+        try:
+            return changed.explained().explanation
+        except NoSourcesCaptured as nothing:
+            return self._of_nothing(changed, nothing)
 
-    async def aexplained(self, call: Call[Any]) -> Explanation:
+    async def aexplained(self, call: Call[Any]) -> Seen:
         """Returns the same as ``explained``, but runs on the caller's event loop."""
-        return (await self._changed(call).aexplained()).explanation
+        changed = self._changed(call)
+        try:
+            return (await changed.aexplained()).explanation
+        except NoSourcesCaptured as nothing:
+            # The condition may be a judge that is called in this thread, and would block the loop.
+            return await anyio.to_thread.run_sync(self._of_nothing, changed, nothing)
+
+    def _of_nothing(self, call: Call[Any], nothing: NoSourcesCaptured) -> AnswerToNothing:
+        """Returns the answer to no documents. Raises ``nothing`` if there is no answer, or if this is the
+        first explanation, which needs sources."""
+        if self.before is None or not call.outputs:
+            raise nothing
+        return answer_to_nothing(call.explainer, self.before, call.run.answer_in(call.outputs[-1]))
 
     def _changed(self, call: Call[Any]) -> Call[Any]:
         asked = call.run.case.question
-        if self.question is not None and asked != self.question:
+        if self.before is not None and asked != self.before.question:
             raise InvalidInput(
-                f"before is about another question, {brief(self.question)}; pass the explanation of the "
-                f"answer to {brief(asked)}, or leave it out"
+                f"before is about another question, {brief(self.before.question)}; pass the explanation "
+                f"of the answer to {brief(asked)}, or leave it out"
             )
         if self.refetch is not None:
             call.run = call.run.anew(self.refetch)
@@ -111,23 +130,31 @@ class RecheckRun:
         return call
 
 
-def recheck_by(options: RecheckOptions, explain: Callable[[RecheckRun], Explanation]) -> Recheck:
+def recheck_by(options: RecheckOptions, explain: Callable[[RecheckRun], Seen]) -> Recheck:
     """Returns whether the bad answer is gone after the change. Blocks. ``explain``: runs the application,
     and explains its answer."""
-    before = explain(RecheckRun()) if options.before is None else options.before
+    before = _explained(explain(RecheckRun())) if options.before is None else options.before
     rounds = _Rounds.of(options, before)
     course = rechecking(before, rounds.change, options.rounds)
     return rounds.noted(rechecked(course, lambda change: explain(rounds.run(change))))
 
 
 async def arecheck_by(
-    options: RecheckOptions, explain: Callable[[RecheckRun], Awaitable[Explanation]]
+    options: RecheckOptions, explain: Callable[[RecheckRun], Awaitable[Seen]]
 ) -> Recheck:
     """Returns the same as ``recheck_by``, but runs on the caller's event loop."""
-    before = await explain(RecheckRun()) if options.before is None else options.before
+    before = _explained(await explain(RecheckRun())) if options.before is None else options.before
     rounds = _Rounds.of(options, before)
     course = rechecking(before, rounds.change, options.rounds)
     return rounds.noted(await arechecked(course, lambda change: explain(rounds.run(change))))
+
+
+def _explained(seen: Seen) -> Explanation:
+    """Returns the first explanation, which has sources, as the run would otherwise have raised an
+    error."""
+    if isinstance(seen, AnswerToNothing):
+        raise NoSourcesCaptured("nothing was retrieved, so there is nothing to leave out")
+    return seen
 
 
 @dataclass(slots=True)
@@ -142,7 +169,7 @@ class _Rounds:
 
     def run(self, change: CorpusChange) -> RecheckRun:
         self.made.append(Refetch(change))
-        return RecheckRun(change.added, self.before.baseline, self.made[-1], self.before.question)
+        return RecheckRun(change.added, self.before.baseline, self.made[-1], self.before)
 
     def noted(self, recheck: Recheck) -> Recheck:
         return replace(recheck, notes=tuple(dict.fromkeys((*recheck.notes, *self._notes()))))

@@ -23,6 +23,7 @@ from .rechecking import (
     RecheckFields,
     RecheckOptions,
     RecheckRun,
+    Seen,
     arecheck_by,
     recheck_by,
     showing_recheck_fields,
@@ -147,7 +148,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         """
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
-        def explained(run: RecheckRun) -> Explanation:
+        def explained(run: RecheckRun) -> Seen:
             case = self._case(input, None, run.added, (), run.baseline)
             return run.explained(self._call(case))
 
@@ -162,7 +163,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         """Returns the same as ``recheck``, but runs on the caller's event loop, with the async entry."""
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
-        async def explained(run: RecheckRun) -> Explanation:
+        async def explained(run: RecheckRun) -> Seen:
             case = self._case(input, None, run.added, (), run.baseline)
             return await run.aexplained(self._call(case))
 

@@ -139,8 +139,7 @@ class ApplicationRun(Generic[Item]):
 
     @contextmanager
     def _until_enough(self) -> Generator[Stopping, None, None]:
-        gate = self._first.gate
-        stopping = Stopping(lambda: _has_retrieved(gate))
+        stopping = Stopping(lambda: _has_retrieved(self._first.gate))
         self._first.watch.exchanges.before_sending.append(stopping.before)
         with stopping.forgiving():
             yield stopping
@@ -190,15 +189,14 @@ class ApplicationRun(Generic[Item]):
             raise no_answer(first.watch.fault)
         captured = self._sources_of(output)
         try:
-            answer = whole_answer(self._manner, output, first.watch)
+            answer = self.answer_in(output)
         except InvalidInput:
             self._check_not_stopped(output, unreadable=True)
             raise
         fault = fault_in(answer, first.watch, first.tools) or (EMPTY if said_nothing(answer) else "")
         if fault:
             raise no_answer(fault)
-        given = self.application.texts_in(self.case.given)
-        state = self._state
+        given, state = self.application.texts_in(self.case.given), self._state
         constants = state.leftovers.before.texts()
         texts = (source.text for source in captured.sources)
         state.outside.services.begin([*given, *texts])
@@ -210,6 +208,10 @@ class ApplicationRun(Generic[Item]):
         baseline = RecordedBaseline(self._recorded, self.trace, self._seconds)
         state.leftovers.begin(exposure.units, baseline.given_anyway())
         return exposure.units, baseline.baseline(answer, replays)
+
+    def answer_in(self, output: Any) -> Answer:
+        """Returns the answer in an output of the first run."""
+        return whole_answer(self._manner, output, self._first.watch)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
         try:
@@ -224,8 +226,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        stopped = self.application.stopped(output, self.case, unreadable=unreadable)
-        if stopped:
+        if stopped := self.application.stopped(output, self.case, unreadable=unreadable):
             raise BaselineFailed(stopped)
 
     def _recorded_sources(self) -> Captured[Item]:

@@ -6,11 +6,11 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import Input, Output
 
-from rag_rule_explainer import Explanation
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
 from rag_rule_explainer.instrumentation.rechecking import (
     Recheck,
     RecheckRun,
+    Seen,
     arecheck_by,
     recheck_by,
     recheck_options_from,
@@ -46,10 +46,10 @@ class RecheckingRuns(CitingRuns[Input, Output]):
         """
         options = recheck_options_from(kwargs)
 
-        def explained(run: RecheckRun) -> Explanation:
+        def explained(run: RecheckRun) -> Seen:
             question = QuestionOptions(None, run.added, (), run.baseline)
 
-            def once(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
+            def once(config: RunnableConfig, trace: TracedExplanation) -> Seen:
                 return run.explained(self._calls.of(input, config, trace, question, kwargs))
 
             return as_one_run(once, input, with_bound_tracers(self.application, config))
@@ -66,10 +66,10 @@ class RecheckingRuns(CitingRuns[Input, Output]):
         """Returns the same as ``recheck``, but calls async methods in the caller's event loop."""
         options = recheck_options_from(kwargs)
 
-        async def explained(run: RecheckRun) -> Explanation:
+        async def explained(run: RecheckRun) -> Seen:
             question = QuestionOptions(None, run.added, (), run.baseline)
 
-            async def once(config: RunnableConfig, trace: TracedExplanation) -> Explanation:
+            async def once(config: RunnableConfig, trace: TracedExplanation) -> Seen:
                 return await run.aexplained(self._calls.of(input, config, trace, question, kwargs))
 
             return await as_one_async_run(once, input, with_bound_tracers(self.application, config))

@@ -1,6 +1,7 @@
 """This module fills up the result of a search after a change of the corpus, as production would after the
 same change of its index."""
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 from ...errors import NoBackfill
@@ -46,6 +47,9 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
     with told():
         found, form = search.shape.found(result), search.shape.form(result)
         changed = refetching.changed(found)
+        if changed.is_same:
+            # An iterator was used up by reading its items.
+            return search.shape.result(found, form) if isinstance(result, Iterator) else result
     more, most = refetching.at_least, len(found)
     while len(changed.items) < len(found):
         wide = search.wider(more)
