@@ -1,11 +1,13 @@
 """This module rechecks a change over a corpus that is at hand, with an ``Explainer``."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import replace as replaced_fields
 from typing import Any, TypeAlias
 
-from ..allowed import checked_function, checked_whole
+from typing_extensions import Unpack
+
+from ..allowed import checked_function, showing, taken
 from ..errors import InvalidInput
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
@@ -14,59 +16,60 @@ from ..rules import RuleKind
 from ..session.call_options import chosen_replay
 from ..sources import Source, SourceLike, SourceSet
 from ..verdicts import Answer, Case
-from .change import CorpusChange, Excluded, change_of
+from .change import CorpusChange, change_of
+from .change_options import ChangeFields, ChangeOptions
 from .goods import judged_now, settled
 from .recheck import AnswerToNothing, Recheck, Seen, rechecked, rechecking
 
 Rank: TypeAlias = Callable[[str, Sequence[Source], int], Iterable[Any]]
 """A function of a question, the documents of a corpus, and a number, which returns at most this number of
 the documents, those that match the question best, the best first."""
-ROUNDS = 3
-"""The number of rounds that a recheck makes at most by default."""
 
 
+@showing(ChangeOptions, ChangeFields)
 def recheck_corpus(
     explainer: Explainer,
     before: Explanation,
     corpus: Iterable[SourceLike],
     *,
-    exclude: Excluded | None = None,
-    replace: Mapping[str, str] | None = None,
     rank: Rank,
-    rounds: int = ROUNDS,
+    **fields: Unpack[ChangeFields],
 ) -> Recheck:
     """Returns whether the bad outcome is gone after a change of the corpus. Blocks.
 
-    Each round ranks the changed corpus afresh, shows as many documents as ``before`` was made from, and
-    explains the answer. While the outcome is not gone, the next round leaves out the next fix as well.
+    Each round ranks the changed corpus afresh, with new texts and added documents at the places that they
+    deserve, shows as many documents as ``before`` was made from, and explains the answer. While the
+    outcome is not gone, the next round leaves out the next fix as well.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
-    same ids. ``exclude``: a fix, or ids, to leave out; without it and ``replace``, the first sure fix of
-    ``before``. ``replace``: new texts by id, which are ranked anew. To add documents, add them to
-    ``corpus``. ``rank``: a function of the question, the documents and a number that returns that many of
-    them, the best first. ``rounds``: the most rounds.
+    same ids. ``rank``: a function of the question, the documents and a number that returns that many of
+    them, the best first.
 
     Raises InvalidInput for an id that the corpus does not have, and if ``before`` has no sure fix.
     """
     checked_function("rank", rank, "a function of the question, the documents and their number", 3)
+    options = taken(ChangeOptions, fields, Explainer, ("explainer", "before", "corpus", "rank"))
     whole = SourceSet.of(corpus).sources
-    ids = tuple(each.id for each in whole)
-    change = change_of(before, exclude, replace, ())
-    strangers = [each.id for each in (*change.excluded, *(old for old, _ in change.replaced))]
-    missing = [each for each in (*strangers, *change.names) if each not in ids]
-    if missing:
-        raise InvalidInput(f"the corpus has {no_source(missing[:1], ids)}")
+    change = change_of(before, options.exclude, options.replace, options.add)
+    _check_known(change, tuple(each.id for each in whole))
+    changed = SourceSet.of([*whole, *options.add]).sources if options.add else whole
     asking = explainer_for_recheck(explainer)
-    most = len(before.sources)
 
     def explain(change: CorpusChange) -> Seen:
-        changed = [new for each in whole if (new := _changed(change, each)) is not None]
-        found = list(rank(before.question, changed, most))[:most]
+        kept = [new for each in changed if (new := _changed(change, each)) is not None]
+        found = list(rank(before.question, kept, len(before.sources)))[: len(before.sources)]
         if not found:
             return _without_documents(asking, before)
         return asking.explain(before.question, found, before.baseline)
 
-    return rechecked(rechecking(before, change, checked_whole("rounds", rounds, 1)), explain)
+    return rechecked(rechecking(before, change, options.rounds), explain)
+
+
+def _check_known(change: CorpusChange, ids: Sequence[str]) -> None:
+    named = [each.id for each in (*change.excluded, *(old for old, _ in change.replaced))]
+    for name in (*named, *change.names):
+        if name not in ids:
+            raise InvalidInput(f"the corpus has no {no_source([name], ids)}")
 
 
 def explainer_for_recheck(explainer: Explainer) -> Explainer:

@@ -8,6 +8,7 @@ back when one of these is missing.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import cast, overload
 
 from ..explanation.explanation import Explanation
@@ -24,6 +25,7 @@ _SURENESS: tuple[ClaimStatus, ...] = ("proved", "voted", "tested", "confident", 
 SURE: frozenset[ClaimStatus] = frozenset(_SURENESS[:4])
 """The claims of fixes that the search tried in the way that was asked for."""
 _LONGEST_LIST = 400
+_MOST_FLIPS = 100
 _NONE_SOUGHT = "no omission rules were looked for; explain with rules='both'"
 _NEVER = "nothing has to be removed: {holds} on every subset that was promised"
 
@@ -207,6 +209,7 @@ class _Removals:
             elif badness is Verdict.BREAKS:
                 removed = tuple(each for each in self._ids if each not in kept)
                 self._good.append((removed, probe))
+        self._good.sort(key=lambda each: len(each[0]))
         self._is_bad_at_all = any(len(kept) == len(self._ids) for kept, _ in self._bad)
 
     def flipping_part(self, sources: Sequence[str]) -> tuple[str, ...]:
@@ -215,18 +218,20 @@ class _Removals:
         among = frozenset(sources)
         if not self._is_bad_at_all:
             return ()
-        parts = (removed for removed, _ in self._good if removed and among.issuperset(removed))
-        return min((each for each in parts if len(each) < len(among)), key=len, default=())
+        smaller = takewhile(lambda each: len(each[0]) < len(among), self._good)
+        return next((each for each, _ in smaller if each and among.issuperset(each)), ())
 
     def flips(self, fixes: Sequence[Fix]) -> tuple[OneTimeFlip, ...]:
-        """Returns the smallest removals that flip the outcome and contain no fix."""
+        """Returns the smallest removals that flip the outcome and contain no fix; at most a hundred."""
         if not self._is_bad_at_all:
             return ()
         fixing = [frozenset(fix.sources) for fix in fixes]
         smallest: list[OneTimeFlip] = []
         taken: list[frozenset[str]] = []
-        for removed, probe in sorted(self._good, key=lambda each: len(each[0])):
+        for removed, probe in self._good:
             among = frozenset(removed)
+            if len(taken) == _MOST_FLIPS:
+                break
             if not removed or any(each <= among for each in (*fixing, *taken)):
                 continue
             taken.append(among)

@@ -1,18 +1,18 @@
 """This module rechecks the answers of an application after a change of the corpus. It runs the
 application again, with searches that find what they would find in the changed corpus."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
 import anyio.to_thread
-from typing_extensions import TypedDict
 
-from ..allowed import brief, called_as, checked_list, checked_whole, did_you_mean, showing
+from ..allowed import brief, called_as, did_you_mean, showing
 from ..errors import InvalidInput, NoSourcesCaptured
 from ..explanation.explanation import Explanation
-from ..fixing.change import CorpusChange, Excluded, change_of
-from ..fixing.corpus import ROUNDS, answer_to_nothing, explainer_for_recheck
+from ..fixing.change import CorpusChange, change_of
+from ..fixing.change_options import ChangeFields, ChangeOptions
+from ..fixing.corpus import answer_to_nothing, explainer_for_recheck
 from ..fixing.recheck import AnswerToNothing, Recheck, Seen, arechecked, rechecked, rechecking
 from ..verdicts import Answer
 from .call import Call
@@ -33,38 +33,26 @@ __all__ = [
 Rechecking = TypeVar("Rechecking", bound=Callable[..., Any])
 
 
-class RecheckFields(TypedDict, total=False):
+class RecheckFields(ChangeFields, total=False):
     """A ``RecheckFields`` is a TypedDict with the fields of ``RecheckOptions``, for ``**fields``."""
 
     before: Explanation | None
-    exclude: Excluded | None
-    replace: Mapping[str, str] | None
-    add: Sequence[Any]
-    rounds: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecheckOptions:
-    """A ``RecheckOptions`` says which change of the corpus is rechecked.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecheckOptions(ChangeOptions):
+    """A ``RecheckOptions`` says which answer is rechecked after which change of the corpus.
 
-    ``before``: the explanation of the bad answer; without it, the answer is explained first.
-    ``exclude``: a fix, a rule, or ids of sources that are left out; without it, ``replace`` and ``add``,
-    the first sure fix of ``before``. ``replace``: new texts by id. ``add``: documents that are added.
-    ``rounds``: the most rounds; each further round also leaves out the next fix.
+    ``before``: the explanation of the bad answer; without it, the answer is explained first. For the
+    other fields, see ``ChangeOptions``.
     """
 
     before: Explanation | None = None
-    exclude: Excluded | None = None
-    replace: Mapping[str, str] | None = None
-    add: Sequence[Any] = ()
-    rounds: int = ROUNDS
 
     def __post_init__(self) -> None:
-        checked_whole("rounds", self.rounds, 1)
-        checked_list("add", self.add, "documents")
-        before = self.before
-        if before is not None and type(before) is not Explanation:
-            raise InvalidInput(f"before is {brief(before)}; pass what explain() returned")
+        ChangeOptions.__post_init__(self)
+        if self.before is not None and type(self.before) is not Explanation:
+            raise InvalidInput(f"before is {brief(self.before)}; pass what explain() returned")
 
 
 _NAMES = tuple(each.name for each in fields(RecheckOptions))
