@@ -10,6 +10,7 @@ import typer
 from ..errors import InvalidInput
 from ..fixing import Recheck
 from ..fixing.change_options import ROUNDS
+from ..given import no_source
 from ..sources import Source
 from .explain import explained_or_verified, print_notes
 from .printing import PrintedOptions
@@ -17,7 +18,7 @@ from .rechecking_entry import RecheckAsked
 from .requests import SearchRequest, parsed_ids
 from .searching import SearchOptions
 from .sources import load_sources
-from .terminal import print_lines
+from .terminal import print_lines, say
 
 _CODES = {True: 0, False: 1, None: 3}
 _NO_TOP_K = (
@@ -60,10 +61,15 @@ class CorpusOptions:
             if subject.top_k is None:
                 raise InvalidInput(_NO_TOP_K)
             corpus = load_sources(subject.sources, subject.question or "", None).sources
+        excluded = parsed_ids(self.exclude)
         new = () if self.replace is None else load_sources(self.replace, "", None).sources
         added = () if self.add is None else load_sources(self.add, "", None).sources
+        ids = None if corpus is None else tuple(each.id for each in corpus)
+        for name in (*excluded, *(each.id for each in new)) if ids is not None else ():
+            if name not in ids:
+                raise InvalidInput(f"the corpus lacks {no_source([name], ids)}")
         return RecheckAsked(
-            parsed_ids(self.exclude) or None,
+            excluded or None,
             {each.id: each.text for each in new},
             added,
             self.rounds,
@@ -101,7 +107,13 @@ def recheck_answer(
     last = recheck.last.explanation
     if last is None:
         print_lines(str(recheck).splitlines())
-    else:
+        raise typer.Exit(_CODES[recheck.is_gone])
+    if printed.form == "text":
         printed.show(last, str(recheck))
-        print_notes(last, settings)
+    else:
+        # The other forms have the last explanation alone.
+        for line in str(recheck).splitlines():
+            say(line)
+        printed.show(last)
+    print_notes(last, settings)
     raise typer.Exit(_CODES[recheck.is_gone])

@@ -50,8 +50,7 @@ def recheck_corpus(
     checked_function("rank", rank, "a function of the question, the documents and their number", 3)
     options = taken(ChangeOptions, fields, Explainer, ("explainer", "before", "corpus", "rank"))
     whole = SourceSet.of(corpus).sources
-    change = change_of(before, options.exclude, options.replace, options.add)
-    _check_known(change, tuple(each.id for each in whole))
+    change = _named(change_of(before, options.exclude, options.replace, options.add), whole)
     changed = SourceSet.of([*whole, *options.add]).sources if options.add else whole
     asking = explainer_for_recheck(explainer)
 
@@ -65,11 +64,16 @@ def recheck_corpus(
     return rechecked(rechecking(before, change, options.rounds), explain)
 
 
-def _check_known(change: CorpusChange, ids: Sequence[str]) -> None:
+def _named(change: CorpusChange, corpus: Sequence[Source]) -> CorpusChange:
+    """Returns the change with the documents in the place of their names. Raises InvalidInput for an id
+    that the corpus does not have."""
+    by_id = {each.id: each for each in corpus}
     named = [each.id for each in (*change.excluded, *(old for old, _ in change.replaced))]
     for name in (*named, *change.names):
-        if name not in ids:
-            raise InvalidInput(f"the corpus has no {no_source([name], ids)}")
+        if name not in by_id:
+            raise InvalidInput(f"the corpus lacks {no_source([name], tuple(by_id))}")
+    more = tuple(by_id[name] for name in change.names)
+    return replaced_fields(change, excluded=(*change.excluded, *more), names=())
 
 
 def explainer_for_recheck(explainer: Explainer) -> Explainer:

@@ -209,7 +209,8 @@ class _Removals:
             elif badness is Verdict.BREAKS:
                 removed = tuple(each for each in self._ids if each not in kept)
                 self._good.append((removed, probe))
-        self._good.sort(key=lambda each: len(each[0]))
+        place = {identity: number for number, identity in enumerate(self._ids)}
+        self._good.sort(key=lambda each: (len(each[0]), [place[name] for name in each[0]]))
         self._is_bad_at_all = any(len(kept) == len(self._ids) for kept, _ in self._bad)
 
     def flipping_part(self, sources: Sequence[str]) -> tuple[str, ...]:

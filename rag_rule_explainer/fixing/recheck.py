@@ -1,7 +1,7 @@
 """This module checks whether a bad outcome is gone after a change of the corpus, with documents that were
 retrieved afresh, and goes on to the next fix while it is not."""
 
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -9,16 +9,16 @@ from ..explanation.explanation import Explanation
 from ..explanation.records import Finding
 from ..explanation.wording import joined
 from ..printable import shortened
-from ..sources import Source
 from ..verdicts import Verdict
 from .badness import badness_of
 from .change import CorpusChange, is_same_document, sources_in
 from .fixes import Fixes, fixes_of
 
-RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "undecided"]
+RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "undecided"]
 """What a round saw. *gone*: the application no longer gives the bad outcome. *back*: it does, by a rule
-that names a document which was not shown before. *another rule*: it does, by rules over documents that
-were shown before. *undecided*: its answer has no verdict."""
+that names a document which was not shown before. *another rule*: it does, by a rule over documents that
+were shown before, which was none then. *same rule*: it does, and no rule is new. *undecided*: its answer
+has no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,14 @@ or the answer to no documents at all."""
 
 _NOTHING_LEFT = "nothing is retrieved any more, so there is nothing to leave out"
 _OF_NOTHING: Mapping[Verdict, RoundOutcome] = {
-    Verdict.HOLDS: "another rule",
+    Verdict.HOLDS: "same rule",
     Verdict.BREAKS: "gone",
     Verdict.UNKNOWN: "undecided",
+}
+_SAID_OF_NOTHING: Mapping[RoundOutcome, str] = {
+    "gone": "gone",
+    "same rule": "still there",
+    "undecided": "undecided",
 }
 
 
@@ -88,17 +93,28 @@ class RecheckRound:
     @property
     def _outcome(self) -> str:
         if self.explanation is None:
-            return f"{self.outcome}, and nothing is retrieved any more"
+            return f"{_SAID_OF_NOTHING[self.outcome]}, and nothing is retrieved any more"
         if self.outcome == "gone":
-            if self.lasting is not None:
-                return f"gone, on every subset of what is retrieved now [{self.lasting.evidence}]"
-            return "gone, but not on every subset of what is retrieved now; see its fixes"
+            return f"gone, {self._on_subsets}"
         if self.outcome == "back":
             return f"back through {joined(self.through)} (promoted by the backfill)"
-        if self.outcome == "another rule":
+        if self.outcome in {"another rule", "same rule"}:
             by = f" through {joined(self.through)}" if self.through else ""
-            return f"still there{by}, by another rule now"
+            how = ", by another rule now" if self.outcome == "another rule" else ", by no new rule"
+            return f"still there{by}{how}"
         return f"undecided: {self.explanation.why_incomplete or 'the new answer has no verdict'}"
+
+    @property
+    def _on_subsets(self) -> str:
+        """Returns what is known of the subsets of the sources that are retrieved now."""
+        if self.lasting is not None:
+            return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
+        explanation = self.explanation
+        if explanation is not None:
+            verdicts = (badness_of(explanation, probe) for probe in explanation.probes)
+            if Verdict.HOLDS in verdicts:
+                return "with all that is retrieved now; on some of its subsets it is there, see the fixes"
+        return "with all that is retrieved now; whether on every subset of it is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +161,10 @@ class Recheck:
 def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechecking:
     """Tries the change, and then further fixes, for at most this number of rounds. A generator: it yields
     each change, is sent the explanation after it, and returns the ``Recheck``."""
-    shown, done, why = list(sources_in(before)), list[RecheckRound](), ""
+    earlier, done, why = before, list[RecheckRound](), ""
     while True:
         seen = yield change
-        done.append(_round(change, seen, shown))
+        done.append(_round(change, seen, earlier))
         if done[-1].outcome == "gone":
             break
         if len(done) == rounds:
@@ -160,7 +176,7 @@ def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechec
         if fix is None or isinstance(seen, AnswerToNothing):
             why = f"the new answer has no sure fix: {fixes.why or 'none passed its test'}"
             break
-        shown = list(sources_in(seen))
+        earlier = seen
         change = change.also_without(seen, fix.sources)
     return Recheck(before, tuple(done), why)
 
@@ -186,10 +202,10 @@ async def arechecked(course: Rechecking, explain: Callable[[CorpusChange], Await
             return end.value
 
 
-def _round(change: CorpusChange, explanation: Seen, shown: Iterable[Source]) -> RecheckRound:
+def _round(change: CorpusChange, explanation: Seen, earlier: Explanation) -> RecheckRound:
     if isinstance(explanation, AnswerToNothing):
         return RecheckRound(change, None, _OF_NOTHING[explanation.verdict], explanation.text)
-    known = list(shown)
+    known = list(sources_in(earlier))
     promoted = tuple(
         each.id
         for each in sources_in(explanation)
@@ -203,7 +219,9 @@ def _round(change: CorpusChange, explanation: Seen, shown: Iterable[Source]) -> 
     implicated = [name for rule in explanation.rules for name in rule.sources]
     through = tuple(dict.fromkeys(implicated))
     new = tuple(name for name in through if name in promoted)
-    outcome: RoundOutcome = "back" if new else "another rule"
+    before = {(rule.kind, frozenset(rule.sources)) for rule in earlier.rules}
+    is_new = any((rule.kind, frozenset(rule.sources)) not in before for rule in explanation.rules)
+    outcome: RoundOutcome = "back" if new else "another rule" if is_new else "same rule"
     return RecheckRound(change, explanation, outcome, answer, promoted, new or through)
 
 

@@ -16,8 +16,8 @@ _ONCE = "Removing {names} flips it once only: a subset without {them} shows the 
 
 
 def fixes_in_words(explanation: Explanation, named: Callable[[str], str]) -> str:
-    """Returns sentences about the fixes, with their claims, and about a removal that is none; empty if
-    nothing is known. ``named``: a function that returns the printable name of an id."""
+    """Returns sentences about the sure fixes, with their claims, and about a removal that is none; empty
+    if there is no sure fix. ``named``: a function that returns the printable name of an id."""
     return " ".join(_sentences(explanation, named))
 
 
@@ -27,8 +27,11 @@ def _sentences(explanation: Explanation, named: Callable[[str], str]) -> Iterato
     if explanation.min_confidence < 1 or not explanation.conditions_are_opposite:
         return  # the outcome may be there on some subsets, or is not what the rules exclude
     fixes = fixes_of(explanation)
-    listed = [_fix(each, named) for each in fixes.found[:_MOST_SAID]]
-    rest = len(fixes) - len(listed)
+    sure = [each for each in fixes if each.is_sure]
+    if not sure:
+        return
+    listed = [_fix(each, named) for each in sure[:_MOST_SAID]]
+    rest = len(sure) - len(listed)
     more = f", or one of {rest:,} more (explanation.fixes())" if rest else ""
     while_pinned = _WHILE_PINNED if has_pinned(explanation) else ""
     yield _KEEPS.format(while_pinned=while_pinned, fixes=", or ".join(listed) + more)

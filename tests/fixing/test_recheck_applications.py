@@ -72,10 +72,11 @@ def test_where_k_cannot_be_read_it_says_so_with_the_way_out(name: str) -> None:
 
 def test_where_the_first_fix_is_not_enough_another_rule_is_named() -> None:
     recheck = FIVE["a plain function"]().recheck(QUESTION, exclude=["D4"], rounds=1)
-    assert recheck.outcome == "another rule"
+    assert recheck.outcome == "same rule"
     assert recheck.last.through[0] == "D1"
     assert recheck.is_gone is False
     assert "still there through D1" in str(recheck)
+    assert "by no new rule" in str(recheck)
 
 
 def test_what_nothing_finds_is_noted() -> None:
