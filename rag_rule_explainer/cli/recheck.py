@@ -64,10 +64,10 @@ class CorpusOptions:
         excluded = parsed_ids(self.exclude)
         new = () if self.replace is None else load_sources(self.replace, "", None).sources
         added = () if self.add is None else load_sources(self.add, "", None).sources
-        ids = None if corpus is None else tuple(each.id for each in corpus)
-        for name in (*excluded, *(each.id for each in new)) if ids is not None else ():
-            if name not in ids:
-                raise InvalidInput(f"the corpus lacks {no_source([name], ids)}")
+        ids = tuple(each.id for each in corpus or ())
+        unknown = [name for name in (*excluded, *(each.id for each in new)) if name not in ids]
+        if corpus is not None and unknown:
+            raise InvalidInput(f"the corpus lacks {no_source(unknown[:1], ids)}")
         return RecheckAsked(
             excluded or None,
             {each.id: each.text for each in new},
@@ -87,8 +87,8 @@ def recheck_answer(
     the changed corpus; with --app, the application's own searches are asked for more.
 
     Examples:
-      rag-rules recheck --question "..." --sources t/ --top-k 5 --predicate contains:25
-      rag-rules recheck --question "..." --app m:chain --exclude blog-17 --rounds 1
+      rag-rules recheck --question "..." --sources t/ --top-k 5 --exclude blog-17
+      rag-rules recheck --question "..." --app m:chain --predicate contains:25
       rag-rules recheck --question "..." --app m:chain --replace new.jsonl --json
 
     Environment:

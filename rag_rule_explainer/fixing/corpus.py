@@ -19,7 +19,7 @@ from ..verdicts import Answer, Case
 from .change import CorpusChange, change_of
 from .change_options import ChangeFields, ChangeOptions
 from .goods import judged_now, settled
-from .recheck import AnswerToNothing, Recheck, Seen, rechecked, rechecking
+from .recheck import AfterChange, AnswerToNothing, Recheck, rechecked, rechecking
 
 Rank: TypeAlias = Callable[[str, Sequence[Source], int], Iterable[Any]]
 """A function of a question, the documents of a corpus, and a number, which returns at most this number of
@@ -54,7 +54,7 @@ def recheck_corpus(
     changed = SourceSet.of([*whole, *options.add]).sources if options.add else whole
     asking = explainer_for_recheck(explainer)
 
-    def explain(change: CorpusChange) -> Seen:
+    def explain(change: CorpusChange) -> AfterChange:
         kept = [new for each in changed if (new := _changed(change, each)) is not None]
         found = list(rank(before.question, kept, len(before.sources)))[: len(before.sources)]
         if not found:

@@ -30,8 +30,8 @@ class AnswerToNothing:
     verdict: Verdict
 
 
-Seen: TypeAlias = Explanation | AnswerToNothing
-Rechecking: TypeAlias = Generator[CorpusChange, Seen, "Recheck"]
+AfterChange: TypeAlias = Explanation | AnswerToNothing
+Rechecking: TypeAlias = Generator[CorpusChange, AfterChange, "Recheck"]
 """Yields the change to try next, and is sent what was seen after it: the explanation of the new answer,
 or the answer to no documents at all."""
 
@@ -181,7 +181,7 @@ def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechec
     return Recheck(before, tuple(done), why)
 
 
-def rechecked(course: Rechecking, explain: Callable[[CorpusChange], Seen]) -> Recheck:
+def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]) -> Recheck:
     """Runs ``rechecking`` to its end. ``explain``: retrieves after a change, and explains the answer."""
     change = next(course)
     while True:
@@ -191,7 +191,9 @@ def rechecked(course: Rechecking, explain: Callable[[CorpusChange], Seen]) -> Re
             return end.value
 
 
-async def arechecked(course: Rechecking, explain: Callable[[CorpusChange], Awaitable[Seen]]) -> Recheck:
+async def arechecked(
+    course: Rechecking, explain: Callable[[CorpusChange], Awaitable[AfterChange]]
+) -> Recheck:
     """Returns the same as ``rechecked``, with an async function."""
     change = next(course)
     while True:
@@ -202,7 +204,7 @@ async def arechecked(course: Rechecking, explain: Callable[[CorpusChange], Await
             return end.value
 
 
-def _round(change: CorpusChange, explanation: Seen, earlier: Explanation) -> RecheckRound:
+def _round(change: CorpusChange, explanation: AfterChange, earlier: Explanation) -> RecheckRound:
     if isinstance(explanation, AnswerToNothing):
         return RecheckRound(change, None, _OF_NOTHING[explanation.verdict], explanation.text)
     known = list(sources_in(earlier))

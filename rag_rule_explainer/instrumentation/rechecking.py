@@ -13,17 +13,17 @@ from ..explanation.explanation import Explanation
 from ..fixing.change import CorpusChange, change_of
 from ..fixing.change_options import ChangeFields, ChangeOptions
 from ..fixing.corpus import answer_to_nothing, explainer_for_recheck
-from ..fixing.recheck import AnswerToNothing, Recheck, Seen, arechecked, rechecked, rechecking
+from ..fixing.recheck import AfterChange, AnswerToNothing, Recheck, arechecked, rechecked, rechecking
 from ..verdicts import Answer
 from .call import Call
 from .recording.refetching import ADDED_LAST, Refetch
 
 __all__ = [
+    "AfterChange",
     "Recheck",
     "RecheckFields",
     "RecheckOptions",
     "RecheckRun",
-    "Seen",
     "arecheck_by",
     "recheck_by",
     "recheck_options_from",
@@ -80,7 +80,7 @@ class RecheckRun:
     refetch: Refetch | None = None
     before: Explanation | None = None
 
-    def explained(self, call: Call[Any]) -> Seen:
+    def explained(self, call: Call[Any]) -> AfterChange:
         """Returns the explanation of this call after the change, or its answer if nothing is retrieved
         any more. Blocks."""
         changed = self._changed(call)
@@ -89,7 +89,7 @@ class RecheckRun:
         except NoSourcesCaptured as nothing:
             return self._of_nothing(changed, nothing)
 
-    async def aexplained(self, call: Call[Any]) -> Seen:
+    async def aexplained(self, call: Call[Any]) -> AfterChange:
         """Returns the same as ``explained``, but runs on the caller's event loop."""
         changed = self._changed(call)
         try:
@@ -118,7 +118,7 @@ class RecheckRun:
         return call
 
 
-def recheck_by(options: RecheckOptions, explain: Callable[[RecheckRun], Seen]) -> Recheck:
+def recheck_by(options: RecheckOptions, explain: Callable[[RecheckRun], AfterChange]) -> Recheck:
     """Returns whether the bad answer is gone after the change. Blocks. ``explain``: runs the application,
     and explains its answer."""
     before = _explained(explain(RecheckRun())) if options.before is None else options.before
@@ -128,7 +128,7 @@ def recheck_by(options: RecheckOptions, explain: Callable[[RecheckRun], Seen]) -
 
 
 async def arecheck_by(
-    options: RecheckOptions, explain: Callable[[RecheckRun], Awaitable[Seen]]
+    options: RecheckOptions, explain: Callable[[RecheckRun], Awaitable[AfterChange]]
 ) -> Recheck:
     """Returns the same as ``recheck_by``, but runs on the caller's event loop."""
     before = _explained(await explain(RecheckRun())) if options.before is None else options.before
@@ -137,7 +137,7 @@ async def arecheck_by(
     return rounds.noted(await arechecked(course, lambda change: explain(rounds.run(change))))
 
 
-def _explained(seen: Seen) -> Explanation:
+def _explained(seen: AfterChange) -> Explanation:
     """Returns the first explanation, which has sources, as the run would otherwise have raised an
     error."""
     if isinstance(seen, AnswerToNothing):

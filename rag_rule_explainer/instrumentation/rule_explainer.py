@@ -19,11 +19,11 @@ from .call import Call, RuleKindLike
 from .citing import acited, cited
 from .options import CallInput, Manner, QuestionOf, documents_in, ids_in
 from .rechecking import (
+    AfterChange,
     Recheck,
     RecheckFields,
     RecheckOptions,
     RecheckRun,
-    Seen,
     arecheck_by,
     recheck_by,
     showing_recheck_fields,
@@ -148,7 +148,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         """
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
-        def explained(run: RecheckRun) -> Seen:
+        def explained(run: RecheckRun) -> AfterChange:
             case = self._case(input, None, run.added, (), run.baseline)
             return run.explained(self._call(case))
 
@@ -163,7 +163,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         """Returns the same as ``recheck``, but runs on the caller's event loop, with the async entry."""
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
-        async def explained(run: RecheckRun) -> Seen:
+        async def explained(run: RecheckRun) -> AfterChange:
             case = self._case(input, None, run.added, (), run.baseline)
             return await run.aexplained(self._call(case))
 

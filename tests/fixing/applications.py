@@ -149,7 +149,7 @@ class _LLM(CustomLLM):
 
 class _Nodes(LlamaRetriever):
     def __init__(self, nodes: list[TextNode], similarity_top_k: int) -> None:
-        super().__init__()
+        super().__init__()  # pyright: ignore[reportUnknownMemberType] -- of LlamaIndex
         self.nodes, self.similarity_top_k = nodes, similarity_top_k
 
     @override

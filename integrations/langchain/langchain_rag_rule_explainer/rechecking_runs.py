@@ -8,9 +8,9 @@ from langchain_core.runnables.utils import Input, Output
 
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
 from rag_rule_explainer.instrumentation.rechecking import (
+    AfterChange,
     Recheck,
     RecheckRun,
-    Seen,
     arecheck_by,
     recheck_by,
     recheck_options_from,
@@ -46,10 +46,10 @@ class RecheckingRuns(CitingRuns[Input, Output]):
         """
         options = recheck_options_from(kwargs)
 
-        def explained(run: RecheckRun) -> Seen:
+        def explained(run: RecheckRun) -> AfterChange:
             question = QuestionOptions(None, run.added, (), run.baseline)
 
-            def once(config: RunnableConfig, trace: TracedExplanation) -> Seen:
+            def once(config: RunnableConfig, trace: TracedExplanation) -> AfterChange:
                 return run.explained(self._calls.of(input, config, trace, question, kwargs))
 
             return as_one_run(once, input, with_bound_tracers(self.application, config))
@@ -66,10 +66,10 @@ class RecheckingRuns(CitingRuns[Input, Output]):
         """Returns the same as ``recheck``, but calls async methods in the caller's event loop."""
         options = recheck_options_from(kwargs)
 
-        async def explained(run: RecheckRun) -> Seen:
+        async def explained(run: RecheckRun) -> AfterChange:
             question = QuestionOptions(None, run.added, (), run.baseline)
 
-            async def once(config: RunnableConfig, trace: TracedExplanation) -> Seen:
+            async def once(config: RunnableConfig, trace: TracedExplanation) -> AfterChange:
                 return await run.aexplained(self._calls.of(input, config, trace, question, kwargs))
 
             return await as_one_async_run(once, input, with_bound_tracers(self.application, config))
