@@ -23,8 +23,10 @@ def explained(
 
 def test_fixes_are_named_with_their_claims_and_a_flip_as_none() -> None:
     explanation = explained(lambda shown: "a" in shown or shown == "b", 3)
-    said = "To keep it away, whatever else is left out, remove a and b (proved). Removing a flips it once only: "
-    assert fixes_in_words(explanation, str) == f"{said}a subset without it shows the outcome again."
+    assert fixes_in_words(explanation, str) == (
+        "To keep it away, whatever else is left out, remove a and b (proved). "
+        "Removing a flips it once only: a subset without it shows the outcome again."
+    )
     for form in ("text", "markdown", "html"):
         assert "To keep it away, whatever else is left out, remove" in explanation.report(form)
 

@@ -27,6 +27,8 @@ _SETTINGS_OF_OTHERS = frozenset({"count", "n", "size"})
 """Names that, as attributes, need not be about the results of a search."""
 _POOL = "fetch_k"
 """The number of documents among which a search by maximal marginal relevance chooses."""
+_DIVERSITY = "lambda_mult"
+"""The parameter that only such a search has."""
 _SETTINGS = "search_kwargs"
 """The attribute in which some retrievers keep the arguments of their store's search."""
 
@@ -62,7 +64,7 @@ def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
         bound.apply_defaults()
         if not _raise_in(bound.arguments, more):
             return None
-        chooses = _POOL in bound.arguments
+        chooses = _DIVERSITY in bound.arguments
         return Wide(lambda: call(*bound.args, **bound.kwargs), chooses=chooses)
 
     return wider
@@ -80,7 +82,8 @@ def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
             changed = dict(cast("Mapping[str, Any]", settings))
             if _raise_in(changed, more):
                 own = _with(owner, _SETTINGS, changed)
-                return None if own is None else Wide(lambda: call(own), chooses=_POOL in changed)
+                chooses = getattr(owner, "search_type", None) == "mmr"
+                return None if own is None else Wide(lambda: call(own), chooses=chooses)
         names = [each for each in _COUNTS if each not in _SETTINGS_OF_OTHERS]
         both = [each for plain in names for each in (plain, f"_{plain}")]
         name = next((each for each in both if _is_count(getattr(owner, each, None))), "")
