@@ -66,6 +66,21 @@ def test_each_round_says_what_the_application_does(data: st.DataObject) -> None:
     assert recheck.is_gone or len(recheck.rounds) == 3
 
 
+def test_each_round_leaves_out_what_the_backfill_promoted() -> None:
+    """Each of a, c, d and e is enough; two are shown at a time, and three rounds do not reach the last."""
+    explainer = telling(lambda shown: "bad" if set("acde") & set(shown) else "good")
+    before = explainer.explain("?", CORPUS[:2])
+    recheck = recheck_corpus(explainer, before, CORPUS, rank=first)
+    assert [each.outcome for each in recheck.rounds] == ["back"] * 3
+    assert [each.promoted for each in recheck.rounds] == [("c",), ("d",), ("e",)]
+    assert [each.through for each in recheck.rounds] == [("c",), ("d",), ("e",)]
+    assert recheck.is_gone is False
+    assert recheck.why_ended == "3 rounds were made; rounds= allows more"
+    longer = recheck_corpus(explainer, before, CORPUS, rank=first, rounds=9)
+    assert longer.is_gone
+    assert longer.left_out == ("a", "c", "d", "e")
+
+
 def test_the_new_answer_is_held_against_the_old_one() -> None:
     """The usual condition, that the answer stays the same, is about the answer before the change."""
     explainer = telling(lambda shown: shown[:1], predicate=None)

@@ -83,6 +83,8 @@ def test_what_nothing_finds_is_noted() -> None:
     explainer = FIVE["a plain function"]()
     recheck = explainer.recheck(QUESTION, exclude=["D1", "D2", "D12"], rounds=1)
     assert any("no search found 'D12'" in note for note in recheck.notes)
+    # The search was asked for three more, and no more than five are shown.
+    assert shown(recheck, 0) == ("D3", "D4", "D5", "D6", "D7")
 
 
 def test_a_store_is_left_as_it_was() -> None:
