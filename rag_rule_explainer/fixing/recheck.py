@@ -12,7 +12,7 @@ from ..printable import shortened
 from ..verdicts import Verdict
 from .badness import badness_of
 from .change import CorpusChange, is_same_document, sources_in
-from .fixes import Fixes, fixes_of
+from .fixes import SURE, Fixes, fixes_of
 
 RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "undecided"]
 """What a round saw. *gone*: the application no longer gives the bad outcome. *back*: it does, by a rule
@@ -107,7 +107,7 @@ class RecheckRound:
     @property
     def _on_subsets(self) -> str:
         """Returns what is known of the subsets of the sources that are retrieved now."""
-        if self.lasting is not None:
+        if self.lasting is not None and self.lasting.claim in SURE:
             return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
         explanation = self.explanation
         if explanation is not None:

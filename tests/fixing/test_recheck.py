@@ -67,7 +67,7 @@ def test_each_round_says_what_the_application_does(data: st.DataObject) -> None:
 
 
 def test_each_round_leaves_out_what_the_backfill_promoted() -> None:
-    """Each of a, c, d and e is enough; two are shown at a time, and three rounds do not reach the last."""
+    """Each of a, c, d and e is enough; two are shown at a time, and three rounds are not enough."""
     explainer = telling(lambda shown: "bad" if set("acde") & set(shown) else "good")
     before = explainer.explain("?", CORPUS[:2])
     recheck = recheck_corpus(explainer, before, CORPUS, rank=first)
