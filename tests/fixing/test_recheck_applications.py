@@ -4,10 +4,11 @@ import asyncio
 from typing import Any
 
 import pytest
+from plain_rag_rule_explainer import RuleExplainer, gate
 
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.errors import NoBackfill
-from tests.fixing.applications import FIVE, QUESTION, SHARED, TEXTS, WITHOUT_K
+from tests.fixing.applications import BAD, FIVE, QUESTION, SHARED, TEXTS, WITHOUT_K, asking, direction
 
 
 def shown(recheck: Any, place: int) -> tuple[str, ...]:
@@ -129,3 +130,20 @@ def test_where_nothing_is_retrieved_any_more_the_answer_to_nothing_counts() -> N
     assert recheck.last.explanation is None
     assert recheck.last.answer == "good news"
     assert "nothing is retrieved any more" in str(recheck)
+
+
+@pytest.mark.slow
+def test_a_raw_client_is_asked_for_more() -> None:
+    """Chroma's own client, whose responses are lists of lists."""
+    chromadb: Any = pytest.importorskip("chromadb")
+    collection = chromadb.EphemeralClient().create_collection("facts")
+    embeddings = [direction(text) for text in TEXTS.values()]
+    collection.add(ids=list(TEXTS), documents=list(TEXTS.values()), embeddings=embeddings)
+    query = gate(collection.query)
+
+    def search(question: str) -> Any:
+        return query(query_embeddings=[direction(question)], n_results=5)["documents"][0]
+
+    recheck = RuleExplainer(asking(search), BAD, concurrency=1).recheck(QUESTION)
+    assert [each.outcome for each in recheck.rounds] == ["back", "gone"]
+    assert shown(recheck, 1) == ("D3", "D4", "D5", "D6", "D8")
