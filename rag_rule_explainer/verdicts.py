@@ -60,7 +60,7 @@ class Answer:
     is not judged. ``note``: a remark for readers of the probe. ``models``: by each model's name, token
     counts by kind; or None. ``delivered``: the ids of the sources that the retriever returned to the
     application. ``seen``: the ids of the sources whose text was found in the request to the model;
-    in the baseline in the order of the request, repeated if requests show them in several orders, and
+    in the baseline in the order of the request, repeated where a source's place there is not known, and
     None if it is that of the sources. Both are None if the run was not recorded, or if it asked without
     sources only what is asked with them too. ``unread``: the names of those entries of the application's
     output that were not read, because only one entry is the answer.

@@ -187,7 +187,7 @@ def test_a_rule_says_what_is_tied() -> None:
     assert "(with D7 and D9)" in report
     assert "of 128 subsets" in report
     assert (
-        "complete: these are all the rules there are of units, as near-duplicates stayed together"
+        "complete: these are all the rules there are, with near-duplicates kept or left out together"
         in report
     )
 
@@ -228,7 +228,7 @@ def test_any_id_of_a_unit_stands_for_it(named: set[str]) -> None:
     broken = with_more.verify(named, "retention", "?", nine())
     assert broken.holds is False
     assert str(broken).startswith(
-        "broken: retaining D2 (with its near-duplicates D7 and D9) is not enough with D2, D7 and D9 "
+        "broken: retaining D2 (with its near-duplicates D7 and D9) does not bring it about with D2, D7"
     )
 
 

@@ -479,8 +479,8 @@ class TestShown:
         )
         verified = Explainer(replay, contains("20")).verify({"new"}, "retention", QUESTION, SOURCES)
         assert repr(verified) == (
-            "<Verification: broken: retaining new is not enough with new retained, where the answer was "
-            "'no'>"
+            "<Verification: broken: retaining new does not bring it about with new retained, where the "
+            "answer was 'no'>"
         )
 
     def test_a_cell_that_ends_in_a_hostile_rule_shows_little_and_on_one_line(self) -> None:

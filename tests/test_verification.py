@@ -88,7 +88,10 @@ def test_it_ends_with_the_first_that_breaks_it() -> None:
     assert found.finding is None
     assert found.witness
     assert (found.witness.kept, found.witness.answer) == (("D2",), "no")
-    assert str(found) == "broken: retaining D2 is not enough with D2 retained, where the answer was 'no'"
+    assert (
+        str(found)
+        == "broken: retaining D2 does not bring it about with D2 retained, where the answer was 'no'"
+    )
     assert found.explanation.counts.probes == 1
     assert len(replay.calls) == 3
 

@@ -2,7 +2,7 @@
 application no further time."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..explanation.records import Finding
 from ..explanation.wording import joined
@@ -10,22 +10,28 @@ from ..rules import ClaimStatus
 from .causes import Causes, EnoughSources, weakest
 from .classes import CitationClass
 from .reading.citing_text import CitingText, ReadCitation
-from .reading.meaning import NO_SUCH
+from .reading.meaning import NO_SUCH, with_all_copies
 from .records import CitationCheck, CitationVerdict, NeededBy
 
+_OF_PART = "it stands within a sentence that says more, and may be for a part of it: split it finer"
 _NEEDED_BY: dict[bool | None, NeededBy | None] = {True: "all", False: "some", None: None}
 
 
-def checked_citations(causes: Causes, reading: CitingText, statement: str) -> CitationCheck:
+def checked_citations(
+    causes: Causes, reading: CitingText, statement: str, doubt: str = ""
+) -> CitationCheck:
     """Returns the check of these citations. ``statement``: the claim that the explanation's condition is
-    about."""
+    about. ``doubt``: the reason why it is not known whether the condition is about the statement; empty
+    if it is."""
+    reading = replace(reading, citations=tuple(with_all_copies(reading.citations)))
     cited = frozenset(each.source for each in reading.citations if each.source is not None)
     is_open = any(each.is_open for each in reading.citations)
-    sorting = _Sorting(causes, cited, is_open)
+    whole = frozenset(each.source for each in reading.citations if not each.of_part)
+    sorting = _Sorting(causes, cited, is_open, doubt, whole)
     without, remark = causes.without_sources()
-    known = not causes.why_nothing
+    known = not causes.why_nothing and not doubt
     is_sure = known and not is_open and not (causes.enough and causes.all_claim == "unverified")
-    remarks = _remarks(causes, without, remark) if known else (causes.why_nothing,)
+    remarks = _remarks(causes, without, remark) if known else (doubt or causes.why_nothing,)
     return CitationCheck(
         statement=statement,
         verdicts=tuple(sorting.verdict(each) for each in _once(reading.citations)),
@@ -67,11 +73,14 @@ def _once(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
 class _Sorting:
     """A ``_Sorting`` sorts the citations of one statement into classes. ``cited``: the ids of all sources
     that the statement cites. ``is_open``: True if it is not known of one of its citations which source it
-    means."""
+    means. ``doubt``: the reason why nothing is known; empty if there is none. ``whole``: the ids of the
+    sources that are cited for the whole statement, and not for a part of it."""
 
     causes: Causes
     cited: frozenset[str]
     is_open: bool
+    doubt: str
+    whole: frozenset[str | None]
 
     def verdict(self, citation: ReadCitation) -> CitationVerdict:
         """Returns the verdict on one citation. It is undecided if it would rest on an unverified rule,
@@ -93,7 +102,7 @@ class _Sorting:
             return CitationVerdict(
                 citation.written, source, CitationClass.UNRESOLVABLE, why=why, shown=shown
             )
-        why = causes.why_nothing or causes.why_memory_is_open()
+        why = self.doubt or causes.why_nothing or causes.why_memory_is_open()
         if why:
             return self._undecided(citation, source, why)
         anyhow = causes.anyhow()
@@ -141,6 +150,8 @@ class _Sorting:
         causes = self.causes
         if not causes.all_known or not causes.enough:
             return self._undecided(citation, source, self._why_open())
+        if source not in self.whole:
+            return self._undecided(citation, source, _OF_PART)
         rules = tuple(each.rule for each in causes.enough)
         claim = causes.all_claim
         return CitationVerdict(
@@ -157,7 +168,7 @@ class _Sorting:
         never, omission = causes.never_without(source)
         found, under = CitationClass.UNDECIDED, list[Finding]()
         if not inside:
-            if causes.all_known and not self.is_open:
+            if self._knows_partners() and source in self.whole:
                 found, under = CitationClass.NEEDS_A_PARTNER, [each.rule for each in causes.enough]
         elif in_all:
             found = CitationClass.DECISIVE if never else CitationClass.DECISIVE_IN_FULL_CONTEXT
@@ -165,7 +176,8 @@ class _Sorting:
         elif in_all is False:
             others = [each.rule for each in causes.enough if source not in each.sources]
             found, under = CitationClass.ONE_OF_SEVERAL, [inside[0].rule, *others[:1]]
-        remark = "" if found is not CitationClass.UNDECIDED else self._why_open()
+        of_part = not inside and self._knows_partners()
+        remark = "" if found is not CitationClass.UNDECIDED else _OF_PART if of_part else self._why_open()
         if found is CitationClass.DECISIVE_IN_FULL_CONTEXT and never is None:
             remark = "whether another source can take its place was not decided"
         return CitationVerdict(
@@ -204,6 +216,10 @@ class _Sorting:
 
     def _undecided(self, citation: ReadCitation, source: str | None, why: str) -> CitationVerdict:
         return CitationVerdict(citation.written, source, CitationClass.UNDECIDED, why=why)
+
+    def _knows_partners(self) -> bool:
+        """Returns whether all sets of sources that are enough are known, and all that is cited."""
+        return self.causes.all_known and not self.is_open
 
     def _why_open(self) -> str:
         explanation = self.causes.explanation

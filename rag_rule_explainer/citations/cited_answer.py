@@ -115,6 +115,7 @@ class StatementChecks:
                 Causes(explanation),
                 CitingText(self.reading.text, statement.citations, self.reading.pattern),
                 statement.text,
+                statement.doubt,
             )
             for statement, explanation in zip(self.statements, explanations, strict=True)
         )

@@ -116,7 +116,8 @@ def _moved(
 def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapping[int, int]) -> int:
     """Returns where the piece really begins: behind closing brackets, and behind marks of the piece
     before it."""
-    found = _CLOSING.match(text, begin, end)
+    is_line = begin == 0 or text[begin - 1] == "\n"
+    found = None if is_line else _CLOSING.match(text, begin, end)
     place = begin if found is None else found.end()
     while place < end:
         start = place + len(text[place:end]) - len(text[place:end].lstrip())

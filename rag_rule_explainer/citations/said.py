@@ -14,18 +14,21 @@ _SAYING = (
     r"indica|indican|afirma|diz|сообщает|указывает)"
 )
 _FROM = (
-    r"(?:according to|as per|per|based on|"
-    r"as (?:stated|shown|described|reported|mentioned|noted|given|seen) (?:in|by)|"
+    r"(?:according to|as per|per|from|based on|"
+    r"as (?:stated|shown|described|reported|mentioned|noted|given|seen|explained|discussed) (?:in|by)|"
     r"laut|gemäß|nach|wie in|selon|d[’']après|según|de acuerdo con|secondo|segundo|"
-    r"de acordo com|согласно|по данным|根据|按照|によると|volgens|ifølge|enligt|według)"
+    r"de acordo com|согласно|по данным|根据|根據|按照|によると|によれば|では|に基づき|"
+    r"에 따르면|وفقًا|وفقا|بحسب|حسب|के अनुसार|['’]?\w{0,3} göre|volgens|ifølge|enligt|według)"
 )
+_ARTICLE = r"(?:[ \t]+(?:the|die|der|den|dem|las?|los|el|les?|il|lo|gli|i|as?|os?|de))?"
 _LEAD = re.compile(
-    rf"(?:{_FROM}[ \t]*[,:，：、][ \t]*|(?:(?:as|both|all)[ \t]+)?{_SAYING}"
+    rf"(?:{_FROM}{_ARTICLE}[ \t]*[,:，：、،][ \t]*|(?:(?:as|both|all)[ \t]+)?{_SAYING}"
     rf"(?:[ \t]+(?:that|dass|que|che|что)\b|[ \t]*[:,，：])[ \t]*|zufolge[ \t]*[:,]?[ \t]+)+",
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:{_FROM}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z", re.IGNORECASE
+    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:(?:{_FROM}){_ARTICLE}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z",
+    re.IGNORECASE,
 )
 _ORDER = re.compile(
     r"(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|next|then|finally|lastly|also|"
@@ -35,6 +38,9 @@ _ORDER = re.compile(
     r"кроме того|首先|其次|此外|最后|另外|また|さらに)[ \t]*[,，、:][ \t]*",
     re.IGNORECASE,
 )
+
+
+_LONGEST_TRAIL = 120
 
 
 def words_said(text: str) -> str:
@@ -47,7 +53,7 @@ def words_said(text: str) -> str:
         for pattern in (_ORDER, _LEAD):
             found = pattern.match(said)
             said = said[found.end() :] if found is not None and found.end() < len(said) else said
-        found = _TRAIL.search(said)
+        found = _TRAIL.search(said, max(0, len(said) - _LONGEST_TRAIL))
         said = said[: found.start()] if found is not None and found.start() else said
         said = said.strip(_ENDING + ",—–").rstrip(" -")
     return said or text.strip(_ENDING) or text

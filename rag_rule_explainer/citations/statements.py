@@ -13,7 +13,9 @@ from ..predicates.footnotes import footnotes
 from ..predicates.mark_places import Place, places_of_marks, widened
 from ..predicates.source_lists import source_lists
 from ..predicates.without_marks import without_marks
+from .leftovers import why_only_sources, why_unclear
 from .list_numbers import list_marks
+from .parts import between_two, of_parts
 from .pieces import pieces_with_marks
 from .reading import CitableSources, CitingText, ReadCitation
 from .said import words_said
@@ -31,13 +33,15 @@ _LINE = re.compile(
 class CitedStatement:
     """A ``CitedStatement`` is one statement of an answer. ``text``: its text without citations. ``start``
     and ``end``: its place in the answer. ``citations``: those that belong to it. ``listed``: the number
-    of characters at the start of ``text`` that only number it in a list."""
+    of characters at the start of ``text`` that only number it in a list. ``doubt``: why it is not known
+    what it says; empty if it is known."""
 
     text: str
     start: int
     end: int
     citations: tuple[ReadCitation, ...]
     listed: int = 0
+    doubt: str = ""
 
 
 def sentences(text: str, language: str = "en") -> Sequence[str]:
@@ -63,20 +67,31 @@ def statements_in(
     and so does one whose place is not known. ``split``: divides the text. Raises InvalidInput if it
     returns a piece that does not stand in the text.
     """
-    places = list(_places(reading, shown, split))
-    citations = [_within(each, places, len(reading.text)) for each in reading.citations]
+    marks = _marks(reading, shown)
+    places = list(_places(reading, shown, split, marks))
+    spans = [(start, end) for start, end, _ in places]
+    citations = [
+        _within(each, spans, len(reading.text))
+        for each in between_two(reading.text, spans, marks, reading.citations)
+    ]
     listed = list_marks([text for _, _, text in places])
     found = list[CitedStatement]()
     for (start, end, text), own in zip(places, listed, strict=True):
         cited = tuple(_of(citations, (start, end), first=not found))
-        found.append(CitedStatement(text, start, end, cited, own))
-    return tuple(found)
+        inside = [each for each in marks if start <= each[0] and each[1] <= end]
+        cited = tuple(of_parts(reading.text, (start, end), inside, cited))
+        statement = CitedStatement(text, start, end, cited, own)
+        doubt = next((each.why for each in cited if each.is_said), "")
+        doubt = doubt or why_unclear(reading.text, (start, end), inside, said_by(statement))
+        found.append(replace(statement, doubt=doubt))
+    only = why_only_sources(reading.text, spans, [each.citations for each in found])
+    return (*found[:-1], replace(found[-1], doubt=found[-1].doubt or only)) if only else tuple(found)
 
 
 def _places(
-    reading: CitingText, shown: CitableSources, split: SplitText
+    reading: CitingText, shown: CitableSources, split: SplitText, marks: Sequence[Place]
 ) -> Iterator[tuple[int, int, str]]:
-    text, marks = reading.text, _marks(reading, shown)
+    text = reading.text
     lists = [(each.start, each.end) for each in source_lists(text, marks) if each.is_line]
     notes = [(note.start, note.end) for note in footnotes(text)]
     breaks = sorted({*lists, *notes})
@@ -111,9 +126,8 @@ def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
     return widened(reading.text, places_of_marks(reading.text, shown.known, reading.pattern))
 
 
-def _within(citation: ReadCitation, places: Sequence[tuple[int, int, str]], length: int) -> ReadCitation:
+def _within(citation: ReadCitation, spans: Sequence[Place], length: int) -> ReadCitation:
     """Returns a citation that is for no statement as one that is for all or some of them."""
-    spans = [(start, end) for start, end, _ in places]
     if citation.start is None or any(
         _belongs(citation, span, first=not place) for place, span in enumerate(spans)
     ):

@@ -1,5 +1,6 @@
 """This module prints the help of the commands: one screen first, and everything on request."""
 
+import re
 from collections.abc import Iterator
 from textwrap import wrap
 from typing import Any
@@ -80,8 +81,9 @@ class ScreenCommand(TyperCommand):
         variables = [line.split()[0] for line in self._blocks.get("Environment", "").split("\n") if line]
         if variables:
             yield Text.assemble(("Environment: ", "bold"), ", ".join(variables))
-        codes = (" ".join(line.split()) for line in self._blocks["Exit codes"].split("\n"))
-        yield from _paragraph("; ".join(codes), "Exit codes: ")
+        # A code may need several lines, of which only the first begins with it.
+        codes = re.split(r"\n *(?=\d)", self._blocks["Exit codes"].strip())
+        yield from _paragraph("; ".join(" ".join(code.split()) for code in codes), "Exit codes: ")
 
     def _all(self, ctx: Any) -> Iterator[Text]:
         """Yields the lines of the whole help, with every option."""

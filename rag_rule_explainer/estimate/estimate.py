@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..explanation.in_notebooks import InNotebooks
-from ..printable import amount
+from ..printable import amount, printable
 from ..session.plan import ByBatches, ByGroups, BySamples, MiningPlan
 from ..settings import Settings
 from .judge_cost import JudgeOutlay
@@ -92,20 +92,19 @@ def _answers(worst: Outlay, settings: Settings) -> int:
 def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Sequence[str]:
     match plan.method:
         case ByBatches():
-            every = ", both of one batch, and each batch is mined by itself; best: one source does"
+            every = ", both of one batch; each batch is mined by itself"
         case ByGroups():
-            every = ", and only groups that rules name are divided; best: one source does"
+            every = "; only groups that rules name are divided"
         case BySamples():
-            every = ", and each rule is tested on random subsets; best: one source does"
-        case _ if len(settings.kinds) > 1:
-            every = ", and the two kinds of rule then need every subset"
+            every = "; each rule is tested on random subsets"
         case _:
-            every = ""
+            every = ", which takes every subset" * (len(settings.kinds) > 1)
     pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"
     judge = "" if material.judge is not None else ", no judge"
+    typical = f"typical: two sources decide together{every}"
     said = [
         f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries{judge}",
-        f"typical: two sources decide together{every}",
+        f"best and worst: the least and the most, whatever the rules are; {typical}",
     ]
     if settings.noise.votes:
         said.append(f"{settings.noise.wording}; where samples agree but for the worst case")
@@ -118,6 +117,8 @@ def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Se
         )
     if settings.prices is None:
         said.append("no prices, so no cost: pass prices={model: Price(...)} (--price MODEL=IN,OUT)")
+    elif material.model is None and len(settings.prices) == 1:
+        said.append(f"priced as {printable(next(iter(settings.prices)))}")
     if settings.store is not None:
         said.append("what the store has already costs nothing, and is not taken off")
     return [*said, *_of_the_run(material), *material.notes]

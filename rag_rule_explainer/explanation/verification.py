@@ -8,7 +8,7 @@ from .explanation import Explanation
 from .in_notebooks import InNotebooks
 from .loose_judging import loosely_judged
 from .records import DOUBTED, Finding, Witness
-from .wording import joined, named_units, phrase
+from .wording import FAILS, joined, named_units, phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Verification(InNotebooks):
                 else f", where the answer was {shortened(witness.answer, 80)!r}"
             )
             doing = "retaining" if self.kind is RuleKind.RETENTION else "omitting"
-            return f"broken: {doing} {named} is not enough with {kept} retained{said}"
+            return f"broken: {doing} {named} {FAILS[self.kind]} with {kept} retained{said}"
         if self.holds and self.finding is not None:
             return f"held: {self.finding}"
         return f"undecided: {self.finding or named}: {printable(self._why_undecided)}"

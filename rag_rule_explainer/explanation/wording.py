@@ -3,6 +3,10 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ..printable import cut_in_the_middle, plain_id
+from ..rules import RuleKind
+
+FAILS = {RuleKind.RETENTION: "does not bring it about", RuleKind.OMISSION: "does not undo it"}
+"""The words that follow "retaining D2", or "omitting D2", if that is not a rule, by the kind of rule."""
 
 
 def joined(ids: Iterable[str]) -> str:

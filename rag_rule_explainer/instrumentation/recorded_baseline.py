@@ -156,6 +156,7 @@ class RecordedBaseline(Generic[Item]):
 
     def _warnings(self) -> Iterator[str]:
         acting, run = self._acting(), self.replays
+        yield from sorted(run.first.doubts)
         for tool in sorted(acting):
             yield (
                 f"the tool {tool!r} retrieved nothing in the baseline and runs again in every replay; if "

@@ -177,7 +177,7 @@ class Participation:
     a stub. ``outside``: receives the run's use of files and environment variables. ``before_search``:
     functions that are called before each search. ``muted``: True if the run's prints are hidden.
     ``begun``: the threads that the run started. ``waits``: why the run waits for a human, with advice;
-    empty if it does not.
+    empty if it does not. ``doubts``: warnings about what its searches returned.
     """
 
     gate: GoingOn
@@ -199,6 +199,7 @@ class Participation:
     before_search: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
     begun: list[Thread] = field(default_factory=list[Thread])
     waits: str = ""
+    doubts: set[str] = field(default_factory=set[str])
 
     def note_search(self, made: int) -> None:
         """Calls the functions in ``before_search``, and raises an error if the replay now exceeds its

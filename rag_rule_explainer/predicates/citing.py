@@ -13,8 +13,9 @@ from ..errors import InvalidInput
 from ..printable import shortened
 from ..sources import Source
 from ..verdicts import Case, Judgement, Verdict
-from .citation_marks import Citation, citations
+from .citation_marks import citations
 from .combine import both, both_after, either, either_after, no_truth, opposite
+from .mark_contents import Citation
 from .protocol import answer_key
 from .text import text_given
 
@@ -38,17 +39,16 @@ class Cites:
 
     def __call__(self, case: Case) -> Judgement:
         """Returns HOLDS, or BREAKS with the reason: either the first invalid citation, or that the
-        citation is missing."""
+        citation is missing. Returns UNKNOWN if this depends on a citation of which it is not known what
+        it cites."""
         kept, known = _ids(case.kept), _ids(case.sources)
         if self.source is None:
-            outcome = Judgement(Verdict.BREAKS, "nothing is cited")
-            for each in citations(case.answer.text, kept, known):
-                if each.id not in kept:
-                    return Judgement(Verdict.BREAKS, _fault(each, known, len(kept)))
-                outcome = Judgement(Verdict.HOLDS)
-            return outcome
-        found = citations(case.answer.text, kept, (*known, self.source))
-        if not any(each.id == self.source for each in found):
+            return _all_valid(tuple(citations(case.answer.text, kept, known)), kept, known)
+        found = tuple(citations(case.answer.text, kept, (*known, self.source)))
+        if not any(each.id == self.source and not each.doubt for each in found):
+            doubts = [each.doubt for each in found if each.doubt and self.source in kept]
+            if doubts:
+                return Judgement(Verdict.UNKNOWN, doubts[0])
             return Judgement(Verdict.BREAKS, _not_there(self.source, kept, known) or "it is not cited")
         if self.source in kept:
             return Judgement(Verdict.HOLDS)
@@ -74,6 +74,19 @@ class Cites:
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
     __rand__, __ror__ = both_after, either_after
+
+
+def _all_valid(found: tuple[Citation, ...], kept: tuple[str, ...], known: tuple[str, ...]) -> Judgement:
+    """Returns whether there are citations, and all of them are valid. It is not known if it is not known
+    of one of them what it cites."""
+    doubts = [each.doubt for each in found if each.doubt]
+    sure = [each for each in found if not each.doubt]
+    wrong = next((each for each in sure if each.id not in kept), None)
+    if wrong is not None:
+        return Judgement(Verdict.BREAKS, _fault(wrong, known, len(kept)))
+    if doubts:
+        return Judgement(Verdict.UNKNOWN, doubts[0])
+    return Judgement(Verdict.HOLDS) if sure else Judgement(Verdict.BREAKS, "nothing is cited")
 
 
 def _fault(wrong: Citation, known: tuple[str, ...], shown: int) -> str:

@@ -12,6 +12,9 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from .plain_signs import plain_signs
+from .superscripts import HIGH, superscripts
+
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _NOTE = re.compile(r"[ \t]{0,3}(?:[-*•][ \t]+)?\[(?:\^([\w-]{1,30})|(\d{1,3}))\]:[ \t]*(\S[^\n]*)?")
 _ENTRY = re.compile(r"[ \t]{0,3}(?:[-*•][ \t]+)?[\[【](\d{1,3})[\]】][ \t]+(\w[^\n]*)")
@@ -42,6 +45,10 @@ _RULE = re.compile(r"[ \t]*[-=_*]{3,}[ \t]*\n?\Z")
 _LISTED = re.compile(
     r"[ \t]{0,3}(?:(?:[-*•][ \t]+)?(?:[\[【]\^?(\d{1,3})[\]】]:?|\(?(\d{1,3})[.)])|[-*•])[ \t]+(\S[^\n]*)"
 )
+_RAISED = re.compile(
+    r"[ \t]{0,3}(?:<sup[^<>\n]{0,60}>\s?(\d{1,3})\s?</sup>|([⁰¹²³⁴-⁹]{1,3})|(\d{1,3})[.)](?=[ \t]))"
+    r"[ \t.:)]*(?=\w|<|\[|“|\")"
+)
 _LONGEST_LINE = 2000
 _Line = tuple[int, int, str]
 
@@ -61,7 +68,13 @@ class Footnote(NamedTuple):
 
 def footnotes(text: str) -> tuple[Footnote, ...]:
     """Returns the footnotes in the text, and its lists of references with their headings, in order."""
-    lines = [(found.start(), found.end(), found[0]) for found in _LINE.finditer(text) if found[0]]
+    text = plain_signs(text)
+    raised = _raised_labels(text)
+    lines = [
+        (found.start(), found.end(), _with_label(found[0], raised))
+        for found in _LINE.finditer(text)
+        if found[0]
+    ]
     found = list(_references(lines))
     taken = {note.start for note in found}
     others = [line for line in lines if line[0] not in taken]
@@ -81,6 +94,23 @@ def marked_labels(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _raised_labels(text: str) -> frozenset[str]:
+    """Returns the numbers of the citations in superscript."""
+    return frozenset(first for _, _, numbers, _ in superscripts(text) for first, _ in numbers)
+
+
+def _with_label(line: str, raised: frozenset[str]) -> str:
+    """Returns a line with its number in brackets, if this is in superscript, or if the text has this
+    number in superscript."""
+    found = _RAISED.match(line[:_LONGEST_LINE])
+    if found is None:
+        return line
+    label = (found[1] or found[2] or "").translate(HIGH)
+    if label:
+        return f"[^{label}]: {line[found.end() :]}"
+    return f"[{found[3]}] {line[found.end() :]}" if found[3] in raised else line
+
+
 def _notes(lines: Sequence[_Line]) -> Iterator[Footnote]:
     """Yields the lines that are footnotes. Lines such as "[1]: The dose is five." are no footnotes, but
     the answer, if nothing else in the answer has one of their numbers, or if there is nothing else."""
@@ -88,7 +118,7 @@ def _notes(lines: Sequence[_Line]) -> Iterator[Footnote]:
     entries = _entries([line for line, note in found if note is None])
     places = {line[0] for line, _ in entries}
     others = "".join(line[2] for line, note in found if note is None and line[0] not in places)
-    marked = marked_labels(others)
+    marked = marked_labels(others) | _raised_labels(others)
     is_cited = any(note is not None and note[2] in marked for _, note in found)
     for (start, end, _), note in found if others.strip() else ():
         if note is not None and (note[1] or is_cited):

@@ -13,16 +13,21 @@ WORDS = (
     "와|과|및|또는|と|や|及び|または|和|与|及|或|以及"
 )
 """The words of languages that many people write, as a part of a regular expression."""
-_SIGNS = r"[,;/&|·+、，；・–—-]"
+_SIGNS = r"[,;/&|·+、，；・،؛–—-]"
+_BESIDE = (
+    "in|also|from|by|see|both|likewise|even|then|auch|aus|siehe|aussi|dans|voir|también|en|ver|anche|vedi|"
+    "também|em|också|också i|także|też|w|také|v|также|в|ook|ayrıca|也|还|還|也在|同样|在"
+)
+"""The words that may stand beside a joining word, as in "[1] and also in [2]"."""
 JOINT = re.compile(
-    rf"[ \t\u00a0]{{0,3}}(?:{_SIGNS}[ \t\u00a0]{{0,3}})?(?:(?:{WORDS})[ \t\u00a0]{{0,3}})?"
+    rf"[ \t]{{0,3}}(?:{_SIGNS}[ \t]{{0,3}})?(?:(?:{WORDS}|{_BESIDE})[ \t]{{0,3}}){{0,4}}"
     r"|[ \t]{0,3}<br ?/?>[ \t]{0,3}",
     re.IGNORECASE,
 )
 """The text between two citations that together are one."""
 INNER_JOINT = re.compile(
-    rf"[,;&|+、，；・]|\band\b|(?<=\w) (?:und|sowie|oder|et|ou|or) (?=\w)|"
-    rf"(?<=\d)[ \u00a0]*(?:[/和与及或와과と]|\s(?:{WORDS})\s|[ \u00a0])[ \u00a0]*(?=\d)",
+    rf"[,;&|+、，；・،؛]|\band\b|(?<=\w) (?:und|sowie|oder|et|ou|or) (?=\w)|"
+    rf"(?<=\d)[ ]*(?:[/和与及或와과と]|\s(?:{WORDS})\s|[ ])[ ]*(?=\d)",
     re.IGNORECASE,
 )
 """The text between two citations in the same brackets."""

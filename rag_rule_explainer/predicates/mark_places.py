@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .citation_marks import Citation, citation_marks
+from .citation_marks import citation_marks
 from .footnotes import HEADINGS
-from .joining_words import JOINT
+from .joining_words import JOINT, WORDS
+from .mark_contents import Citation
+from .plain_signs import plain_signs
 
 _LONGEST_SEARCH = 5
 """The maximum number of seconds for the search of a pattern in one answer."""
@@ -21,28 +23,40 @@ _LONGEST = 240
 _DEEPEST = 8
 """The maximum number of nested brackets, tags and emphases around a mark."""
 _TARGET = re.compile(
-    r"\((?=[^()\s]{0,200}[./#:])(?:[^()\s]|\([^()\s]{0,100}\)){1,300}(?:[ \t]+\"[^\"\n]{0,200}\")?\)|\[\]"
+    r"\((?=[^()\s]{0,200}[./#:])(?:[^()\s]|\([^()\s]{0,100}\)){1,300}(?:[ \t]+\"[^\"\n]{0,200}\")?\)"
+    r"|(?<=[\]】])\((?=\d{0,300}[^\d()\s])[^()\s]{1,300}\)|\[\]|\{[.#:][^{}\n]{0,100}\}"
 )
-"""The address of a link, which may have a title."""
+"""The address of a link, which may have a title; or what Pandoc writes behind a mark."""
+_AFTER = re.compile(
+    r"[ ,:]{1,3}(?P<round>\()?"
+    r"(?:pp?\.|pages?|S\.|Seiten?|§|[Ss]ections?|[Ss]ec\.|[Cc]hapter|[Aa]bschnitt|p[aá]gs?\.|p[aá]ginas?|"
+    r"стр\.|с\.) ?\d[\d.–-]{0,8}(?<=\d)(?(round)\))(?=[ \t]*(?:[.,;:)\]。，]|\n|\Z))"
+)
+"""A place in a source, behind its mark."""
 _NOTED = re.compile(r"\[\^[\w-]{1,30}\]")
 """A mark of a footnote, whose label may be a word."""
 _OPENING = re.compile(
     r"(?P<tag><(?P<name>a|sup|sub|b|i|em|strong|small|span|cite|mark|code)(?: [^<>]{0,200})?>)"
-    r"|(?P<sign>\*\*|\*|__|_|`|\\\[|\[)"
-    r"|(?P<round>[(（])[ \t]{0,2}(?:(?:see(?: also)?|cf\.|e\.g\.,?|from|refs?\.?|citing|"
-    rf"{HEADINGS}|vgl\.|siehe|voir|véase|vedi)[:： \t]{{1,2}})?",
+    r"|(?P<sign>\*\*|\*|__|_|`|\^|\"|\\\[|\[)"
+    r"|(?P<round>[(（])[ \t]{0,2}(?:(?:see(?: also)?|cf\.|e\.g\.,?|from|refs?\.?|citing|based on|as in|"
+    rf"as per|according to|{HEADINGS}|{WORDS}|also|vgl\.|siehe|voir|véase|ver|vedi|см\.)"
+    r"[:： \t]{1,2}|(?:参见|參見|见|見|详见|詳見|参照|参考|根据|依据|出典|来源)[:： ]{0,2}){0,3}",
     re.IGNORECASE,
 )
+_NAMED = re.compile(
+    r"(?<![\w-])(?:source|document|doc|passage|quelle|dokument|fuente|documento)[ ]?\Z", re.IGNORECASE
+)
+"""A word for sources before its number in brackets, as in "Document[3]"."""
 _SYMBOL = re.compile(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")
 """An arrow, or a picture such as a book, before a mark."""
-_EMPHASIS = ("*", "**", "_", "__", "`")
+_EMPHASIS = ("*", "**", "_", "__", "`", "^", '"')
 """The signs of emphasis, with no space between them and the emphasised text."""
 _CLOSING = {"[": "]", "\\[": "\\]", "(": ")", "（": "）"}
 _LINKED = re.compile(
     r"\(\[[^\[\]\n]{1,200}\]\(https?://[^()\s]{1,200}\)\)|【[^【】\n]{0,100}†[^【】\n]{0,100}】"
 )
 """The marks that services put into an answer beside their annotations."""
-_BRACKETS = "[【(\\"
+_BRACKETS = "[【(\\@~"
 
 Place = tuple[int, int]
 
@@ -54,13 +68,13 @@ def places_of_marks(text: str, known: Iterable[str], pattern: str | None = None)
     ``known``: the ids of all sources, in order. ``pattern``: a regular expression for further citations;
     None for none. Words such as "document 7" count only if there are at least seven sources.
     """
-    ids = tuple(known)
+    ids, plain = tuple(known), plain_signs(text)
     found = [
         (mark.start, mark.end)
-        for mark in citation_marks(text, ids, ids)
-        if text[mark.start] in _BRACKETS or any(_is_counted(each) for each in mark.citations)
+        for mark in citation_marks(plain, ids, ids)
+        if plain[mark.start] in _BRACKETS or any(_is_counted(each) for each in mark.citations)
     ]
-    found += [each.span() for form in (_LINKED, _NOTED) for each in form.finditer(text)]
+    found += [each.span() for form in (_LINKED, _NOTED) for each in form.finditer(plain)]
     if pattern is not None:
         found += [each.span() for each in matches_of(pattern, text)]
     return sorted(found)
@@ -68,12 +82,13 @@ def places_of_marks(text: str, known: Iterable[str], pattern: str | None = None)
 
 def _is_counted(citation: Citation) -> bool:
     """Returns whether there is such a source. Some applications count from 0."""
-    return citation.id is not None or citation.written == "source 0"
+    return citation.id is not None or citation.written == "source 0" or bool(citation.doubt)
 
 
 def widened(text: str, places: Iterable[Place]) -> list[Place]:
     """Returns the places of citations with all that belongs to them: brackets, tags and emphasis around
     them, the targets of links, and the signs and words between two of them."""
+    text = plain_signs(text)
     found = _joined(text, sorted(places))
     for _ in range(_DEEPEST):
         wider = _joined(text, [_wider(text, start, end) for start, end in found])
@@ -101,8 +116,11 @@ def _is_between(text: str, start: int, end: int) -> bool:
 
 def _wider(text: str, start: int, end: int) -> Place:
     target = _TARGET.match(text, end)
-    if target is not None:
-        end = target.end()
+    end = end if target is None else target.end()
+    after = _AFTER.match(text, end)
+    end = end if after is None else after.end()
+    named = _NAMED.search(text, max(0, start - 20), start) if text[start : start + 1] == "[" else None
+    start = start if named is None else named.start()
     symbol = _SYMBOL.search(text[max(0, start - 3) : start])
     if symbol is not None:
         start -= len(symbol[0])
@@ -125,7 +143,7 @@ def _last_opening(before: str) -> re.Match[str] | None:
     """Returns the bracket, tag or emphasis that ends this text; None if there is none."""
     bare = before.rstrip(" \t")
     for place in range(len(bare) - 1, -1, -1):
-        if bare[place] in "<*_`[(（\\":
+        if bare[place] in '<*_`^"[(（\\':
             found = _OPENING.match(before, place)
             if found is not None and not before[found.end() :].strip(" \t"):
                 return _doubled(before, found)

@@ -7,10 +7,13 @@ also stand at the end of a line with several sentences: the citations after the 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
+from .attribution import is_attribution
 from .footnotes import HEADINGS, footnotes
 from .mark_places import Place
+from .plain_signs import plain_signs
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _SIGNS = " \t\u00a0-*•+#>_~|.,;:：()[]（）【】·—–\n\r"
@@ -20,6 +23,8 @@ _LABEL = re.compile(
 _HEADING = re.compile(rf"[\s#*_>]{{0,8}}(?:{HEADINGS})[\s:：*_]{{0,8}}\Z", re.IGNORECASE)
 _LABELLED = re.compile(rf"[(（\[]\s*(?:{HEADINGS})\b", re.IGNORECASE)
 _STOP = re.compile(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
+_WORDS = re.compile(r"[^\W\d_]+\b")
+_ENDS = re.compile(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
 _CITED = re.compile(r"\d+|\w[\w.-]*")
 _LONGEST_LINE = 2000
 
@@ -37,6 +42,7 @@ class SourceList(NamedTuple):
 def source_lists(text: str, marks: Sequence[Place]) -> tuple[SourceList, ...]:
     """Returns the lists of citations in the text, in order. ``marks``: the place of each citation in
     the text, with its brackets, in order."""
+    text = plain_signs(text)
     notes = {(note.start, note.end) for note in footnotes(text)}
     lines = [found.span() for found in _LINE.finditer(text) if found[0]]
     by_line = _by_line(lines, marks)
@@ -50,8 +56,9 @@ def source_lists(text: str, marks: Sequence[Place]) -> tuple[SourceList, ...]:
             own.append((heading[0] if heading is not None and is_headed else start, end))
             heading = None
         elif text[start:end].strip():
-            is_heading = end - start <= _LONGEST_LINE and _HEADING.match(text[start:end])
+            is_heading = end - start <= _LONGEST_LINE and _is_heading(text[start:end])
             heading = line if is_heading and not inside else None
+            own += _sentences(text, line, inside)
     listed = set[int](start for start, _ in own)
     behind = [
         found
@@ -59,7 +66,25 @@ def source_lists(text: str, marks: Sequence[Place]) -> tuple[SourceList, ...]:
         if line not in notes and line[0] not in listed and inside
         for found in _behind(text, line, inside)
     ]
-    return tuple(sorted((*_scoped(text, _adjoined(own)), *behind)))
+    return tuple(sorted((*_scoped(text, _adjoined(sorted(own))), *behind)))
+
+
+def _is_heading(line: str) -> bool:
+    is_label = line.rstrip(" \t\n\r*_").endswith((":", "："))
+    return _HEADING.match(line) is not None or (is_label and is_attribution(line))
+
+
+def _sentences(text: str, line: Place, marks: Sequence[Place]) -> Iterator[Place]:
+    """Yields the sentences of a line that only say where the others are from, as "See [1]." does."""
+    if not marks or line[1] - line[0] > _LONGEST_LINE:
+        return
+    ends = [found.end() for found in _ENDS.finditer(text, *line)]
+    ends = [end for end in ends if not any(start < end < last for start, last in marks)]
+    begins = [line[0], *ends, line[1]]
+    for start, end in pairwise(begins):
+        inside = [mark for mark in marks if start <= mark[0] and mark[1] <= end]
+        if inside and is_attribution(_rest(text, (start, end), inside)):
+            yield start, end
 
 
 def _by_line(lines: Sequence[Place], marks: Sequence[Place]) -> list[Sequence[Place]]:
@@ -68,17 +93,20 @@ def _by_line(lines: Sequence[Place], marks: Sequence[Place]) -> list[Sequence[Pl
 
 
 def _rest(text: str, line: Place, marks: Sequence[Place]) -> str:
-    """Returns what stands on a line beside its citations."""
+    """Returns what stands on a line beside its citations, with the words for sources in these."""
     ends = [line[0], *(end for _, end in marks)]
     starts = [*(start for start, _ in marks), line[1]]
-    return " ".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+    words = (_WORDS.match(text, start, end) for start, end in marks)
+    pieces = [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    named = [found[0] if found is not None else "" for found in words]
+    return " ".join(each for pair in zip(pieces, [*named, ""], strict=True) for each in pair)
 
 
 def _is_list(rest: str) -> bool:
     bare = rest.strip(_SIGNS.replace(":", "").replace("：", ""))
     if len(bare) > _LONGEST_LINE:
         return False
-    return not bare.strip(_SIGNS) or _LABEL.fullmatch(bare) is not None
+    return not bare.strip(_SIGNS) or _LABEL.fullmatch(bare) is not None or is_attribution(bare)
 
 
 def _adjoined(lines: Sequence[Place]) -> list[Place]:

@@ -25,12 +25,13 @@ from .combine import (
 )
 from .footnotes import footnotes
 from .inside import predicates_in
-from .mark_places import places_of_marks, widened
+from .mark_places import Place, places_of_marks, widened
+from .plain_signs import UNSEEN
 from .protocol import Judged, Predicate, PredicateLike
 from .remembering import remembered_name
 from .source_lists import source_lists
 
-_BEFORE = " \t\u00a0"
+_BEFORE = f" \t\u00a0\u202f{UNSEEN}"
 _PUNCTUATION = ".,;:!?)…。，、；：！？）】」』।॥۔؟،؛"
 
 
@@ -43,7 +44,7 @@ def without_marks(
     ``pattern``: a regular expression for further citations; None for none.
     """
     ids = tuple(known) or tuple(kept)
-    places = widened(text, places_of_marks(text, ids, pattern))
+    places = [_with_unseen(text, each) for each in widened(text, places_of_marks(text, ids, pattern))]
     places += [(each.start, each.end) for each in source_lists(text, places) if each.is_line]
     places += [(note.start, note.end) for note in footnotes(text)]
     if not places:
@@ -55,6 +56,16 @@ def without_marks(
         end = max(end, stop)
     _add(pieces, text[end:])
     return "".join(pieces).strip()
+
+
+def _with_unseen(text: str, place: Place) -> Place:
+    """Returns the place of a citation with the characters beside it that nobody sees."""
+    start, end = place
+    while start and text[start - 1] in UNSEEN:
+        start -= 1
+    while end < len(text) and text[end] in UNSEEN:
+        end += 1
+    return start, end
 
 
 def _add(pieces: list[str], piece: str) -> None:

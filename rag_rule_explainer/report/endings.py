@@ -64,11 +64,11 @@ def _completeness(explanation: Explanation) -> str:
     if passed:
         return f"no other rule {passed}"
     tested = any(finding.claim == "tested" for finding in explanation.rules)
-    units = " of units, as near-duplicates stayed together" if explanation.ties else ""
+    units = ", with near-duplicates kept or left out together" if explanation.ties else ""
     if explanation.min_confidence < 1 and not tested:
         # The sentence names the share, because otherwise it would seem that each rule always holds.
         share = floor(explanation.min_confidence * 1000) / 10
-        return f"these are all the rules{units} that hold in at least {share:g} % of the subsets"
+        return f"these are all the rules that hold in at least {share:g} % of the subsets{units}"
     return "no other rule passed the tests" if tested else f"these are all the rules there are{units}"
 
 

@@ -25,7 +25,7 @@ def importance_section(explanation: Explanation) -> Iterator[Section]:
         proved = all(finding.proved for finding in explanation.rules)
         caveat = "" if proved else ", as far as these rules are so"
         columns = ("Source", "Rules", "Banzhaf", "Shapley")
-        heading = f"Importance (Banzhaf, Shapley{caveat})" if entries else "Importance"
+        heading = f"Importance from 0 to 1 (Banzhaf, Shapley{caveat})" if entries else "Importance"
         yield Section(heading, tuple(entries), columns=columns, remark=remark)
 
 

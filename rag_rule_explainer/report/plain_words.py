@@ -20,14 +20,18 @@ GUARANTEES: Mapping[ClaimStatus, str] = {
 }
 """For each kind of claim, a text that says what it guarantees. The numbers are in the rule's evidence."""
 
-PINNED_STAYED = "The pinned documents were kept each time."
-"""The sentence that limits each guarantee if some documents are pinned."""
+
+def pinned_stayed(finding: Finding) -> str:
+    """Returns a sentence that names the pinned documents, which limit each guarantee, and begins with a
+    space; empty if there are none."""
+    said = printable(finding.pinned)
+    return f" {said[:1].upper()}{said[1:]}." if said else ""
 
 
 def guarantee_of(finding: Finding) -> str:
     """Returns a text that says what the claim of a rule guarantees. If the rule may break, the text has
     the share of the combinations in which it was seen to hold."""
-    always = f" {PINNED_STAYED}" if finding.pinned else ""
+    always = pinned_stayed(finding)
     if finding.claim != "confident":
         return f"{GUARANTEES[finding.claim]}{always}"
     tried = finding.observed + finding.broken

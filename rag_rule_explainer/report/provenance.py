@@ -25,7 +25,7 @@ def origins(explanation: Explanation) -> Iterator[tuple[str, str]]:
     yield "at", _time(explanation) or "not known"
     if explanation.application.name:
         begun = explanation.application.fingerprint
-        hashed = f" (its first requests: {shortened_hash(begun)})" if begun else ""
+        hashed = f" (hash of its first requests: {shortened_hash(begun)})" if begun else ""
         yield "application", f"{explanation.application.name}{hashed}"
     for use in ("application", "judge"):
         names = [model.name or "one without a name" for model in explanation.models if model.use == use]

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding, SourceRecord
+from ..explanation.wording import FAILS
 from ..printable import plain_id, printable, printable_within, shortened
 from ..rules import RuleKind
 from .all_but import named_among, rule_in_short
@@ -219,13 +220,16 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
     ties = [tie.sources for tie in explanation.ties]
     for witness in explanation.witnesses:
         doing = "retaining" if witness.kind is RuleKind.RETENTION else "omitting"
-        attempt = f"{doing} {named_among(witness.sources, free, ties, names) or 'nothing'}"
+        named = named_among(witness.sources, free, ties, names) or "nothing"
         kept = named_among(witness.kept, everything, names=names) or "no sources"
         others = {*witness.sources} if doing == "retaining" else {*everything} - {*witness.sources}
         given = "" if {*witness.kept} == others else f" with {kept} retained"
+        attempt = f"{doing} {named}"
+        if doing == "omitting" and named.startswith("all but ") and not given:
+            attempt = f"retaining only {kept}"  # "omitting all but" is one negation more
         counted = votes.get((witness.kind, frozenset(witness.kept)))
         voted = f" ({counted})" if counted else ""
-        yield f"{attempt} is not enough{given}{_answered(witness.answer)}{voted}"
+        yield f"{attempt} {FAILS[witness.kind]}{given}{_answered(witness.answer)}{voted}"
 
 
 def _left_open(explanation: Explanation, names: Mapping[str, str]) -> Iterator[str]:

@@ -26,7 +26,8 @@ from .baseline import Established
 
 FALSE_CONDITION = (
     "with all sources the condition is not met: {holds}. The answer is {answer!r}. Rules then say on "
-    "which sources it would be met, or not; to learn why it is not met here, explain its opposite"
+    "which sources it would be met, or not; to learn why it is not met here, explain its opposite "
+    "(~contains('x') instead of contains('x'); on the command line not:contains:x)"
 )
 NO_VALUE = (
     "the condition reads the value of an answer, and the answer is a text, whose value is None; write "

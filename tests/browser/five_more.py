@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from rag_rule_explainer import Explainer, Explanation, Noise, Source, contains
+from rag_rule_explainer.predicates import Predicate
 from rag_rule_explainer.testing import ScriptedReplay
 
 Script = Callable[[frozenset[str]], str]
@@ -13,12 +14,18 @@ Document = tuple[str, str, str]
 """The id, the title, the text."""
 
 
-def _explained(
-    question: str, documents: Sequence[Document], script: Script, symptom: str, **settings: object
+def explained(
+    question: str,
+    documents: Sequence[Document],
+    script: Script,
+    symptom: Predicate,
+    pinned: Sequence[str] = (),
+    **settings: object,
 ) -> Explanation:
+    """The explanation of what the script answers with all documents; ``pinned`` and settings as usual."""
     sources = [Source(name, text, {"title": title}) for name, title, text in documents]
-    explainer = Explainer(ScriptedReplay(script), predicate=contains(symptom), retries=0, **settings)  # type: ignore[arg-type]
-    return explainer.explain(question, sources)
+    explainer = Explainer(ScriptedReplay(script), predicate=symptom, retries=0, **settings)  # type: ignore[arg-type]
+    return explainer.explain(question, sources, pinned=pinned)
 
 
 def drill() -> Explanation:
@@ -44,8 +51,8 @@ def drill() -> Explanation:
             return "No. Serial number 4417 is under recall, so the drill must be sent back to its maker."
         return "Yes, the customer may go on using the drill."
 
-    return _explained(
-        "May the customer of order 518 go on using the drill?", documents, script, "sent back"
+    return explained(
+        "May the customer of order 518 go on using the drill?", documents, script, contains("sent back")
     )
 
 
@@ -73,8 +80,11 @@ def museum() -> Explanation:
             return "Entry is free on Mondays, so two adults pay nothing."
         return "Two adults pay 24 euros." if "prices" in shown else "I do not know what entry costs."
 
-    return _explained(
-        "What do two adults pay at the harbour museum on a Monday?", documents, script, "free on Mondays"
+    return explained(
+        "What do two adults pay at the harbour museum on a Monday?",
+        documents,
+        script,
+        contains("free on Mondays"),
     )
 
 
@@ -101,11 +111,11 @@ def library() -> Explanation:
             return "You may keep a book for ten weeks."
         return "You may keep a book for four weeks." if "rules-2026" in shown else "I cannot tell."
 
-    return _explained(
+    return explained(
         "How long may I keep a book?",
         documents,
         script,
-        "ten weeks",
+        contains("ten weeks"),
         noise=Noise(samples=9),
         concurrency=1,
     )
@@ -143,8 +153,12 @@ def festival() -> Explanation:
             return "The concert on Saturday is cancelled because of the gusts that are expected."
         return "The concert is on Saturday at 8 p.m." if "programme" in shown else "I find no concert."
 
-    return _explained(
-        "Does the concert take place on Saturday?", documents, script, "cancelled", miner="sampled"
+    return explained(
+        "Does the concert take place on Saturday?",
+        documents,
+        script,
+        contains("cancelled"),
+        miner="sampled",
     )
 
 
@@ -164,7 +178,7 @@ def capital() -> Explanation:
     def script(shown: frozenset[str]) -> str:
         return f"The capital of Australia is Sydney{', as the sources say.' if shown else '.'}"
 
-    return _explained("What is the capital of Australia?", documents, script, "is Sydney")
+    return explained("What is the capital of Australia?", documents, script, contains("is Sydney"))
 
 
 @lru_cache(maxsize=1)

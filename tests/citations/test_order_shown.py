@@ -132,3 +132,49 @@ def test_a_number_is_known_where_requests_agree_on_the_order(pipeline: str) -> N
             assert each.faithful is each.sufficient is None
             assert each.uncited == ()
             assert "several orders" in verdict.why
+
+
+UPSIDE_DOWN = {name: " ".join(text.split()[::-1]) for name, text in TEXTS.items()}
+Asked = dict[str, str]
+"""The texts of the sources by their ids, which are shown in this order."""
+UNRECOGNISED: dict[str, tuple[Asked, Asked, list[int], bool]] = {
+    "as they are": (TEXTS, TEXTS, [2], True),
+    "transformed": (TEXTS, UPSIDE_DOWN, [2], False),
+    "one very short": ({**TEXTS, "D1": "nine"}, {**TEXTS, "D1": "nine"}, [2], False),
+    "one short": ({**TEXTS, "D1": "at nine"}, {**TEXTS, "D1": "at nine"}, [2], True),
+    "a copy of it": ({**TEXTS, "D5": TEXTS["D2"]}, {**TEXTS, "D5": TEXTS["D2"]}, [2], False),
+    "both copies": ({**TEXTS, "D5": TEXTS["D2"]}, {**TEXTS, "D5": TEXTS["D2"]}, [2, 5], True),
+    "copies of another": ({**TEXTS, "D5": TEXTS["D3"]}, {**TEXTS, "D5": TEXTS["D3"]}, [2], True),
+    "one within it": ({**TEXTS, "D5": "six weeks"}, {**TEXTS, "D5": "six weeks"}, [2], True),
+}
+"""The texts that are found, those that the model is shown in one request, the numbers that it cites, and
+whether it is known what these mean."""
+
+
+@pytest.mark.parametrize("case", UNRECOGNISED)
+def test_one_request_tells_what_a_number_means_only_if_all_is_recognised_there(case: str) -> None:
+    found, shown, numbers, is_known = UNRECOGNISED[case]
+    documents = [Document(id=name, page_content=text) for name, text in found.items()]
+
+    def prompt(given: list[Document]) -> str:
+        return "\n".join([*(f"- {shown[str(each.id)]}" for each in given), QUESTION])
+
+    def says(messages: Any) -> str:
+        text = str(messages[-1].text)
+        marks = "".join(f"[{number}]" for number in numbers)
+        return f"It takes six weeks {marks}." if "guideline" in text else "It is not known."
+
+    def text_of(said: Any) -> str:
+        return str(said.text)
+
+    retriever: Runnable[str, Any] = Counting(documents=documents)
+    chain = retriever | RunnableLambda(prompt) | Telling(says=says) | RunnableLambda(text_of)
+    (check,) = LangChainExplainer(chain, predicate=contains("six weeks")).cite(QUESTION).checks
+    classes = [each.citation_class for each in check.verdicts]
+    if is_known:
+        assert [each.source for each in check.verdicts] == [f"D{number}" for number in numbers]
+        assert UNDECIDED not in classes
+        assert check.faithful is True
+    else:
+        assert {*classes} == {UNDECIDED}
+        assert check.faithful is check.sufficient is None

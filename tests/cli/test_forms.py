@@ -39,7 +39,7 @@ def test_json_has_a_short_form(rag_rules: RagRules, sources: Path, command: list
 
 @pytest.mark.parametrize(
     ("rule", "code", "told"),
-    [("plaque", 0, "plaque is retained"), ("menu", 1, "broken: retaining menu is not enough")],
+    [("plaque", 0, "plaque is retained"), ("menu", 1, "broken: retaining menu does not bring it about")],
 )
 def test_what_was_verified_is_said_beside_the_table(
     rag_rules: RagRules, sources: Path, rule: str, code: int, told: str

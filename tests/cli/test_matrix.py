@@ -178,7 +178,7 @@ class TestFiles:
         broken = list(asking("verify"))
         broken[broken.index("plaque")] = "menu"
         assert rag_rules(*broken, "--out", tmp_path / "a.txt").code == 1
-        assert (tmp_path / "a.txt").read_text().startswith("broken: retaining menu is not enough")
+        assert (tmp_path / "a.txt").read_text().startswith("broken: retaining menu does not")
 
 
 class TestLegend:

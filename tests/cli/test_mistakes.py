@@ -83,8 +83,9 @@ MISTAKES = {
     "ASKED --sources texts.jsonl --predicate contains:1950": (
         "with all sources the condition is not met: the answer does not contain '1950'. The answer is "
         "'1889'. Rules then say on which sources it would be met, or not; to learn why it is not met "
-        "here, explain its opposite. Nothing else was asked. Give a condition that the answer meets, or "
-        "pass --yes to look for its rules all the same. More: rag-rules help ConditionFalse"
+        "here, explain its opposite (~contains('x') instead of contains('x'); on the command line "
+        "not:contains:x). Nothing else was asked. Give a condition that the answer meets, or pass --yes "
+        "to look for its rules all the same. More: rag-rules help ConditionFalse"
     ),
     "ASKED --app nope:chain": (
         "--app: there is no module 'nope'; run this in its folder, or write FILE.py:OBJECT"

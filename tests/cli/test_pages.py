@@ -88,7 +88,7 @@ def settings() -> dict[str, Any]:
 
 def headings() -> set[str]:
     """The headings of a report, as its source has them."""
-    found = {"Sources", "Importance", *view.RULES_OF.values()}
+    found = {"Sources", "Importance", "Importance from 0 to 1", *view.RULES_OF.values()}
     for node in ast.walk(ast.parse(Path(view.__file__).read_text(encoding="utf-8"))):
         match node:
             case ast.Call(func=ast.Name(id="Section" | "_listed"), args=[first, *_]):
@@ -223,7 +223,7 @@ def test_every_option_of_explain_is_explained(rag_rules: RagRules) -> None:
         "limits.replays": "limits",
         "--no-repeat-check": "check_repeatable",
         "UNVERIFIED": "unverified",
-        "Importance (Banzhaf, Shapley)": "Importance",
+        "Importance from 0 to 1 (Banzhaf, Shapley)": "Importance",
         "What would flip it": "What would flip it",
         "Held out: retrieved, but never shown to the model": "Held out",
         "OPENAI_API_KEY": "model",

@@ -119,7 +119,7 @@ def test_judges_and_models_without_a_name_are_told_apart(dated: Explanation) -> 
     asked = (ModelRecord("", "application", {"input_tokens": 1}), ModelRecord("strict", "judge"))
     of = ApplicationRecord("Chain", "ab" * 32)
     told = section(dated.model_copy(update={"models": asked, "application": of}), "Made")
-    assert "  application  Chain (its first requests: abababababab)" in told
+    assert "  application  Chain (hash of its first requests: abababababab)" in told
     assert "  models       one without a name" in told
     assert "  judges       strict" in told
 

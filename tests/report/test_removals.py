@@ -134,7 +134,7 @@ def test_each_form_says_what_was_always_retained() -> None:
     told.append(explanation.to_dataframe(library="pandas").to_csv())
     for text in told:
         assert text.count("proved on all 2 subsets; with a and b always retained") == 2, text
-    assert as_html(explanation).count("The pinned documents were kept each time.") == 2
+    assert as_html(explanation).count("With a and b always retained.") == 2
     saved = json.loads(explanation.to_json())
     earlier = {rule.pop("pinned") for rule in saved["retention_rules"] + saved["omission_rules"]}
     assert earlier == {"with a and b always retained"}

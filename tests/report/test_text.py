@@ -231,18 +231,18 @@ class TestRest:
 
     def test_witnesses_say_why_larger_sets_are_no_rules(self) -> None:
         assert section(explained(yes_if("D1")), "What is not a rule") == [
-            "  - retaining D2 and D3 is not enough: the answer was 'no'",
-            "  - omitting D2 and D3 is not enough: the answer was 'yes'",
+            "  - retaining D2 and D3 does not bring it about: the answer was 'no'",
+            "  - omitting D2 and D3 does not undo it: the answer was 'yes'",
         ]
 
     def test_most_of_them_are_named_by_what_is_not_among_them(self) -> None:
         assert section(explained(yes_if("D2"), sources=5), "What is not a rule") == [
-            "  - retaining all but D2 is not enough: the answer was 'no'",
-            "  - omitting all but D2 is not enough: the answer was 'yes'",
+            "  - retaining all but D2 does not bring it about: the answer was 'no'",
+            "  - retaining only D2 does not undo it: the answer was 'yes'",
         ]
 
     def test_importance_leaves_out_sources_that_count_for_nothing(self) -> None:
-        assert section(explained(yes_if("D1", "D2")), "Importance (Banzhaf, Shapley)") == [
+        assert section(explained(yes_if("D1", "D2")), "Importance from 0 to 1 (Banzhaf, Shapley)") == [
             "  D1  retention  0.500  0.500",
             "  D2  retention  0.500  0.500",
             "  D1  omission   0.500  0.500",
@@ -264,7 +264,7 @@ class TestRest:
 
     def test_importance_is_as_sure_as_the_rules(self) -> None:
         tested = explained(yes_if("D9"), sources=12, miner="sampled", rules="retention")
-        heading = "Importance (Banzhaf, Shapley, as far as these rules are so)"
+        heading = "Importance from 0 to 1 (Banzhaf, Shapley, as far as these rules are so)"
         assert section(tested, heading) == ["  D9  retention  1.000  1.000"]
 
     @pytest.mark.parametrize(("miner", "claim"), [("exact", "proved"), ("sampled", "tested")])

@@ -12,15 +12,11 @@ from langchain_core.documents import Document
 from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.instrumentation.clients import Rows
 from rag_rule_explainer.instrumentation.clients.blocks import Block, paired, read_block, structured_of
+from rag_rule_explainer.instrumentation.clients.fields import is_listed, listed_like, mapping_in
 from rag_rule_explainer.instrumentation.clients.joining import Joined, taken_apart
-from rag_rule_explainer.instrumentation.clients.reading import (
-    is_listed,
-    listed_like,
-    lists_several,
-    mapping_in,
-    read_any,
-)
+from rag_rule_explainer.instrumentation.clients.reading import read_any
 from rag_rule_explainer.instrumentation.clients.recognising import recognised
+from rag_rule_explainer.instrumentation.clients.several import lists_several
 from rag_rule_explainer.instrumentation.engine import Given
 
 _STRUCTURED = "structured_content"
@@ -110,9 +106,11 @@ class ToolResult:
 
 def _documents_in(artifact: Any) -> Sequence[Any] | None:
     """Returns the documents of an artifact; None if it is neither a list nor a response of a known
-    client."""
+    client. The structured content of a tool belongs to the blocks of its content."""
     if is_listed(artifact):
         return artifact
+    if _STRUCTURED in mapping_in(artifact):
+        return None
     client = recognised(artifact)
     rows = None if client is None else client.rows(artifact)
     return [item for row in rows for item in row] if rows else None

@@ -7,6 +7,7 @@ from typing import Any, cast
 from langchain_core.documents import Document
 
 from rag_rule_explainer import Source
+from rag_rule_explainer.instrumentation.clients.fields import is_listed
 from rag_rule_explainer.instrumentation.clients.users_functions import users_result
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.searches.identity import checked_items, sources_of
@@ -63,7 +64,7 @@ class DocumentShape:
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(document_of(text), given=part) for text, part in parts]
-        whole = not isinstance(result, (list, tuple))
+        whole = not is_listed(result)
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:

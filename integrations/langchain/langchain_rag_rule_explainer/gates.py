@@ -5,6 +5,7 @@ The searches of LangChain's retrievers and vector stores need no gate.
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar, cast, overload
 
 from langchain_core.callbacks import (
@@ -23,7 +24,12 @@ from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.run_context import participation
-from rag_rule_explainer.instrumentation.searches.gates import check_searches, gated_function, joining
+from rag_rule_explainer.instrumentation.searches.gates import (
+    check_searches,
+    gated_function,
+    gated_search,
+    joining,
+)
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 
 from .artifacts import ToolResult
@@ -48,6 +54,13 @@ def gate(
 ) -> Search: ...
 @overload
 def gate(
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Callable[[Search], Search]: ...
+@overload
+def gate(
     search: Any,
     *,
     items_of: Client | None = None,
@@ -57,7 +70,7 @@ def gate(
 
 
 def gate(
-    search: Any,
+    search: Any = ...,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -70,7 +83,8 @@ def gate(
     Gate a search that cannot be intercepted: an HTTP search, a tool that searches outside LangChain, or a
     search in a thread of your own. Outside of an explanation, a gated search behaves as before. A gate
     that is made during a run belongs to that run, even if another thread calls it, as in
-    ``executor.submit(gate(retriever.invoke), query)``.
+    ``executor.submit(gate(retriever.invoke), query)``. ``gate`` is a decorator as well: ``@gate``, or
+    ``@gate(text_of=...)``, also on a method of a class.
 
     A function, sync or async, may return documents, (document, score) pairs, strings, dicts, or objects
     with a text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of
@@ -86,6 +100,8 @@ def gate(
     their texts. Raises InvalidInput for an object that is no search, and for an unknown keyword.
     """
     check_no_others(others, gate)
+    if search is ...:
+        return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     check_searches(search)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a document to an item")
@@ -94,8 +110,6 @@ def gate(
         return search
     if isinstance(search, BaseTool):
         return _gated_tool(search, shape)
-    if isinstance(search, BaseRetriever):
-        return GatedRetriever(search=search, joined=participation())
     if isinstance(search, Runnable):
         return GatedRetriever(
             search=cast("Runnable[str, list[Document]]", search), joined=participation()
@@ -109,7 +123,7 @@ def gate(
     if isinstance(search, VectorStore) or has_searches(search):
         return gated_store(search, shape)
     if callable(search):
-        return gated_function(search, shape, current_part)
+        return gated_search(search, shape, current_part)
     raise InvalidInput(
         f"a {type(search).__name__} cannot be gated; pass a retriever, a vector store, or a function "
         "from a query to documents"

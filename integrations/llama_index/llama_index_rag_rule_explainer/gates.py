@@ -5,6 +5,7 @@ The retrievals of LlamaIndex's own classes need no gate.
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from typing import Any, TypeVar, overload
 
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -17,7 +18,12 @@ from rag_rule_explainer import InvalidInput
 from rag_rule_explainer.allowed import check_no_others, checked_function
 from rag_rule_explainer.instrumentation.clients import Client
 from rag_rule_explainer.instrumentation.run_context import participation
-from rag_rule_explainer.instrumentation.searches.gates import check_searches, gated_function, joining
+from rag_rule_explainer.instrumentation.searches.gates import (
+    check_searches,
+    gated_function,
+    gated_search,
+    joining,
+)
 from rag_rule_explainer.instrumentation.searches.intercepted_call import asked_part
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, TextOf
 from rag_rule_explainer.instrumentation.searches.shape import Shape
@@ -42,6 +48,13 @@ def gate(
 ) -> Search: ...
 @overload
 def gate(
+    *,
+    items_of: Client | None = None,
+    text_of: TextOf | None = None,
+    item_of: ItemOf | None = None,
+) -> Callable[[Search], Search]: ...
+@overload
+def gate(
     search: Any,
     *,
     items_of: Client | None = None,
@@ -51,7 +64,7 @@ def gate(
 
 
 def gate(
-    search: Any,
+    search: Any = ...,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -64,7 +77,8 @@ def gate(
     Gate a search that cannot be intercepted, such as an HTTP search or a search in a thread of your own.
     Outside of an explanation, a gated search behaves as before. A gate that is made during a run belongs
     to that run, even if another thread calls it, as in ``executor.submit(gate(retriever.retrieve),
-    query)``.
+    query)``. ``gate`` is a decorator as well: ``@gate``, or ``@gate(text_of=...)``, also on a method of a
+    class.
 
     A function, sync or async, may return nodes with or without scores, strings, dicts, or objects with a
     text. ``text_of`` reads the text of an item of any other kind. ``item_of`` makes an item of that kind
@@ -78,6 +92,8 @@ def gate(
     keyword.
     """
     check_no_others(others, gate)
+    if search is ...:
+        return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     check_searches(search)
     if isinstance(search, GatedRetriever):
         return search
@@ -89,7 +105,7 @@ def gate(
     if isinstance(search, BaseRetriever):
         return GatedRetriever(search)
     if callable(search):
-        return gated_function(search, _shape_of(search, anything), asked_part)
+        return gated_search(search, _shape_of(search, anything), asked_part)
     raise InvalidInput(
         f"a {type(search).__name__} cannot be gated; pass a retriever, a function tool, or a function "
         "from a query to nodes, such as store.query"

@@ -10,6 +10,7 @@ from typing import Any
 from llama_index.core.schema import BaseNode, NodeWithScore
 from llama_index.core.vector_stores.types import VectorStoreQueryResult
 
+from rag_rule_explainer.instrumentation.clients.fields import is_listed
 from rag_rule_explainer.instrumentation.clients.users_functions import users_result
 from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.searches.items import ItemReading, MadeItem, ResponsePart
@@ -99,7 +100,7 @@ class Anything:
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(NodeWithScore(node=node_of(text)), given=part) for text, part in parts]
-        whole = not isinstance(result, (list, tuple))
+        whole = not is_listed(result)
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:

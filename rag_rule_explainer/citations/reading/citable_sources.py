@@ -1,10 +1,11 @@
 """This module finds the source that a citation means: by its number, by a name, or by quoted words."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from .citing_text import Citable
-from .meaning import ORDER_OPEN, Meaning
+from .meaning import ALIKE, FROM_NOUGHT, ORDER_OPEN, Meaning
 from .names import NamesOfSources, in_small_letters
 
 _LEAST_QUOTED = 12
@@ -17,14 +18,16 @@ class CitableSources:
     """A ``CitableSources`` holds the sources that the model was shown, in the order of their numbers.
 
     ``held_out``: the sources that were retrieved but not shown. ``numbers_from``: the number of the first
-    source in the application's numbering, 1 or 0. ``is_order_known``: False if the model was shown them
-    in several orders, so that a number means nothing certain.
+    source in the application's numbering, 1 or 0. ``why_open``: the reason why a number means nothing
+    certain; empty if it does. ``unsure``: the ids of the sources whose place is not known, as others have
+    the same text.
     """
 
     shown: tuple[Citable, ...]
     held_out: tuple[Citable, ...] = ()
     numbers_from: int = 1
-    is_order_known: bool = True
+    why_open: str = ""
+    unsure: frozenset[str] = frozenset()
     _names: NamesOfSources = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -32,16 +35,19 @@ class CitableSources:
 
     def as_seen(self, seen: Sequence[str] | None) -> "CitableSources":
         """Returns the same sources in the order in which the model was shown them. ``seen``: their ids in
-        this order; if it is None, the order stays. If ids are repeated, the order is not known. Sources
-        that it lacks were not shown."""
+        this order; if it is None, the order stays. Of an id that is repeated, the place is not known.
+        Sources that it lacks were not shown."""
         by_id = {source.id: source for source in self.shown}
-        if not seen or not by_id.keys() >= set(seen):
+        order = tuple(dict.fromkeys(seen or ()))
+        if not seen or not by_id.keys() >= set(order):
             return self
-        if len(seen) > len(set(seen)):
-            return replace(self, is_order_known=False)
-        others = tuple(source for source in self.shown if source.id not in seen)
-        shown = tuple(by_id[each] for each in seen)
-        return replace(self, shown=shown, held_out=(*self.held_out, *others))
+        counts = Counter(seen)
+        unsure = frozenset(each for each in order if counts[each] > 1)
+        if len(unsure) == len(order):
+            return replace(self, why_open=ORDER_OPEN)
+        others = tuple(source for source in self.shown if source.id not in counts)
+        shown = tuple(by_id[each] for each in order)
+        return replace(self, shown=shown, held_out=(*self.held_out, *others), unsure=unsure)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -63,9 +69,28 @@ class CitableSources:
         if known and all(each.isdecimal() for each in known):
             return Meaning()
         place = number - self.numbers_from
-        if not self.is_order_known or len(self.shown) <= place < len(known):
-            return Meaning(why=ORDER_OPEN, is_open=True)
-        return Meaning.one_of([each for each in [self.at(place)] if each is not None])
+        if self.why_open or len(self.shown) <= place < len(known):
+            return Meaning(why=self.why_open or ORDER_OPEN, is_open=True)
+        source = self.at(place)
+        if source in self.unsure:
+            text = in_small_letters(self.shown[place].text)
+            alike = (each for each in self.shown if each.id in self.unsure)
+            among = tuple(each.id for each in alike if in_small_letters(each.text) == text)
+            return Meaning(why=ALIKE, is_open=True, among=among)
+        return Meaning() if source is None else Meaning((source,))
+
+    def counted_from_nought(self, numbers: Iterable[int]) -> "CitableSources":
+        """Returns the same sources, of which no number means a certain one if the numbers of the answer
+        include 0, although the first source should have 1."""
+        is_nought = self.numbers_from == 1 and 0 in {*numbers} and "0" not in self.known
+        return replace(self, why_open=FROM_NOUGHT) if is_nought else self
+
+    def at_address(self, address: str) -> tuple[str, ...] | None:
+        """Returns the ids of the sources at an address, or in a file; None if it may be something else,
+        since the sources have no addresses."""
+        bare = address.partition("#")[0].partition("?")[0].rstrip("/")
+        found = self.named(address) or self.named(bare) or self.named(bare.rpartition("/")[2])
+        return found or (() if "://" in address and self._names.have_addresses else None)
 
     def at(self, place: int) -> str | None:
         """Returns the id of the source at this place, counted from 0; None if there is none."""

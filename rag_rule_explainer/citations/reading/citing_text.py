@@ -34,6 +34,10 @@ class ReadCitation:
     cites. ``why``: if ``source`` is None, the reason. ``is_open``: True if ``source`` is None because it
     is not known which source is meant. ``scope``: the part of the text that it is for if it stands in a
     list or at the end of it: it is for all of this part, or for some of its statements; None otherwise.
+    ``among``: the ids of the sources with the same text, of which it cites one; empty if it is known
+    which.
+    ``is_said``: True if it may be a part of what the answer says, such as the index in "list[1]".
+    ``of_part``: True if it stands within a sentence that says more, so it may be for a part of it.
     """
 
     written: str
@@ -44,6 +48,9 @@ class ReadCitation:
     why: str = ""
     is_open: bool = False
     scope: tuple[int, int] | None = None
+    among: tuple[str, ...] = ()
+    is_said: bool = False
+    of_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,11 @@ class NamesOfSources:
         first, other = _by_name(shown), _by_name(held_out)
         self._named: Mapping[str, tuple[str, ...]] = {**other, **first}
 
+    @property
+    def have_addresses(self) -> bool:
+        """Returns whether the address of a source is known."""
+        return any("://" in name for name in self._named)
+
     def exactly(self, name: str) -> tuple[str, ...]:
         """Returns the ids of the sources with this name."""
         return self._named.get(in_small_letters(name), ())

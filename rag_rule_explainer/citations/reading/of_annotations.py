@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from .citable_sources import CitableSources
 from .citing_text import ReadCitation
-from .meaning import NO_SUCH, ORDER_OPEN, Meaning
+from .meaning import ALIKE, NO_SUCH, Meaning
 
 _NAMES = (
     "source",
@@ -72,7 +72,8 @@ def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
     place = _first(holders, _PLACES, int)
     at = None if place is None else shown.at(place)
     if at is not None and shown.says(at, quote) and (quote or not blocks) and (at in named or not named):
-        return Meaning((at,)) if quote or shown.is_order_known else Meaning(why=ORDER_OPEN, is_open=True)
+        is_sure = quote or not (shown.why_open or at in shown.unsure)
+        return Meaning((at,)) if is_sure else Meaning(why=shown.why_open or ALIKE, is_open=True)
     if blocks:
         return Meaning(tuple(blocks))
     quoted = shown.quoted(quote)

@@ -10,7 +10,7 @@ from .citable_sources import CitableSources
 from .citing_text import CitingText, ReadCitation
 from .of_annotations import part_of, read_annotation, type_of_block
 from .of_nodes import numbered_nodes
-from .of_text import read_answer_text
+from .of_text import meanings_of, read_answer_text
 
 _DEEPEST = 12
 _INSIDE = ("message", "blocks", "content", "answer", "answers", "result", "response", "data", "output")
@@ -164,26 +164,36 @@ def _listed(output: Any, shown: CitableSources) -> Iterator[ReadCitation]:
     for name in _LISTED:
         listed = part_of(output, name)
         if isinstance(listed, (list, tuple)):
-            for entry in cast("Sequence[Any]", listed):
-                yield from _entry(entry, shown)
+            entries = [(each, _named_by(each)) for each in cast("Sequence[Any]", listed)]
+            numbers = (_number_of(named) for _, named in entries if named is not None)
+            among = shown.counted_from_nought(each for each in numbers if each is not None)
+            for entry, named in entries:
+                if named is not None:
+                    yield from _entry(entry, named, among)
 
 
-def _number_in(name: str) -> int | None:
-    found = _NUMBER.fullmatch(name)
+def _number_of(named: int | str) -> int | None:
+    # Models also write such an entry as the mark itself: "[1]", "(1)".
+    if isinstance(named, int):
+        return named
+    found = _NUMBER.fullmatch(named)
     return int(found[1]) if found else None
 
 
-def _entry(entry: Any, shown: CitableSources) -> Iterator[ReadCitation]:
+def _named_by(entry: Any) -> int | str | None:
+    """Returns the number or the name of an entry; None if it has none."""
     named = entry
     if not isinstance(entry, (int, str)):
         if part_of(entry, "type") is not None:
-            return
+            return None
         found = (part_of(entry, name) for name in _OF_ENTRY)
         named = next((each for each in found if isinstance(each, (int, str))), None)
-    if isinstance(named, bool) or not isinstance(named, (int, str)):
-        return
-    # Models also write such an entry as the mark itself: "[1]", "(1)".
-    number = named if isinstance(named, int) else _number_in(named)
-    meant = shown.by_name(str(named)) if number is None else shown.by_number(number)
-    quote = part_of(entry, "quote")
-    yield from meant.citations(str(named), quote=quote if isinstance(quote, str) else "")
+    return None if isinstance(named, bool) or not isinstance(named, (int, str)) else named
+
+
+def _entry(entry: Any, named: int | str, shown: CitableSources) -> Iterator[ReadCitation]:
+    """Yields what an entry cites: a number, a name, or the inside of a mark such as "Source 2, p. 3"."""
+    number, quote = _number_of(named), part_of(entry, "quote")
+    meanings = meanings_of(str(named), shown) if number is None else (shown.by_number(number),)
+    for meant in meanings:
+        yield from meant.citations(str(named), quote=quote if isinstance(quote, str) else "")

@@ -5,20 +5,23 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ...predicates.citation_marks import Citation, citation_marks, spelt_out
+from ...predicates.citation_marks import CitationMark, citation_marks
 from ...predicates.footnotes import Footnote, footnotes
+from ...predicates.mark_contents import Citation, MarkContents, spelt_out
 from ...predicates.mark_places import matches_of, places_of_marks, widened
+from ...predicates.plain_signs import plain_signs
 from ...predicates.source_lists import SourceList, source_lists
 from ...predicates.without_marks import without_marks
 from ...printable import printable, shortened
 from .citable_sources import CitableSources
 from .citing_text import CitingText, ReadCitation
-from .meaning import Meaning
+from .meaning import OTHERS_NAMED, Meaning
 
 _NOTED = re.compile(r"\[\^([\w-]{1,30})\]")
 _NO_LIST = "it is not known whether this line is a source or a part of what is said"
 _LONGEST_NOTE = 100
 _RANGE = re.compile(r"(\d{1,5})(?: ?[-–] ?(\d{1,5}))?")
+_TARGET = re.compile(r"\]?\(([^()\s]{1,300})")
 _NUMBER = re.compile(r"(?:\[|source )(\d{1,3})\]?")
 
 
@@ -42,13 +45,15 @@ def read_answer_text(text: str, shown: CitableSources, pattern: str | None = Non
 
 def _in_text(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iterator[ReadCitation]:
     """Yields the citations in the text, in order, without those in footnotes."""
-    meant = _meanings(notes, shown)
     inside = {place for note in notes for place in range(note.start, note.end)}
     marks = [each for each in citation_marks(text, shown.ids, shown.known) if each.start not in inside]
     taken = {mark.start for mark in marks}
+    shown = shown.counted_from_nought(_numbers(marks))
+    meant = _meanings(notes, shown)
     for mark in marks:
+        beside = _named_beside(text, mark, shown)
         for each in mark.citations:
-            yield from _of_mark(each, meant, shown, mark.start, mark.end)
+            yield from _of_mark(each, meant, shown, (mark.start, mark.end), beside)
     for found in _NOTED.finditer(text):
         if found.start() not in taken and found.start() not in inside:
             said = meant.get(found[1]) or shown.by_name(found[1])
@@ -56,6 +61,24 @@ def _in_text(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Ite
             yield from (said if said.sources or said.is_open else unknown).citations(
                 found[0], *found.span()
             )
+
+
+def _numbers(marks: Sequence[CitationMark]) -> Iterator[int]:
+    for mark in marks:
+        found = (_NUMBER.fullmatch(each.written) for each in mark.citations if not each.doubt)
+        yield from (int(each[1]) for each in found if each is not None)
+
+
+def _named_beside(text: str, mark: CitationMark, shown: CitableSources) -> tuple[str, ...] | None:
+    """Returns the ids of the sources that a mark names beside its number, as in "[2: guideline.pdf]" or
+    "[2](https://x.org/guideline.pdf)"; None if it names nothing."""
+    target = _TARGET.match(text, mark.end)
+    at_address = None if target is None else shown.at_address(target[1])
+    own = {each.id for each in mark.citations if _NUMBER.fullmatch(each.written) is None}
+    said = text[mark.start : mark.end].strip("[]【】()")
+    named = shown.in_reference(said).sources if any(map(str.isalpha, said)) else ()
+    others = tuple(each for each in named if each not in own)
+    return others or at_address
 
 
 def _meanings(notes: Sequence[Footnote], shown: CitableSources) -> dict[str, Meaning]:
@@ -89,7 +112,7 @@ def _meant(text: str, shown: CitableSources) -> Meaning:
         each
         for mark in marks
         for citation in mark.citations
-        for each in _of_mark(citation, {}, shown, mark.start, mark.end)
+        for each in _of_mark(citation, {}, shown, (mark.start, mark.end))
     ]
     if cited and all(each.source is not None for each in cited):
         return Meaning(tuple(dict.fromkeys(each.source for each in cited if each.source is not None)))
@@ -100,16 +123,53 @@ def _meant(text: str, shown: CitableSources) -> Meaning:
 
 
 def _of_mark(
-    citation: Citation, meant: Mapping[str, Meaning], shown: CitableSources, start: int, end: int
+    citation: Citation,
+    meant: Mapping[str, Meaning],
+    shown: CitableSources,
+    place: tuple[int, int],
+    beside: tuple[str, ...] | None = None,
 ) -> Iterator[ReadCitation]:
     """Yields what a mark cites. Where the answer itself says what a number stands for, only that counts,
-    and else the order in which the sources were shown."""
+    and else the order in which the sources were shown. ``beside``: the sources that it names as well."""
+    found = _meaning_of(citation, meant, shown, beside)
+    for each in found.citations(citation.written, *place):
+        yield replace(each, is_said=citation.is_said)
+
+
+def _meaning_of(
+    citation: Citation,
+    meant: Mapping[str, Meaning],
+    shown: CitableSources,
+    beside: tuple[str, ...] | None = None,
+) -> Meaning:
     number = _NUMBER.fullmatch(citation.written)
-    if number is not None:
-        found = meant[number[1]] if number[1] in meant else shown.by_number(int(number[1]))
-    else:
-        found = Meaning() if citation.id is None else Meaning((citation.id,))
-    yield from found.citations(citation.written, start, end)
+    if citation.doubt:
+        return Meaning(why=citation.doubt, is_open=True)
+    if number is None:
+        return Meaning() if citation.id is None else Meaning((citation.id,))
+    found = meant[number[1]] if number[1] in meant else shown.by_number(int(number[1]))
+    return found if beside is None else _agreed(found, beside)
+
+
+def meanings_of(entry: str, shown: CitableSources) -> Sequence[Meaning]:
+    """Returns what an entry of a list of citations means: a name, or what may stand in a mark, such as
+    "Source 2, p. 3", or a line of references."""
+    by_name = shown.by_name(entry)
+    if by_name.sources or by_name.is_open:
+        return [by_name]
+    inside = plain_signs(entry).strip(" []【】()")
+    contents = MarkContents(shown.ids, frozenset(shown.known))
+    found = [_meaning_of(each, {}, shown) for each in contents.in_brackets(inside, square=True)]
+    return found or [shown.in_reference(entry)]
+
+
+def _agreed(by_number: Meaning, named: tuple[str, ...]) -> Meaning:
+    """Returns what a number means beside names of sources: if they do not agree, it is not known."""
+    if by_number.is_open and len(named) == 1:
+        return Meaning(named)
+    if by_number.is_open or not {*by_number.sources}.isdisjoint(named):
+        return by_number
+    return Meaning(why=OTHERS_NAMED, is_open=True)
 
 
 def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iterator[ReadCitation]:

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple, cast
 
 from ...errors import InvalidInput
 from ...given import Given
-from .of_listing import json_listing, listing, may_tell_of_results, value_in_json, with_results
-from .protocol import Rows
-from .reading import field_of, is_listed, lists_several, mapping_in, read_fields, with_fields
+from .fields import field_of, is_listed, mapping_in, with_fields
+from .of_listing import listing, may_tell_of_results, with_results
+from .of_text import json_listing
+from .reading import read_fields
+from .written import value_in_json, written_in
 
 CANNOT_BE_CUT = (
     "the structured content of a tool's result is not about its content blocks one by one, so it cannot "
@@ -49,18 +51,17 @@ def paired(blocks: Sequence[Any], structured: Any) -> list[Block]:
     If the text of a single block is JSON that lists results, each result becomes a block. InvalidInput is
     raised if that JSON cannot be written again with fewer results.
     """
-    if len(blocks) == 1 and _is_empty(blocks[0]):
-        return []
-    if len(blocks) == 1 and _lists_in(blocks[0]):
-        return _results_in(blocks[0], structured)
-    if any(_several(json_listing.rows(_text_of(block))) for block in blocks):
+    inside = [_results_in(block) for block in blocks]
+    if len(inside) == 1 and inside[0] is not None:
+        return _blocks_of(inside[0], blocks[0], structured)
+    if any(results is not None and len(results) > 1 for results in inside):
         raise InvalidInput(_LISTS_SEVERAL)
     key = _list_of(len(blocks), structured)
     if key is not None:
         if may_tell_of_results(structured, key):
             raise InvalidInput(CANNOT_BE_CUT)
         return [Block(*pair) for pair in zip(blocks, structured[key], strict=True)]
-    if structured is not None and (len(blocks) > 1 or _several(listing.rows(structured))):
+    if structured is not None and (len(blocks) > 1 or _lists_several(structured)):
         raise InvalidInput(CANNOT_BE_CUT)
     return [Block(block, structured) for block in blocks]
 
@@ -72,14 +73,13 @@ def structured_of(row: Sequence[Block], blocks: Sequence[Any], structured: Any) 
     original response. If a list in the structured content has one item for each block, only this list is
     shortened; the other fields stay.
     """
-    if len(blocks) == 1 and _is_empty(blocks[0]):
-        return list(blocks), structured
-    if len(blocks) == 1 and _lists_in(blocks[0]):
-        return _with_results(row, blocks[0], structured)
+    results = _results_in(blocks[0]) if len(blocks) == 1 else None
+    if results is not None:
+        return _with_results(row, blocks[0], structured) if results else (list(blocks), structured)
     own = [each.block for each in row]
     key = _list_of(len(blocks), structured)
     if key is not None:
-        return own, with_results(structured, key, [each.structured for each in row])
+        return own, with_results(structured, (key,), [each.structured for each in row])
     if row or not _is_one_text(structured) or not blocks:
         return own, row[0].structured if row else None
     # Nothing is retained. This tool's structured content consists of one text, which must not be missing,
@@ -107,24 +107,27 @@ def read_block(block: Any) -> Given | None:
     return Given(text, named, metadata)
 
 
-def _results_in(block: Any, structured: Any) -> list[Block]:
+def _results_in(block: Any) -> Sequence[Any] | None:
+    """Returns the results that the text of a block lists as JSON; None if it lists none. A resource is
+    one document, whatever it contains."""
+    rows = json_listing.rows(_text_of(block))
+    return None if rows is None else rows[0]
+
+
+def _blocks_of(results: Sequence[Any], block: Any, structured: Any) -> list[Block]:
+    """Returns a block for each result that the text of this block lists."""
     text = _text_of(block)
-    rows = json_listing.rows(text)
-    same = structured is None or structured in (
-        value_in_json(text),
-        {_ONE_TEXT: text},
-        {_ONE_TEXT: value_in_json(text)},
-    )
-    if rows is None or not same:
+    value = _value_in(text)
+    if results and structured not in (None, value, {_ONE_TEXT: text}, {_ONE_TEXT: value}):
         raise InvalidInput(_LISTS_SEVERAL)
-    texts = (each if isinstance(each, str) else json.dumps(each) for each in rows[0])
-    return [Block(_with_text(block, own), each) for own, each in zip(texts, rows[0], strict=True)]
+    texts = (each if isinstance(each, str) else json.dumps(each) for each in results)
+    return [Block(_with_text(block, own), each) for own, each in zip(texts, results, strict=True)]
 
 
 def _with_results(row: Sequence[Block], block: Any, structured: Any) -> tuple[list[Any], Any]:
     text = json_listing.response([[each.structured for each in row]], _text_of(block))
-    own: Any = value_in_json(text)
-    if structured is None or structured == value_in_json(_text_of(block)):
+    own = _value_in(text)
+    if structured is None or structured == _value_in(_text_of(block)):
         return [_with_text(block, text)], None if structured is None else own
     is_text = isinstance(structured[_ONE_TEXT], str)
     return [_with_text(block, text)], {_ONE_TEXT: text if is_text else own}
@@ -145,24 +148,14 @@ def _read_object(text: object) -> Given | None:
     return read if read is not None and isinstance(read.text, str) else None
 
 
-def _lists_in(block: Any) -> bool:
-    """Returns True iff the text of a block is JSON that lists results. A resource is one document,
-    whatever it contains."""
-    parsed = value_in_json(_text_of(block))
-    if is_listed(parsed):
-        listed = cast("Sequence[object]", parsed)
-        return len(listed) > 0 and all(isinstance(each, Mapping) for each in listed)
-    return lists_several(mapping_in(parsed))
+def _value_in(text: Any) -> Any:
+    written = written_in(text)
+    return None if written is None else written.value
 
 
-def _is_empty(block: Any) -> bool:
-    """Returns True iff the text of a block is JSON that lists no result."""
-    text = _text_of(block)
-    return value_in_json(text) is not None and json_listing.rows(text) == [[]]
-
-
-def _several(rows: Rows | None) -> bool:
-    return bool(rows) and len(rows[0]) > 1
+def _lists_several(structured: Any) -> bool:
+    rows = listing.rows(structured)
+    return rows is not None and len(rows[0]) > 1
 
 
 def _list_of(size: int, structured: Any) -> str | None:

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from ...errors import InvalidInput
 from ...given import Given
+from .fields import is_array, is_listed, listed_like, mapping_in, with_fields
 from .protocol import Rows
-from .reading import is_array, is_listed, listed_like, mapping_in, with_fields
 
 _FIELDS = {
     "ids": "id",

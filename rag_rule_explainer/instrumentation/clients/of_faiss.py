@@ -10,8 +10,9 @@ from ...allowed import brief
 from ...allowed import named_function as named
 from ...errors import InvalidInput
 from ...given import Given
+from .fields import is_array, is_listed, listed_like
 from .protocol import Rows
-from .reading import is_array, is_listed, listed_like, read_any
+from .reading import read_any
 from .users_functions import users_result
 
 Texts: TypeAlias = Sequence[Any] | Mapping[Any, Any] | Callable[[int], Any]

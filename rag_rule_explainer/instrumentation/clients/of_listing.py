@@ -1,142 +1,120 @@
-"""This module splits responses of unknown clients that are a dict with one list of results, as an object
-or as JSON text."""
+"""This module splits responses of unknown clients that are a dict or an object with one list of
+results."""
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
-from ...errors import InvalidInput
 from ...given import Given
+from .fields import fields_of, is_listed, listed_like, mapping_in, with_fields
 from .protocol import Rows
-from .reading import TEXT_KEYS, is_listed, listed_like, read_any
+from .reading import read_any
+from .several import LISTS_OF_TEXTS, are_messages, is_passage, snake
 
-_LISTS_OF_TEXTS = frozenset(
-    {
-        *("chunks", "contexts", "docs", "documents", "hits", "matches", "paragraphs", "passages"),
-        *("result", "results", "snippets", "texts"),
-    }
-)
-"""Keys of lists of texts. A list of texts under another key may be tags or keywords of one document."""
+_LISTS_OF_RESULTS = LISTS_OF_TEXTS | {"answers", "data", "entries", "found", "items", "records", "rows"}
+"""Keys under which an empty list says that nothing was found."""
 _OF_NO_DOCUMENT = frozenset(
     {
-        *("collection", "cursor", "index", "kind", "language", "model", "namespace", "next", "object"),
-        *("next_cursor", "next_page_token", "q", "query", "question", "request_id", "search", "type"),
-        *("search_query", "status", "tool"),
+        *("api_version", "collection", "cursor", "engine", "id", "index", "kind", "lang", "language"),
+        *("model", "namespace", "next", "next_cursor", "next_page_token", "object", "q", "query"),
+        *("question", "request_id", "search", "search_query", "source", "status", "tool", "trace_id"),
+        *("type", "version"),
     }
 )
 """Keys of texts that do not depend on the results. A text under any other key may be a summary of all
 results, which a replay must not show."""
 _COUNTS = frozenset(
     {
-        *("count", "found", "hit_count", "hits_count", "length", "n_hits", "nhits", "num_hits"),
-        *("num_results", "number_of_results", "result_count", "results_count", "returned", "retrieved"),
-        *("total", "total_count", "total_found", "total_hits", "total_results"),
+        *("count", "found", "hit_count", "hits_count", "length", "n_hits", "nhits", "num_found"),
+        *("num_hits", "num_results", "number_of_results", "result_count", "results_count", "returned"),
+        *("retrieved", "total", "total_count", "total_found", "total_hits", "total_results"),
     }
 )
 """Names of numbers that count the results."""
 _OF_THE_REQUEST = frozenset(
     {
-        *("elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),
+        *("code", "elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),
         *("page_size", "per_page", "response_time", "size", "start", "status", "status_code", "time"),
-        *("time_ms", "timed_out", "took", "took_ms", "top_k"),
+        *("time_ms", "timed_out", "took", "took_ms", "top_k", "version"),
     }
 )
 """Names of numbers that say nothing of the results. Under another name there may be the score of a
 result, which a replay without this result must not show."""
-NOT_WRITTEN_AGAIN = (
-    "a search returned JSON text that lists several results, and it cannot be written again with fewer "
-    "of them. Have it return the list itself, or JSON as json.dumps writes it; or pass gate(search, "
-    "items_of=ItemsOf(take_apart, put_together)) from rag_rule_explainer.instrumentation.clients. If it "
-    "is one document, ItemsOf(lambda text: [text], lambda text, kept: kept[0] if kept else '') says so"
-)
 
-
-class _JsonForm(NamedTuple):
-    """A ``_JsonForm`` describes the form of a JSON text, such as its spaces, so that another text can be
-    written in the same form."""
-
-    indent: int | None
-    separators: tuple[str, str] | None
-    ensure_ascii: bool
-
-    def write(self, value: object) -> str:
-        return json.dumps(
-            value, indent=self.indent, separators=self.separators, ensure_ascii=self.ensure_ascii
-        )
-
-
-_FORMS = tuple(
-    _JsonForm(indent, separators, ascii_only)
-    for ascii_only, (indent, separators) in product(
-        (False, True), ((2, None), (None, None), (None, (",", ":")), (4, None), (1, None), (3, None))
-    )
-)
+Path = tuple[str, ...]
+"""The keys that lead from a response to the list of its results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """This client splits a dict whose only list holds the results: dicts with a text under a usual key,
-    or texts. The other fields may be numbers that count the results or belong to the request, and
-    texts such as the query. What counts the results is reduced with them. Messages, which have a role,
-    are no results: together they are one document."""
+    """This client splits a dict or an object in which one list holds the results, perhaps within a dict
+    inside: dicts or objects with a text, or texts. The other fields may be numbers that count the
+    results or belong to the request, and texts such as the query. What counts the results is reduced
+    with them. Messages, which have a role, are no results: together they are one document."""
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; None if the response is not such a dict."""
-        key = _key_of(response)
-        return [list(response[key])] if key is not None and response[key] else None
+        """Returns one row with the results; None if the response is no such dict or object, or cannot be
+        copied with fewer of them."""
+        path = path_of(response)
+        if path is None:
+            return None
+        results = list(results_at(response, path))
+        try:
+            with_results(response, path, results)
+        except Exception:  # nobody knows how to copy an object of this class
+            return None
+        return [results]
 
     def response(self, rows: Rows, like: Any) -> Any:
         """Returns a copy of ``like`` with only these results."""
-        return with_results(like, cast("str", _key_of(like)), rows[0])
+        return with_results(like, cast("Path", path_of(like)), rows[0])
 
     def read(self, item: Any) -> Given | None:
         """Returns the text, id and metadata of a result."""
         return read_any(item)
 
 
-@dataclass(frozen=True, slots=True)
-class JsonListing:
-    """This client splits a JSON text: a list of results, or an object as ``Listing`` splits it. The text
-    is written anew in the same form, with the same spaces and escapes."""
+def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Path | None:
+    """Returns the keys that lead to the list of results; None unless the response is a dict or an object
+    with such a list, beside which no other field may depend on the results.
 
-    def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; None if the text is no such JSON. Raises InvalidInput if it
-        is written in a form that cannot be written again."""
-        parsed = value_in_json(response)
-        results = _results_in(parsed)
-        if results is None:
-            return None
-        if _form_of(parsed, response) is None:
-            raise InvalidInput(NOT_WRITTEN_AGAIN)
-        return [list(results)]
-
-    def response(self, rows: Rows, like: str) -> str:
-        """Returns the text for only these results."""
-        parsed = value_in_json(like)
-        form = cast("_JsonForm", _form_of(parsed, like))
-        own = form.write(list(rows[0]) if isinstance(parsed, list) else listing.response(rows, parsed))
-        core = like.strip()
-        before, after = like.split(core, 1)
-        return f"{before}{own}{after}"
-
-    def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result."""
-        return read_any(item)
+    ``of_any_dicts``: True if dicts count as results even if they have no text that is known as one.
+    """
+    fields = fields_of(response)
+    if fields is None or depth < 0:
+        return None
+    telling = [name for name, each in fields.items() if not _is_silent(name, each)]
+    if not telling:
+        return _path_to_nothing(fields)
+    name = telling[0]
+    if len(telling) > 1 or not isinstance(name, str):
+        return None
+    if is_listed(fields[name]):
+        return (name,) if _are_results(name, fields[name], of_any_dicts=of_any_dicts) else None
+    inside = path_of(fields[name], of_any_dicts=of_any_dicts, depth=depth - 1)
+    return None if inside is None else (name, *inside)
 
 
-def with_results(fields: Mapping[str, Any], key: str, row: Sequence[Any]) -> dict[str, Any]:
-    """Returns a copy of the fields with only these results under ``key``. Numbers that count the results
-    are reduced by the number of those left out."""
-    less = len(fields[key]) - len(row)
-    counts = {
-        name: max(0, each - less)
-        for name, each in fields.items()
-        if _snake(name) in _COUNTS and isinstance(each, int) and not isinstance(each, bool)
-    }
-    return {**fields, **counts, key: listed_like(row, fields[key])}
+def results_at(response: Any, path: Path) -> Sequence[Any]:
+    """Returns the list to which the keys lead."""
+    for name in path:
+        response = (fields_of(response) or {})[name]
+    return response
+
+
+def with_results(response: Any, path: Path, row: Sequence[Any]) -> Any:
+    """Returns a copy of the response with only these results. Numbers that count the results are reduced
+    by the number of those left out."""
+    less = len(results_at(response, path)) - len(row)
+    return _cut(response, path, row, less)
+
+
+def _cut(response: Any, path: Path, row: Sequence[Any], less: int) -> Any:
+    if not path:
+        return listed_like(row, response)
+    fields = fields_of(response) or {}
+    counts = {name: max(0, each - less) for name, each in fields.items() if _counts(name, each)}
+    return with_fields(response, **{**counts, path[0]: _cut(fields[path[0]], path[1:], row, less)})
 
 
 def may_tell_of_results(fields: Mapping[str, Any], key: str) -> bool:
@@ -146,50 +124,37 @@ def may_tell_of_results(fields: Mapping[str, Any], key: str) -> bool:
     return any(not isinstance(each, (int, float)) and not _is_silent(name, each) for name, each in others)
 
 
-def value_in_json(text: object) -> object:
-    """Returns the list or object that a text holds as JSON; None if it holds none."""
-    if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _results_in(parsed: object) -> Sequence[Any] | None:
-    if isinstance(parsed, list):
-        results = cast("list[Any]", parsed)
-        return results if all(map(_is_result, results)) else None
-    key = _key_of(parsed)
-    return None if key is None else cast("dict[str, Any]", parsed)[key]
-
-
-def _form_of(parsed: object, text: str) -> _JsonForm | None:
-    return next((form for form in _FORMS if form.write(parsed) == text.strip()), None)
-
-
-def _key_of(response: object) -> str | None:
-    """Returns the key of the results; None unless the response is a dict with results in which no other
-    field may depend on them."""
-    if not isinstance(response, dict):
-        return None
-    fields = cast("dict[Any, Any]", response)
-    lists = [name for name, each in fields.items() if is_listed(each)]
-    if len(lists) != 1 or not isinstance(lists[0], str):
-        return None
-    key, results = lists[0], fields[lists[0]]
-    as_texts = key in _LISTS_OF_TEXTS and all(isinstance(each, str) for each in results)
-    if not (as_texts or all(map(_is_result, results))) or (not results and key not in _LISTS_OF_TEXTS):
-        return None
-    others = (name for name, each in fields.items() if name != key and not _is_silent(name, each))
-    return key if next(others, None) is None else None
-
-
-def _is_result(each: object) -> bool:
-    if not isinstance(each, Mapping):
+def has_text(each: object) -> bool:
+    """Returns True iff this is a result: a dict, an object or a row with a text, and no message."""
+    if isinstance(each, str) or are_messages(each):
         return False
-    fields = cast("Mapping[str, Any]", each)
-    return "role" not in fields and any(isinstance(fields.get(key), str) for key in TEXT_KEYS)
+    given = read_any(each)
+    if given is None or not isinstance(given.text, str):
+        return False
+    # A row without names may be a list of ids.
+    return not is_listed(each) or is_passage(given.text)
+
+
+def _are_results(name: str, results: Sequence[Any], *, of_any_dicts: bool) -> bool:
+    if all(isinstance(each, str) for each in results):
+        return snake(name) in LISTS_OF_TEXTS or all(map(is_passage, results))
+    if of_any_dicts and all(mapping_in(each) and not are_messages(each) for each in results):
+        return True
+    return all(map(has_text, results))
+
+
+def _path_to_nothing(fields: Mapping[Any, Any], depth: int = 2) -> Path | None:
+    for name, each in fields.items():
+        if is_listed(each) and snake(name) in _LISTS_OF_RESULTS:
+            return (name,)
+        inside = _path_to_nothing(mapping_in(each), depth - 1) if depth else None
+        if inside is not None:
+            return (name, *inside)
+    return None
+
+
+def _counts(name: object, each: object) -> bool:
+    return snake(name) in _COUNTS and isinstance(each, int) and not isinstance(each, bool)
 
 
 def _is_silent(name: object, value: object) -> bool:
@@ -197,15 +162,14 @@ def _is_silent(name: object, value: object) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, (int, float)):
-        return _snake(name) in _COUNTS | _OF_THE_REQUEST
-    return isinstance(value, str) and (not value or _snake(name) in _OF_NO_DOCUMENT)
-
-
-def _snake(name: object) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower()
+        return snake(name) in _COUNTS | _OF_THE_REQUEST
+    if isinstance(value, str):
+        return not value or snake(name) in _OF_NO_DOCUMENT
+    if isinstance(value, Mapping):
+        inside = cast("Mapping[Any, Any]", value)
+        return all(_is_silent(key, each) and not _counts(key, each) for key, each in inside.items())
+    return is_listed(value) and not value
 
 
 listing = Listing()
-"""The client for dicts with one list of results."""
-json_listing = JsonListing()
-"""The client for JSON texts with one list of results."""
+"""The client for dicts and objects with one list of results."""

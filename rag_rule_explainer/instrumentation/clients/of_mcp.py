@@ -8,8 +8,8 @@ from typing import Any, cast
 from ...given import Given
 from ...printable import shortened
 from .blocks import paired, read_block, structured_of
+from .fields import field_of, is_listed, with_fields
 from .protocol import Rows
-from .reading import field_of, is_listed, with_fields
 
 _STRUCTURED = ("structuredContent", "structured_content")
 _FAILED = ("isError", "is_error")

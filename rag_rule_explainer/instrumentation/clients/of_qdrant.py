@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ...given import Given
+from .fields import field_of, is_listed, listed_like, mapping_in, with_fields
 from .protocol import Rows
-from .reading import field_of, is_listed, listed_like, mapping_in, read_fields, with_fields
+from .reading import read_fields
 
 
 @dataclass(frozen=True, slots=True)

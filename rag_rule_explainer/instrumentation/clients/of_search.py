@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ...given import Given
+from .fields import is_listed, mapping_in
 from .protocol import Rows
-from .reading import is_listed, mapping_in, read_fields
+from .reading import read_fields
 from .uncut import Uncut
 
 _OF_NO_DOCUMENT = frozenset(

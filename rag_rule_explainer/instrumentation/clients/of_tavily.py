@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ...given import Given
+from .fields import is_listed, with_fields
 from .protocol import Rows
-from .reading import is_listed, read_fields, with_fields
+from .reading import read_fields
 
 _TEXTS = ("raw_content", "content")
 _ANSWER = "answer"

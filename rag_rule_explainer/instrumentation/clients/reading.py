@@ -2,34 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import is_dataclass, replace
 from typing import Any, cast
 
 from ...given import ID_KEYS, NAMING_METADATA, Given
+from .fields import TEXT_KEYS, fields_of, has_usual_text, is_listed, mapping_in, text_of
+from .several import fields_seen, holds_results, is_passage
 
-TEXT_KEYS = ("page_content", "text", "content", "snippet", "body", "document", "chunk", "passage")
-"""The usual keys of a text. If several are present, the first in this order is used, so the most specific
-keys come first."""
 _VECTOR = re.compile(r"\[[-+\d.eE,\s]*\]")
-
-
-def field_of(holder: Any, name: str) -> Any:
-    """Returns the value of a dict's key or of an object's attribute; None if there is no such key or
-    attribute."""
-    if isinstance(holder, Mapping):
-        return cast("Mapping[str, Any]", holder).get(name)
-    return getattr(holder, name, None)
-
-
-def mapping_in(value: object) -> Mapping[str, Any]:
-    """Returns the value if it is a mapping, else an empty mapping."""
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
-
-
-def is_listed(value: object) -> bool:
-    """Returns True iff the value is a list or a tuple."""
-    return isinstance(value, (list, tuple))
 
 
 def read_fields(fields: Mapping[Any, Any], *, text: Any = None, identity: Any = None) -> Given:
@@ -57,64 +36,35 @@ def text_key(fields: Mapping[Any, Any]) -> Any:
     return texts[0] if len(texts) == 1 else None
 
 
-def _lists_results(fields: Mapping[Any, Any], depth: int = 3) -> bool:
-    """Returns True iff a field, or a field of a dict inside, is a list with a dict in it: such fields are
-    a response with several results, and not a document."""
-    return any(
-        (is_listed(each) and any(isinstance(inside, Mapping) for inside in each))
-        or (isinstance(each, Mapping) and depth > 0 and _lists_results(cast("Any", each), depth - 1))
-        for each in fields.values()
-    )
-
-
-def _has_usual(fields: Mapping[Any, Any]) -> bool:
-    return any(isinstance(fields.get(key), str) for key in TEXT_KEYS)
-
-
-def is_response(result: object) -> bool:
-    """Returns True iff the whole result of a search is a response with a list of results, which may be
-    empty, and not a single document."""
-    fields = mapping_in(result)
-    empty = any(is_listed(each) and not each for each in fields.values())
-    return lists_several(fields) or (empty and not _has_usual(fields))
-
-
-def lists_several(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff the fields are a response with a list of results. The results are dicts. If no
-    field has a usual name of a text, results of any type count, because the only text may then be the
-    query."""
-    return _lists_results(fields, 0) or (not _names_text(fields) and _lists_anything(fields))
-
-
-def _names_text(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff the name of a text field is, or contains, a usual name of a text, as
-    ``passage_text`` does."""
-    texts = (str(key) for key, each in fields.items() if isinstance(each, str))
-    return any(part in TEXT_KEYS for key in texts for part in (key, *key.lower().split("_")))
-
-
-def _lists_anything(fields: Mapping[Any, Any], depth: int = 3) -> bool:
-    return any(
-        (is_listed(each) and len(each) > 0)
-        or (isinstance(each, Mapping) and depth > 0 and _lists_anything(cast("Any", each), depth - 1))
-        for name, each in fields.items()
-        if name != "metadata"
-    )
-
-
 def read_any(item: Any) -> Given | None:
-    """Returns the text, id and metadata of an item: a str, a dict, a database row, or an object with a
-    text."""
+    """Returns the text, id and metadata of an item: a str, a dict, a database row, an object with a
+    text, or a pair of one of these and its score."""
     if isinstance(item, str):
         return Given(item, None, {})
+    inside = _documents_in_row(item)
+    if inside:
+        # Beside several documents, or a text as long as one, nobody knows which of them is the source.
+        return read_any(inside[0]) if len(inside) == 1 else None
     fields = fields_in(item)
     if fields is not None:
         given = read_fields(fields)
         # If the item lists results, its only text may be the query or the name of a namespace.
-        return given._replace(text=None) if not _has_usual(fields) and _lists_results(fields) else given
-    text = _first(lambda name: _text_of(item, name), TEXT_KEYS)
+        return given._replace(text=None) if holds_results(fields) else given
+    text = _first(lambda name: text_of(item, name), TEXT_KEYS)
+    if text is not None and holds_results(fields_seen(item) or {}):
+        text = None
     identity = _first(lambda name: getattr(item, name, None), ID_KEYS)
     return Given(text, identity, mapping_in(getattr(item, "metadata", None)))
+
+
+def _documents_in_row(item: Any) -> list[Any]:
+    """Returns the dicts and objects with a usual text in a row without names, such as in a pair of a
+    document and its score, and the passages beside them; an empty list if there is no such document."""
+    if not is_listed(item):
+        return []
+    documents = [each for each in item if not is_listed(each) and has_usual_text(fields_of(each) or {})]
+    passages = [each for each in item if isinstance(each, str) and is_passage(each)]
+    return [*documents, *passages] if documents else []
 
 
 def fields_in(row: Any) -> Mapping[Any, Any] | None:
@@ -132,39 +82,8 @@ def fields_in(row: Any) -> Mapping[Any, Any] | None:
     return dict(enumerate(cast("Sequence[Any]", row))) if is_listed(row) else None
 
 
-def with_fields(holder: Any, **fields: Any) -> Any:
-    """Returns a copy of a dict or an object, in which the given fields have new values."""
-    if isinstance(holder, Mapping):
-        own = copy(cast("dict[str, Any]", holder))
-        own.update(fields)
-        return own
-    if hasattr(holder, "model_copy"):
-        return holder.model_copy(update=fields)
-    if is_dataclass(holder) and not isinstance(holder, type):
-        return replace(cast("Any", holder), **fields)
-    own = copy(holder)
-    for name, value in fields.items():
-        setattr(own, name, value)
-    return own
-
-
-def listed_like(values: Iterable[Any], like: Sequence[Any]) -> Any:
-    """Returns the values as a list, or as a tuple if ``like`` is a tuple."""
-    return tuple(values) if isinstance(like, tuple) else list(values)
-
-
-def is_array(value: object) -> bool:
-    """Returns True iff the value is an array of NumPy, or of a library with NumPy's interface."""
-    return all(hasattr(value, name) for name in ("dtype", "shape", "ndim", "tolist"))
-
-
 def _first(get: Callable[[str], Any], names: Iterable[str]) -> Any:
     return next((each for each in map(get, names) if each is not None), None)
-
-
-def _text_of(item: object, name: str) -> str | None:
-    value = getattr(item, name, None)
-    return value if isinstance(value, str) else None
 
 
 def _is_text(value: object) -> bool:

@@ -5,11 +5,12 @@ from typing import Any
 from .of_chroma import chroma
 from .of_faiss import is_faiss
 from .of_hits import meilisearch, pinecone
-from .of_listing import json_listing, listing
+from .of_listing import listing
 from .of_mcp import mcp_content
 from .of_qdrant import qdrant
 from .of_search import elasticsearch
 from .of_tavily import tavily
+from .of_text import json_listing
 from .protocol import Client
 
 __all__ = ["is_faiss", "recognised"]

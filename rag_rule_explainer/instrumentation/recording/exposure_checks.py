@@ -14,7 +14,7 @@ from ..requests.source_recognition import Request, Sight
 from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
 from .remarks import FILTERED, FOUND_OTHERS, NEW_RETRIEVAL, NOT_DELIVERED, NOT_SEARCHED_FOR
 from .serving import Serving
-from .shown_order import shown_order
+from .shown_order import OrdersShown, shown_order
 
 OnNoRetrieval: TypeAlias = Literal["error", "accept"]
 """The treatment of a replay that retrieved nothing: "error" raises an error, "accept" uses its answer
@@ -50,7 +50,8 @@ class ExposureChecks:
     ``notes``: remarks for the user about the scope. ``sight``: recognises the sources in requests.
     ``unrecognised``: the ids of sources that are known to be sent to a model, although ``sight`` does not
     recognise them. ``making``: advice, for messages, on how to pass a function that makes a new
-    application. ``requests``: the baseline's requests.
+    application. ``requests``: the baseline's requests, if sources were recognised in them;
+    ``all_requests``: the same in any case.
     """
 
     scope: Scope
@@ -62,6 +63,7 @@ class ExposureChecks:
     unrecognised: frozenset[str] = frozenset()
     making: str = ""
     requests: tuple[Request, ...] = ()
+    all_requests: tuple[Request, ...] = ()
 
     @classmethod
     def of(
@@ -87,8 +89,9 @@ class ExposureChecks:
         seen = sight.seen_in(requests)
         if not seen:
             actual = scope if scope == "given" else "retrieved"
-            return cls(actual, tuple(sources), (), (SEEING_UNKNOWN,), sight, on_no_retrieval)
-        checks = partial(cls, on_no_retrieval=on_no_retrieval, requests=requests)
+            note = (SEEING_UNKNOWN,)
+            return cls(actual, tuple(sources), (), note, sight, on_no_retrieval, all_requests=requests)
+        checks = partial(cls, on_no_retrieval=on_no_retrieval, requests=requests, all_requests=requests)
         known = sight.glued_in(requests).union(shown)
         unrecognised = (sight.recognisable - seen).intersection(known)
         unseen = (sight.recognisable - seen - unrecognised).difference(pinned)
@@ -107,10 +110,10 @@ class ExposureChecks:
 
     def other_order_shown(self) -> tuple[str, ...]:
         """Returns the ids of the sources that the baseline's model was shown, in their order, if these
-        are not all units in the order of ``units``. Each id is repeated if the order is not known."""
-        ids = [each.id for each in self.units]
+        are not all units in the order of ``units``. An id is repeated if its place is not known."""
         known = self.sight.recognisable - self.unrecognised
-        return shown_order(ids, self.sight.orders_in(self.requests)[:-1], known)
+        orders = OrdersShown.of(self.all_requests, self.units, self.sight, known)
+        return shown_order([each.id for each in self.units], orders, known)
 
     def checked(
         self,

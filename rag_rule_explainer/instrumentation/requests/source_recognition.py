@@ -189,13 +189,13 @@ class Sight:
         for request in requests:
             before = [reading_of(text) for text in request.written_before]
             for text in readings(request.text):
-                first, last = self._places_in(text, before)
+                first, last = self.places_in(text, before)
                 by_first = sorted(first, key=first.__getitem__)
                 orders += [tuple(by_first), tuple(sorted(last, key=last.__getitem__))]
                 overall |= dict.fromkeys(by_first)
         return [*orders, tuple(overall)]
 
-    def _places_in(self, text: str, before: Sequence[Reading]) -> tuple[dict[str, int], dict[str, int]]:
+    def places_in(self, text: str, before: Sequence[Reading]) -> tuple[dict[str, int], dict[str, int]]:
         """Returns the positions of the first and of the last word at which each source is recognised, as
         two dicts by id."""
         words, first, last = _words(text), dict[str, int](), dict[str, int]()

@@ -5,7 +5,8 @@ import builtins
 import inspect
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
-from functools import wraps
+from functools import update_wrapper, wraps
+from types import FunctionType
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary
 
@@ -147,6 +148,29 @@ def gated_function(
 
     gated = asynchronous if _is_async(search) else sync
     return gated
+
+
+def gated_search(search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> Callable[..., Any]:
+    """Returns the search as ``gated_function`` does. A function that stands in the body of a class is
+    gated as a method, for each object separately."""
+    is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
+    return _GatedMethod(search, shape, part_of) if is_of_class else gated_function(search, shape, part_of)
+
+
+class _GatedMethod:
+    """A ``_GatedMethod`` takes the place of a search method in its class. It gates the method of each
+    object separately, because otherwise the object (``self``) would be read as the query."""
+
+    def __init__(self, search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> None:
+        update_wrapper(self, search)
+        self._search, self._shape, self._part_of = search, shape, part_of
+
+    def __get__(self, owner: object | None, kind: type | None = None) -> Callable[..., Any]:
+        bound: Any = cast("Any", self._search).__get__(owner, kind)
+        return self if owner is None else gated_function(bound, self._shape, self._part_of)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return gated_function(self._search, self._shape, self._part_of)(*args, **kwargs)
 
 
 def _query(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:

@@ -12,24 +12,20 @@ from ...allowed import brief, checked_function, named_function
 from ...errors import InvalidInput, UnknownQuery
 from ...given import Given
 from ..clients import Client, ItemsOf
-from ..clients.reading import TEXT_KEYS, field_of, is_response, read_any
+from ..clients.fields import TEXT_KEYS, field_of
+from ..clients.reading import read_any
 from ..clients.recognising import is_faiss, recognised
+from ..clients.seen_as_one import doubt_about
+from ..clients.several import is_response
 from ..clients.users_functions import users_result
 from ..copies.copying import copied
+from ..run_context import participation
 from .identity import RetrievedText
+from .item_refusals import AS_ONE, CLIENT_NAMED, NO_ITEM, NO_RESPONSE, NO_ROW, NO_TEXTS
 from .result_forms import form_of, result_like
 
 TextOf: TypeAlias = Callable[[Any], str]
 """A function of the user that returns the text of an item whose kind is unknown to this package."""
-
-_READY = (
-    "chroma, qdrant, pinecone, elasticsearch, opensearch, meilisearch, pgvector, faiss(texts), tavily, "
-    "mcp_content"
-)
-_NAMED = (
-    f"gate(search, items_of=...), one of rag_rule_explainer.instrumentation.clients ({_READY}), or "
-    "ItemsOf(take_apart, put_together) of functions of your own"
-)
 
 
 class ResponsePart(NamedTuple):
@@ -76,7 +72,7 @@ class ItemReading:
             raise InvalidInput(f"items_of is the class {name}; make one, such as {name}(...)")
         if self.items_of is not None and not client:
             raise InvalidInput(
-                f"items_of={brief(self.items_of)} does not take responses apart; pass {_NAMED}"
+                f"items_of={brief(self.items_of)} does not take responses apart; pass {CLIENT_NAMED}"
             )
         if self.text_of is not None:
             checked_function("text_of", self.text_of, "a function from an item to its text")
@@ -90,7 +86,7 @@ class ItemReading:
         form = self.form(result)
         if not isinstance(form, Response):
             if is_faiss(result):
-                raise InvalidInput(_NO_TEXTS)
+                raise InvalidInput(NO_TEXTS)
             return None
         client, like = form
         rows = () if like is None else self._rows(client, like)
@@ -102,14 +98,15 @@ class ItemReading:
             self._response(parts, trial)
             self._check_unused(client, result, len(parts))
             self._check_put_together(parts, trial)
-        return [(self._read(client, part.item), part) for part in parts]
+        alone = len(parts) == 1
+        return [(self._read(client, part.item, alone=alone), part) for part in parts]
 
     def form(self, result: Any) -> object:
         """Returns the form of a result, which is everything about it except its items: a ``Response`` for
         a client's response, otherwise the result of ``form_of``."""
         if self.items_of is not None:
             return Response(self.items_of, copied(result))
-        client = recognised(result)
+        client = None if self._is_one_text(result) else recognised(result)
         return form_of(result) if client is None else Response(client, copied(result))
 
     def of_another(self, form: object) -> object:
@@ -122,7 +119,7 @@ class ItemReading:
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
             if rows is not None and len(rows) > 1:
-                raise UnknownQuery(_NO_ROW)
+                raise UnknownQuery(NO_ROW)
         return form
 
     def result(self, given: Sequence[Any], form: object) -> Any:
@@ -135,7 +132,7 @@ class ItemReading:
         if any(isinstance(each, ResponsePart) for each in given) or (
             self.items_of is not None and form == ()
         ):
-            raise InvalidInput(_NO_RESPONSE)
+            raise InvalidInput(NO_RESPONSE)
         return result_like([each.item if isinstance(each, MadeItem) else each for each in given], form)
 
     def read(self, item: Any, *, whole: bool = False) -> RetrievedText:
@@ -151,24 +148,38 @@ class ItemReading:
             kind = type(cast("object", item)).__name__
             if whole:
                 raise InvalidInput(
-                    f"a search returned a {kind}, and nobody knows what is in it; pass {_NAMED}"
+                    f"a search returned a {kind}, and nobody knows what is in it; pass "
+                    f"{CLIENT_NAMED}{AS_ONE}"
                 )
             raise InvalidInput(
                 f"a search returned a {kind} without a text that is known as one; pass "
-                f"gate(search, text_of=...), a function from such an item to its text, or {_NAMED}"
+                f"gate(search, text_of=...), a function from such an item to its text, or {CLIENT_NAMED}"
             )
+        self._note_doubt(item, text, alone=isinstance(item, str))
         return _retrieved(text, given)
+
+    def _is_one_text(self, result: object) -> bool:
+        """Returns True iff the user said by ``text_of=str`` that a text is one document, whatever it
+        lists."""
+        return self.text_of is str and isinstance(result, str)
+
+    def _note_doubt(self, item: Any, text: str, *, alone: bool) -> None:
+        """Records a warning on the current run if a reader sees several results in this text."""
+        run = participation() if self.text_of is None and self.items_of is None else None
+        doubt = "" if run is None else doubt_about(item, text, alone=alone)
+        if run is not None and doubt:
+            run.doubts.add(doubt)
 
     def _rows(self, client: Client, response: Any) -> Sequence[Sequence[Any]]:
         rows = self._ask(client.rows, response)
         if rows is None:
             raise InvalidInput(
                 f"a search returned a {type(response).__name__}, which items_of={brief(client)} does not "
-                f"know; pass {_NAMED}"
+                f"know; pass {CLIENT_NAMED}"
             )
         return rows
 
-    def _read(self, client: Client, item: Any) -> RetrievedText:
+    def _read(self, client: Client, item: Any, *, alone: bool) -> RetrievedText:
         given = self._ask(client.read, item)
         text = self._text(item, given)
         if not isinstance(text, str):
@@ -177,6 +188,7 @@ class ItemReading:
                 f"{type(item).__name__}, has no text that is known as one; have the text returned, or "
                 "pass gate(search, text_of=...), a function from such an item to its text"
             )
+        self._note_doubt(item, text, alone=alone)
         return _retrieved(text, given)
 
     def _check_unused(self, client: Client, response: Any, items: int) -> None:
@@ -232,15 +244,15 @@ class ItemReading:
         client, like = form
         if like is None:
             if given:
-                raise InvalidInput(_NO_RESPONSE)
+                raise InvalidInput(NO_RESPONSE)
             return None
         rows: list[list[Any]] = [[] for _ in client.rows(like) or ()]
         for each in given:
             if not isinstance(each, (ResponsePart, MadeItem)):
-                raise InvalidInput(_NO_ITEM)
+                raise InvalidInput(NO_ITEM)
             place = each.row if isinstance(each, ResponsePart) and len(rows) > 1 else 0
             if place >= len(rows):
-                raise UnknownQuery(_NO_ROW)
+                raise UnknownQuery(NO_ROW)
             # An item inside a generator could not be copied later, so it is copied now.
             rows[place].append(copied(each.item) if isinstance(like, Iterator) else each.item)
         return copied(self._ask(client.response, rows, like))
@@ -254,25 +266,6 @@ def why_empty(form: object) -> str:
     """
     fault: Any = getattr(form.client, "fault", None) if isinstance(form, Response) else None
     return "" if fault is None else fault(cast("Response", form).like)
-
-
-_NO_TEXTS = (
-    "a search returned arrays as those of FAISS, and the texts are somewhere else; pass "
-    "gate(index.search, items_of=faiss(texts)) from rag_rule_explainer.instrumentation.clients"
-)
-_NO_RESPONSE = (
-    "documents cannot be served to this search: no response of its client was seen to put them into. "
-    "Pass add_documents= instead of documents=, make the gated client outside of the function that is "
-    "explained, or gate a function that returns documents"
-)
-_NO_ITEM = (
-    "a document cannot be put into a response of a client; pass gate(search, item_of=...), a function "
-    "from a document to an item of that response"
-)
-_NO_ROW = (
-    "a replay made a request of several queries that the baseline never made, so nobody knows which of "
-    'them finds what; pass on_new_query="filter" (searches live), or gate a function that makes one query'
-)
 
 
 def _retrieved(text: str, given: Given | None) -> RetrievedText:

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, update_wrapper
-from types import FunctionType
+from functools import partial
 from typing import Any, TypeVar, overload
 
 from ...allowed import checked_function
 from ...errors import InvalidInput
 from ...sources import Source
 from ..clients import Client
+from ..clients.fields import is_listed
 from ..clients.users_functions import users_result
 from ..copies.copying import copied
-from .gates import check_searches, gated_function
+from .gates import check_searches, gated_search
 from .identity import RetrievedText, checked_items, sources_of
 from .intercepted_call import asked_part
 from .items import ItemReading, MadeItem, ResponsePart, TextOf
@@ -81,7 +81,7 @@ class FunctionShape:
         parts = self.reading.parts(result)
         if parts is not None:
             return [Found(text, part) for text, part in parts]
-        whole = not isinstance(result, (list, tuple))
+        whole = not is_listed(result)
         return [Found(self.reading.read(each, whole=whole), copied(each)) for each in items_in(result)]
 
     def form(self, result: Any) -> object:
@@ -136,7 +136,6 @@ def gate(
 ) -> Search: ...
 @overload
 def gate(
-    search: None = None,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -145,7 +144,7 @@ def gate(
 
 
 def gate(
-    search: Any = None,
+    search: Any = ...,
     *,
     items_of: Client | None = None,
     text_of: TextOf | None = None,
@@ -169,7 +168,7 @@ def gate(
 
     Raises InvalidInput if ``search`` is not a function or a method.
     """
-    if search is None:
+    if search is ...:
         return partial(gate, items_of=items_of, text_of=text_of, item_of=item_of)
     if item_of is not None:
         checked_function("item_of", item_of, "a function from a Source to an item")
@@ -180,21 +179,4 @@ def gate(
             "such as gate(collection.query)"
         )
     shape = FunctionShape(ItemReading(items_of, text_of), item_of)
-    is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
-    return _GatedMethod(search, shape) if is_of_class else gated_function(search, shape, asked_part)
-
-
-class _GatedMethod:
-    """A ``_GatedMethod`` takes the place of a search method in its class. It gates the method of each
-    object separately, because otherwise the object (``self``) would be read as the query."""
-
-    def __init__(self, search: Callable[..., Any], shape: FunctionShape) -> None:
-        update_wrapper(self, search)
-        self._search, self._shape = search, shape
-
-    def __get__(self, owner: object | None, kind: type | None = None) -> Callable[..., Any]:
-        bound: Any = self._search.__get__(owner, kind)
-        return self if owner is None else gated_function(bound, self._shape, asked_part)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return gated_function(self._search, self._shape, asked_part)(*args, **kwargs)
+    return gated_search(search, shape, asked_part)

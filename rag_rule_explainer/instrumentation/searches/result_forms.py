@@ -5,16 +5,17 @@ from collections.abc import Iterable
 from copy import copy
 from typing import Any, NamedTuple, cast
 
+from ..clients.fields import is_listed
 from ..copies.copying import copied
 
 
 def items_in(result: Any) -> Iterable[Any]:
     """Returns the items of a result: those of a list or tuple, none for None, and any other result as a
-    single item."""
+    single item. A tuple whose fields have names is a single item too."""
     if result is None:
         return ()
     single: tuple[Any, ...] = (result,)
-    return cast("Iterable[Any]", result) if isinstance(result, (list, tuple)) else single
+    return cast("Iterable[Any]", result) if is_listed(result) else single
 
 
 def form_of(result: Any) -> object:
@@ -31,7 +32,7 @@ def form_of(result: Any) -> object:
         empty = copy(cast("list[Any]", result))
         empty.clear()
         return OwnList(empty)
-    return () if result is None or isinstance(result, (list, tuple)) else ONE
+    return () if result is None or isinstance(result, list) else ONE
 
 
 class OwnList(NamedTuple):

@@ -26,9 +26,9 @@ _ALWAYS_TOGETHER = (
     "None decides while near-duplicates stay together. What happens without some of them was not tried."
 )
 _START = (
-    "It is enough while all other documents are there. Where some of them are missing, others may bring "
-    "this about: to be safe, leave out all documents of an omission rule."
+    "It is enough while all other documents are there. If others are missing too, this may come back."
 )
+_SAFE = "An omission rule says what is enough, whatever else is missing."
 
 
 def about_one(explanation: Explanation) -> bool:
@@ -47,7 +47,7 @@ def rules_heading(explanation: Explanation, kind: RuleKind) -> Markup:
     if kind is RuleKind.RETENTION:
         asked = "Which documents bring this about" if about_one(explanation) else _RETAINED
     else:
-        asked = "Which documents this needs" if about_one(explanation) else _OMITTED
+        asked = "Which documents end this by being left out" if about_one(explanation) else _OMITTED
     return Markup("<h2>{} <small>{} rules</small></h2>").format(asked, kind.value.capitalize())
 
 
@@ -57,10 +57,9 @@ def said_of_all(explanation: Explanation, kind: RuleKind, rules: Sequence[Findin
     if explanation.min_confidence < 1:
         return ""  # such a rule need not be enough each time
     about_this = about_one(explanation)
-    needed = kind is RuleKind.OMISSION and about_this
     always = _ALWAYS_TOGETHER if explanation.ties else _ALWAYS
     always = _ALWAYS_PINNED if has_pinned(explanation) else always
-    said = _needed(rules) if needed else _enough(explanation, rules, always if about_this else "")
+    said = _enough(explanation, rules, always if about_this and kind is RuleKind.RETENTION else "")
     # If a rule is not proved, the sentence must not sound certain. So it refers the reader to the claim
     # below the rule.
     if not said or all(rule.proved for rule in rules):
@@ -76,7 +75,7 @@ def said_of_none(explanation: Explanation, kind: RuleKind) -> str:
     if kind is RuleKind.RETENTION or nothing is None or not (explanation.complete and len(kinds) > 1):
         return ""
     holds = about_one(explanation) and probe_state(nothing, kinds) == "holds"
-    return "None: it is so without any document, too." if holds else ""
+    return "None: it is so even with no documents at all." if holds else ""
 
 
 def _enough(explanation: Explanation, rules: Sequence[Finding], always: str) -> str:
@@ -89,13 +88,6 @@ def _enough(explanation: Explanation, rules: Sequence[Finding], always: str) -> 
         return "" if rule.claim in {"relative", "unverified"} else always
     units = _units(rule)
     return "" if units < 2 else "Both together." if units == 2 else "All of these together."
-
-
-def _needed(rules: Sequence[Finding]) -> str:
-    several = any(_units(rule) > 1 for rule in rules)
-    if len(rules) > 1:
-        return f"{'At least one document of each rule' if several else 'Each of these'}."
-    return "At least one of these." if several else ""
 
 
 def _units(rule: Finding) -> int:
@@ -115,8 +107,7 @@ def changes_heading(explanation: Explanation, count: int) -> str:
 def additions_summary(explanation: Explanation) -> str:
     """Returns the heading of the list of documents that flip the outcome when the application is given
     them and nothing else."""
-    outcome = "brings this about" if about_one(explanation) else "flips the outcome"
-    return f"What {outcome} with all others left out"
+    return f"Which documents {'are enough' if about_one(explanation) else 'flip the outcome'} alone"
 
 
 def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
@@ -128,18 +119,25 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
     if not changes.removals:
         return ""
     one = len({each.sources for each in changes.removals}) == 1
-    seen = f"{'This was' if one else 'Each of these was'} tried, and the answer was seen."
+    seen = (
+        "This was tried; the application gave this answer."
+        if one
+        else "Each of these was tried; the application gave these answers."
+    )
     seen += " As answers vary, it may come out otherwise." if explanation.voted else ""
     rules = {frozenset(rule.sources) for rule in explanation.omission_rules}
     no_rules = any(frozenset(each.sources) not in rules for each in changes.removals)
     told = RuleKind.OMISSION in explanation.predicates and about_one(explanation) and no_rules
-    return f"{seen} {_START}" if told else seen
+    safe = f" {_SAFE}" * bool(rules)
+    return f"{seen} {_START}{safe}" if told else seen
 
 
 def condition_of_changes(explanation: Explanation) -> str:
-    """Returns a sentence that says which condition no longer holds after a change; empty if the two kinds
-    of rules have different conditions."""
+    """Returns a sentence that says what is so after a change; empty if the two kinds of rules have
+    different conditions."""
     if not about_one(explanation):
         return ""
+    if RuleKind.OMISSION in explanation.predicates:
+        return f"Afterwards, {shortened(printable(explanation.predicates[RuleKind.OMISSION]), 200)}."
     condition = shortened(printable(explanation.predicates[RuleKind.RETENTION]), 200)
     return f"Afterwards, this no longer holds: “{condition}”."

@@ -37,7 +37,7 @@ def lattice_figure(view: SubsetView, name: str, names: Mapping[str, str]) -> Mar
     return Markup(
         '<figure class="lattice" id="{name}" data-units="{units}" data-kind="{kind}" '
         'data-names="{names}" data-always="{always}">'
-        "<figcaption>One mark for each way to keep some of the {documents}. "
+        "<figcaption>One mark for each combination of the {documents}, from none to all. "
         "Condition: <q>{condition}</q></figcaption>"
         '<ul class="key">{key}</ul>'
         '<div class="scrolled" tabindex="0" role="group" aria-label="Subsets of the documents">'

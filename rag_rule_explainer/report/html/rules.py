@@ -116,12 +116,13 @@ def _change(
 ) -> Markup:
     said = change_in_words(found, names.placeholder, has_pinned=has_pinned(explanation))
     sentence = names.sentence(said)
-    units = len(named_units(found.sources, found.tied))
-    if units < 2 or found.change != "removal" or not smallest:
+    units, documents = len(named_units(found.sources, found.tied)), len(found.sources)
+    if documents < 2 or found.change != "removal" or not smallest:
         return sentence
-    return sentence + Markup("<br><small>{} must go.</small>").format(
-        "Both" if units == 2 else "All of them"
-    )
+    # Whether one of some near-duplicates is enough was not tried.
+    told = "must go" if units == documents else "were left out"
+    both = "Both" if documents == 2 else "All of them"
+    return sentence + Markup("<br><small>{} {}.</small>").format(both, told)
 
 
 def _rest_of(question: str) -> Markup:

@@ -11,7 +11,7 @@ from ...explanation.wording import phrase
 from ...printable import shortened
 from ...rules import RuleKind
 from ...verdicts import Verdict
-from ..plain_words import PINNED_STAYED, SIGNS, guarantee_of, votes_in_words
+from ..plain_words import SIGNS, guarantee_of, pinned_stayed, votes_in_words
 from ..subsets import has_pinned
 from ..view import own_subset
 from .markup import joined_markup
@@ -55,11 +55,14 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
     if rule.claim == "tested" and rule.draws:
         always = explanation.min_confidence == 1 and not explanation.voted and not rule.broken
         is_told = others <= _MOST_COUNTED and rule.applicable == 1 << others
-        of_all = f" (of {rule.applicable:,})" if is_told else ""
-        tried = f"{rule.draws:,} random combinations of the other documents{of_all} were tried"
+        tried = (
+            f"Of the {rule.applicable:,} combinations of the other documents, {rule.draws:,} drawn at "
+            "random were tried"
+            if is_told
+            else f"{rule.draws:,} random combinations of the other documents were tried"
+        )
         so = ", and it was so each time" if always else ""
-        pinned = f" {PINNED_STAYED}" if rule.pinned else ""
-        return f"{tried}{so}. Exceptions are possible.{pinned}"
+        return f"{tried}{so}. Exceptions are possible.{pinned_stayed(rule)}"
     if rule.claim == "voted":
         return _vote(explanation, rule) or guarantee_of(rule)
     # If some documents are tied or pinned, there are fewer combinations than the last two sentences say.
@@ -72,7 +75,7 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
     if others == 1:
         return f"It was tried with and without the {other}document, and it was so both times."
     return (
-        f"Every combination of the {other}{others} documents was tried ({rule.applicable:,}), "
+        f"All {rule.applicable:,} combinations of the {other}{others} documents were tried, "
         "and it was so each time."
     )
 

@@ -3,7 +3,10 @@
 ``python -m tests.documentation.making.costs`` writes it.
 """
 
-from rag_rule_explainer import Assumptions, Estimate, Explainer, Limits, Price, Sampled, Source
+from langchain_core.documents import Document
+from langchain_rag_rule_explainer import RuleExplainer, lexical_chain
+
+from rag_rule_explainer import Assumptions, Estimate, Limits, Price, Sampled
 from rag_rule_explainer.settings import SettingsFields
 from tests.documentation.making.places import DOCS
 
@@ -32,13 +35,14 @@ MOST_OF_EXACT = 20
 INTRODUCTION = f"""\
 # What it costs
 
-Each table is made by `estimate`, for a plain `Explainer`: an answer has {ANSWER_TOKENS} tokens, a source
-has {SOURCE_TOKENS}, and a question with its instructions has {QUESTION_TOKENS}. Replays are the runs of
-your application, with the first one and the repeat check. A `RuleExplainer` makes one more, and up to
-a few more where the application keeps something.
+Each table is made by `estimate`, for a chain: an answer has {ANSWER_TOKENS} tokens, a source
+has {SOURCE_TOKENS}, and a question with its instructions about {QUESTION_TOKENS}. Replays are the
+runs of your application, with the first one and its repetitions. A plain `Explainer` repeats only one
+answer, so it takes at least one replay less.
 
-*Best* is the least that a search can take. *Typical* has two sources that decide together. *Worst* is the
-most. The money is for the typical case. Prices are of a million tokens, and stand for no provider's:
+*Best* is the least that a search can take: each source is needed, or, where rules are tested, one decides
+alone. *Typical* has two sources that decide together. *Worst* is the most. The money is for the typical
+case. Prices are of a million tokens, and stand for no provider's:
 
 | model | input | output |
 |---|---|---|
@@ -79,14 +83,11 @@ def _money(cost: float) -> str:
 
 def _estimated(size: int, settings: SettingsFields, price: Price) -> Estimate:
     priced: SettingsFields = {**settings, "prices": {"model": price}}
-    explainer = Explainer(_never_asked, **priced)
     assuming = Assumptions(answer_tokens=ANSWER_TOKENS, count_tokens=lambda text: len(text.split()))
-    sources = [Source(f"D{number}", "word " * SOURCE_TOKENS) for number in range(1, size + 1)]
-    return explainer.estimate("word " * QUESTION_TOKENS, sources, assuming=assuming)
-
-
-def _never_asked(question: str, sources: object) -> str:
-    raise AssertionError(f"an estimate asked {question!r} of {sources!r}")
+    texts = (f"{number} " + "word " * (SOURCE_TOKENS - 1) for number in range(1, size + 1))
+    documents = [Document(id=f"D{number}", page_content=text) for number, text in enumerate(texts, 1)]
+    explainer = RuleExplainer(lexical_chain(documents, k=size), **priced)
+    return explainer.estimate("word", assuming=assuming)
 
 
 if __name__ == "__main__":

@@ -66,8 +66,8 @@ def test_what_counts_the_hits_of_meilisearch_tells_of_no_omitted_one() -> None:
     [
         {"records": HITS, "summary": "one, then two"},
         {"records": HITS, "tags": ["x"]},
-        {"records": [], "namespace": "n"},
-        {"web": {"results": HITS}, "type": "search"},
+        {"records": [], "namespace": "n", "summary": "nothing"},
+        {"web": {"results": HITS}, "videos": {"results": HITS}},
         {"found": HITS, "text": "the query"},
         {"query": "q", "keywords": ["first", "second"]},
         {"query": "q", "data": {"vectors": [0.5, 0.25]}},
@@ -131,6 +131,7 @@ def test_functions_that_do_not_fit_each_other_are_refused_at_once(items_of: Any,
 
 
 LISTINGS: list[dict[str, Any]] = [
+    {"web": {"results": HITS, "total": 2}, "type": "search"},
     {"records": HITS, "namespace": ""},
     {"hits": HITS, "total": 2, "query": "q"},
     {"query": "q", "passages": ["first", "second"], "count": 2},
@@ -171,7 +172,9 @@ def same(value: Any) -> Any:
     return value
 
 
-@pytest.mark.parametrize("value", [*LISTINGS, HITS], ids=["records", "hits", "passages", "list"])
+@pytest.mark.parametrize(
+    "value", [*LISTINGS, HITS], ids=["nested", "records", "hits", "passages", "list"]
+)
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("structure", [nothing, as_result, same])
 def test_json_of_several_results_is_written_again_with_fewer(
@@ -206,7 +209,12 @@ def test_a_search_that_returns_json_text_is_taken_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [dumps(HITS)[:-1] + " ]", dumps({"hits": HITS, "advice": "take the first"}), '{"a": [1, 2]}']
+    "text",
+    [
+        dumps(HITS)[:-1] + " ]",
+        dumps({"hits": HITS, "advice": "take the first"}),
+        '{"a": {"passages": ["x"]}, "b": 1.5}',
+    ],
 )
 @pytest.mark.parametrize("structured", [None, {"result": "..."}])
 def test_json_that_cannot_be_written_again_is_refused_by_name(text: str, structured: Any) -> None:
@@ -254,11 +262,14 @@ def test_json_text_keeps_what_stands_around_it(text: str) -> None:
 
 @pytest.mark.parametrize("text", [dumps(HITS, indent=8), dumps(HITS).replace(": 1", ": 1e0")])
 def test_json_text_that_cannot_be_written_again_is_refused_and_its_way_out_works(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"JSON text that lists several.*is one document, ItemsOf"):
+    with pytest.raises(
+        InvalidInput, match=r"JSON text that lists several.*is one document, .*text_of=str"
+    ):
         FunctionShape().found(text)
-    as_one = ItemReading(ItemsOf(lambda text: [text], lambda text, kept: kept[0] if kept else ""))
-    ((read, _),) = as_one.parts(text) or []
+    as_one = ItemsOf(lambda text: [text], lambda text, kept: kept[0] if kept else "")
+    ((read, _),) = ItemReading(as_one).parts(text) or []
     assert read.text == text
+    assert [each.text.text for each in FunctionShape(ItemReading(text_of=str)).found(text)] == [text]
 
 
 @pytest.mark.parametrize("text", ["[]", dumps({"hits": [], "total": 0, "query": "q"})])

@@ -1,0 +1,112 @@
+"""This module doubts statements in which words that belong to a citation may be left over.
+
+If the citation is left out of "As noted by [1], it is so.", its words stay: an answer without the source
+does not have them. The words of many languages are known, but not all. Where other words stand at such a
+place, it is not known what the statement says, and so nothing about its citations.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ..predicates.attribution import is_attribution
+from ..predicates.mark_places import Place
+from .reading import ReadCitation
+
+_WORD = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,2}|[^\W\d_][^\s\d_,;:.!?()\[\]{}，。：；、（）।*|]*"
+)
+_MOST = 3
+_GOES_ON = re.compile(r"[\s*_`]*[,:，：、،]")
+_SOON = re.compile(r"[\s*_`]*(?:[^\s,:，：、،.]+[ \t]?)?[,:，：、،]")
+_SAYING = re.compile(
+    r"[\s*_`]*(?:[^\s,:，：、،.]+ ?){1,3}(?:[:,，：、،]|\s(?:that|dass|que|che|что|dat|że|at|att|ki)\s)",
+    re.IGNORECASE,
+)
+_ROUND = re.compile(r"[(（][^()（）\n]{1,300}[)）]")
+_LISTED = re.compile(r"[\s>#*_|•+-]*(?:\(?\w{1,3}[.):]\s+)?")
+_FEWEST = 2
+_SHORT = 9
+ONLY_SOURCES = "it is not known whether this says something, or names the sources of what stands above"
+LEFT_OVER = "it is not known whether “{}” belongs to the citation or to what is said"
+
+
+def why_unclear(text: str, place: Place, marks: Sequence[Place], said: str) -> str:
+    """Returns why it is not known what the statement at this place says; empty if it is known.
+    ``marks``: the places of the marks in it, in order. ``said``: what it says, without the words that are
+    known to belong to a citation."""
+    found = next((each for each in _left_over(text, place, marks) if _is_in(each, said)), "")
+    return LEFT_OVER.format(" ".join(found.split())) if found else ""
+
+
+def why_only_sources(text: str, spans: Sequence[Place], cited: Sequence[Sequence[ReadCitation]]) -> str:
+    """Returns why the last statement may only name the sources of the others; empty if it says something.
+    It may if it is a short paragraph of its own, and alone cites, more than one source. ``cited``: the
+    citations of each statement."""
+    if len(spans) < _FEWEST or any(cited[:-1]) or len({each.source for each in cited[-1]}) < _FEWEST:
+        return ""
+    start, end = spans[-1]
+    between = (
+        text[spans[-2][1] : start]
+        + text[start:end][: len(text[start:end]) - len(text[start:end].lstrip())]
+    )
+    before = text[spans[-2][0] : spans[-2][1]]
+    ends = before[len(before.rstrip()) :] + between
+    is_short = len(_WORD.findall(text[start:end])) <= _SHORT
+    return ONLY_SOURCES if ends.count("\n") > 1 and is_short else ""
+
+
+def _is_in(words: str, said: str) -> bool:
+    first = _WORD.search(words)
+    return first is not None and first[0].casefold() in said.casefold()
+
+
+def _left_over(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
+    if not marks:
+        return
+    start, end = marks[0]
+    lead = text[_LISTED.match(text, place[0], start).end() : start]  # type: ignore[union-attr]
+    after = text[end : place[1]]
+    if lead.strip(" \t*_`([（"):
+        if len(_WORD.findall(lead)) <= _MOST and _SOON.match(after):
+            yield lead
+    else:
+        yield from _of_subject(text[start:end], after)
+    yield from _in_brackets(text, place, marks)
+    yield from _behind_last(text, place, marks)
+
+
+def _of_subject(mark: str, after: str) -> Iterator[str]:
+    """Yields the words behind a mark at the start of a statement that may say that it says so."""
+    bare = after.lstrip(" \t\n*_`:：")
+    is_worded = mark[:1].isalpha()
+    is_verb = bare[:1].islower() or (bare[:1].isalpha() and not bare[:1].isupper()) or bare[:1] in "'’"
+    if (is_worded and is_verb and not after.lstrip("*_ ").startswith((":", "："))) or (
+        is_verb and _SAYING.match(after)
+    ):
+        words = _WORD.findall(bare)
+        yield words[0] if words else bare[:3]
+
+
+def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
+    """Yields the few words beside a mark in the same round brackets."""
+    for found in _ROUND.finditer(text, *place):
+        inside = [each for each in marks if found.start() < each[0] and each[1] < found.end()]
+        if inside and text[place[0] : found.start()].strip():
+            ends = [found.start() + 1, *(end for _, end in inside)]
+            starts = [*(start for start, _ in inside), found.end() - 1]
+            rest = " ".join(text[a:b] for a, b in zip(ends, starts, strict=True))
+            if 0 < len(_WORD.findall(rest)) <= _MOST + 1:
+                yield rest
+
+
+def _behind_last(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
+    """Yields the few words behind the last mark, if it stands within the last part of a sentence, as in
+    "It is so, as [1] confirms."."""
+    start, end = marks[-1]
+    after = text[end : place[1]]
+    before = re.split(r"[,，、،—–]", text[place[0] : start])
+    if len(before) > 1 and not _GOES_ON.match(after) and before[-1].strip():
+        rest = f"{before[-1]} {after}"
+        few = 0 < len(_WORD.findall(after)) <= _MOST and len(_WORD.findall(before[-1])) <= _MOST
+        if few and not is_attribution(rest):
+            yield after

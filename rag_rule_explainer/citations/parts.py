@@ -1,0 +1,83 @@
+"""This module finds citations of which it is not sure what they are for: one within a sentence that says
+several things, and one between two sentences that both may have it."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from ..predicates.attribution import is_attribution
+from ..predicates.mark_places import Place
+from .leading_marks import ENDING
+from .reading import ReadCitation
+
+_FEWEST_WORDS = 3
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]{2}|[\w'’.-]*[^\W_][\w'’.-]*")
+_AND = (
+    r"and|but|while|whereas|although|though|because|so|yet|nor|und|aber|während|doch|sondern|et|mais|tandis|"
+    r"y|pero|mientras|e|ma|mentre|mas|enquanto|и|а|но|en|maar|terwijl|oraz|ale|ve|ama|و|لكن|और|लेकिन"
+)
+_GOES_ON = re.compile(
+    rf"[\s)\]*_`]*(?:[,;:，；：、،—–]|(?<=\s)(?:{_AND})(?!\w)|而|但|并且|而且|が、|そして|그리고)",
+    re.IGNORECASE,
+)
+_WENT_ON = re.compile(
+    rf"(?:[,;，；、،—–]|[.!?。][\"”’»)]|(?<!\w)(?:{_AND})|而|但|并且|而且)[\s(*_`]*\Z", re.IGNORECASE
+)
+
+
+def of_parts(
+    text: str, place: Place, marks: Sequence[Place], citations: Sequence[ReadCitation]
+) -> Iterator[ReadCitation]:
+    """Yields the citations of the statement at this place. If the statement says several things, and a
+    mark stands between two of them, each citation there may be for a part of it. ``marks``: the places of
+    the marks in the statement, in order."""
+    is_several = _says_several(text, place, marks)
+    for each in citations:
+        is_inside = each.start is not None and each.scope is None
+        yield replace(each, of_part=True) if is_several and is_inside else each
+
+
+def _says_several(text: str, place: Place, marks: Sequence[Place]) -> bool:
+    ends = [place[0], *(end for _, end in marks)]
+    starts = [*(start for start, _ in marks), place[1]]
+    pieces = [text[start:end] for start, end in zip(ends, starts, strict=True) if start <= end]
+    says = list(map(_says, pieces))
+    cuts = [
+        number
+        for number, (before, after) in enumerate(pairwise(pieces), start=1)
+        if _GOES_ON.match(after) is not None or _WENT_ON.search(before) is not None
+    ]
+    return any(any(says[:cut]) and any(says[cut:]) for cut in cuts)
+
+
+def _says(piece: str) -> bool:
+    return len(_WORD.findall(piece)) >= _FEWEST_WORDS and not is_attribution(piece)
+
+
+def between_two(
+    text: str, places: Sequence[Place], marks: Sequence[Place], citations: Sequence[ReadCitation]
+) -> Iterator[ReadCitation]:
+    """Yields the citations. One that stands behind a sentence that cites already, and before another one
+    on the same line, is for one of both, or for both."""
+    for each in citations:
+        scope = None if each.scope is not None else _scope_of(text, places, marks, each)
+        yield each if scope is None else replace(each, scope=scope)
+
+
+def _scope_of(
+    text: str, places: Sequence[Place], marks: Sequence[Place], citation: ReadCitation
+) -> Place | None:
+    if citation.start is None or citation.end is None:
+        return None
+    at, end = next(
+        (each for each in marks if each[0] <= citation.start < each[1]), (citation.start, citation.end)
+    )
+    for own, following in pairwise(places):
+        if own[0] <= at < own[1]:
+            said = text[own[0] : at].rstrip(" \t\"'”’»)")
+            is_behind = bool(said) and said[-1] in ENDING
+            cites = any(own[0] <= start and last < at for start, last in marks)
+            is_before = "\n" not in text[end : following[0]] and not text[end : own[1]].strip(" .,;:")
+            return (own[0], following[1]) if is_behind and cites and is_before else None
+    return None

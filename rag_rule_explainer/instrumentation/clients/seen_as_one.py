@@ -1,0 +1,162 @@
+"""This module finds texts that are taken as one source although a reader sees several results in them,
+and says what to do about it."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from .of_text import reads_several
+
+_WAY_OUT = (
+    "so rules cannot tell them apart. Have the search return a list, or pass gate(search, "
+    "items_of=ItemsOf(take_apart, put_together)) from rag_rule_explainer.instrumentation.clients"
+)
+_ONE_TEXT = (
+    "a search returned one text in which several results can be seen ({sign}), and all of it is one "
+    f"source, {_WAY_OUT}, such as ItemsOf(lambda text: text.split(SEPARATOR), lambda text, kept: "
+    "SEPARATOR.join(kept)). If it is one document, gate(search, text_of=str) says so"
+)
+_JSON_INSIDE = (
+    "a search returned an item whose text is JSON that lists several results, and the item is one "
+    f"source, {_WAY_OUT}. If it is one document, gate(search, text_of=...), a function from an item to "
+    "its text, says so"
+)
+_NOUNS = (
+    "chunk|context|doc|document|excerpt|fragment|hit|match|node|page_content|passage|result|snippet|source"
+    "|dokument|ergebnis|quelle|treffer|documento|fuente|resultado|fonte|risultato|résultat|文档|来源|结果"
+)
+_NUMBERED = re.compile(
+    r"^[ \t]{0,3}(?:[#>*-]{1,6}[ \t]{0,8})?\*{0,3}(?:(?:search[ \t]+)?(?:"
+    + _NOUNS
+    + r")[ \t]{0,8}(?:no\.?|number|#|:)?[ \t]{0,8}[\[(]?(\d{1,3})[\])]?(?![\d.,]{0,9}\d)"
+    r"|\[(\d{1,3})\](?!\(|[ \t]{0,8}=)|【(\d{1,3})】)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_KEYED = re.compile(
+    r"^[ \t]{0,3}(?:[-*]|\d{1,3}[.)])?[ \t]{0,8}\*{0,3}[\[({'\"]?([^\W\d][\w ]{0,20})[\])'\"]?\*{0,3}"
+    r"[ \t]{0,8}[:=]",
+    re.MULTILINE,
+)
+_INLINE = re.compile(r"(?:\A\[?|, )(content|link|snippet|source|text|title|url): ")
+_TELLING = {"content", "excerpt", "link", "page_content", "passage", "snippet", "summary", "text", "url"}
+_TAG = re.compile(
+    r"<(chunk|context|doc|document|excerpt|hit|passage|result|search_result|snippet|source)\b[^<>]{0,200}>",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(
+    r"\b(?:found|matching|relevant|retrieved|search|top)\b[^\n]*\b(?:document|hit|match|passage|result|"
+    r"snippet|source)(?:e?s)\b|\b\d+ (?:documents|hits|matches|passages|results|snippets|sources)\b",
+    re.IGNORECASE,
+)
+_POINT = re.compile(r"(?:[-*•]|\d{1,3}[.)])[ \t]+\S")
+_ATTRIBUTION = r"[\[(](?:doc|document|file|id|source)[ \t]{0,3}[:=][ \t]{0,3}[^\])\n]{1,100}[\])]"
+_AT_START = re.compile(_ATTRIBUTION, re.IGNORECASE)
+_AT_END = re.compile(_ATTRIBUTION + r"\W{0,3}\Z", re.IGNORECASE)
+_PLURAL = re.compile(r"\s{0,9}<(\w{1,30}?)(?:e?s)>\s{0,9}<\1\b")
+_ADDRESS = re.compile(r"\w+://\S+")
+_FEWEST_WORDS = 3
+_WRAPPED = re.compile(r"(?:[^\n<]{0,100}:)?\s{0,9}(?:<\w{1,30}>\s{0,9})?(?=<)")
+_SHOWN = re.compile(r"\[?(\w+)\(\w+=")
+_INTRODUCTION = re.compile(r"\s{0,9}[^\n]{1,150}:[ \t]{0,8}\n{1,3}")
+
+
+def doubt_about(item: Any, text: str, *, alone: bool) -> str:
+    """Returns a warning if a reader sees several results in the text of an item; otherwise an empty text.
+
+    ``alone``: True if the item is a text, or the only one of a response. In such a text, results may be
+    marked by words; elsewhere a list of references looks alike.
+    """
+    if reads_several(text):
+        return _ONE_TEXT.format(sign="JSON") if item is text else _JSON_INSIDE
+    sign = _sign_in(text) if alone else ""
+    return _ONE_TEXT.format(sign=sign) if sign else ""
+
+
+def _sign_in(text: str) -> str:
+    """Returns the words that mark several results in a text; empty if there are none. The first of them
+    has to begin the text, perhaps below one line that ends in a colon: a list of references does not."""
+    introduction = _INTRODUCTION.match(text)
+    starts = {0, len(text) - len(text.lstrip()), introduction.end() if introduction else 0}
+    return next((sign for find in _SIGNS for sign in find(text, starts)), "")
+
+
+def _numbered(text: str, starts: set[int]) -> Iterator[str]:
+    marks = list(_NUMBERED.finditer(text))
+    numbers = [int(next(filter(None, mark.groups()))) for mark in marks]
+    if len(marks) < 2 or marks[0].start() not in starts or numbers[0] not in {0, 1}:
+        return
+    between = [text[one.end() : two.start()] for one, two in pairwise(marks)]
+    said = all(len(_ADDRESS.sub("", each).split()) >= _FEWEST_WORDS for each in between)
+    if said and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+        yield f"{marks[0][0].strip()!r}, {marks[1][0].strip()!r}"
+
+
+def _keyed(text: str, starts: set[int]) -> Iterator[str]:
+    marks = list(_KEYED.finditer(text))
+    keys = [mark[1].strip().lower() for mark in marks]
+    if not marks or marks[0].start() not in starts:
+        return
+    blocks = [place for place, key in enumerate(keys) if key == keys[0]]
+    if len(blocks) > 1 and all(
+        set(keys[one + 1 : two]) & _TELLING or (keys[0] in _TELLING and _apart(text, marks[two]))
+        for one, two in pairwise([*blocks, len(keys)])
+        if two < len(keys)
+    ):
+        yield f"twice {marks[0][0].strip()!r}"
+
+
+def _apart(text: str, mark: re.Match[str]) -> bool:
+    return text[: mark.start()].endswith("\n\n")
+
+
+def _inline(text: str, starts: set[int]) -> Iterator[str]:
+    keys = [mark[1] for mark in _INLINE.finditer(text)]
+    if 0 in starts and len(set(keys)) > 1 and keys.count(keys[0]) > 1 and _INLINE.match(text):
+        yield f"twice '{keys[0]}:'"
+
+
+def _listed(text: str, starts: set[int]) -> Iterator[str]:
+    """Yields a numbered list, or one with dots, below a line that says that these are results."""
+    introduction = _INTRODUCTION.match(text)
+    if introduction is None or not _FOUND.search(introduction[0]) or introduction.end() not in starts:
+        return
+    points = re.findall(r"^(?:[-*•]|\d{1,3}[.)])[ \t]+\S", text[introduction.end() :], re.MULTILINE)
+    if len(points) > 1 and _POINT.match(text, introduction.end()):
+        yield f"a list below {introduction[0].strip()!r}"
+
+
+def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- as all signs
+    """Yields the names of sources that stand at the end of each paragraph or line, or at its start."""
+    parts = [each.strip() for each in re.split(r"\n[ \t]*\n", text.strip())]
+    parts = parts if len(parts) > 1 else text.strip().splitlines()
+    for marks in ([_AT_END.search(each[-200:]) for each in parts], [*map(_AT_START.match, parts)]):
+        said = [mark[0] for mark in marks if mark is not None]
+        if len(said) == len(parts) > 1 and len(set(said)) > 1:
+            yield f"{said[0]!r}, {said[1]!r}"
+
+
+def _tagged(text: str, starts: set[int]) -> Iterator[str]:
+    plural = _PLURAL.match(text)
+    if plural is not None and len(re.findall(rf"</{plural[1]}\s*>", text)) > 1:
+        yield f"twice '<{plural[1]}>'"
+    if not any(
+        (match := _WRAPPED.match(text, start)) and _TAG.match(text, match.end()) for start in starts
+    ):
+        return
+    tags = [tag[1].lower() for tag in _TAG.finditer(text)]
+    for tag in dict.fromkeys(tags):
+        if tags.count(tag) > 1 and len(re.findall(rf"</{tag}\s*>", text, re.IGNORECASE)) > 1:
+            yield f"twice '<{tag}>'"
+
+
+def _shown(text: str, starts: set[int]) -> Iterator[str]:
+    match = next(filter(None, (_SHOWN.match(text, start) for start in starts)), None)
+    if match is None or not text.rstrip().endswith((")", ")]")):
+        return
+    again = re.compile(rf"(?:^|,[ ]|\n){re.escape(match[1])}\(\w+=", re.MULTILINE)
+    if len(again.findall(text)) + text.lstrip().startswith("[") > 1:
+        yield f"twice '{match[1]}('"
+
+
+_SIGNS = (_numbered, _keyed, _inline, _listed, _attributed, _tagged, _shown)

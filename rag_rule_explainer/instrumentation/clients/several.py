@@ -1,0 +1,151 @@
+"""This module tells a response with several results from a single document."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from .fields import TEXT_KEYS, attribute, fields_of, has_usual_text, is_listed, mapping_in
+
+LISTS_OF_TEXTS = frozenset(
+    {
+        *("chunks", "contexts", "docs", "documents", "hits", "matches", "paragraphs", "passages"),
+        *("result", "results", "snippets", "texts"),
+    }
+)
+"""Keys of lists of texts. A list of texts under another key may be tags or keywords of one document."""
+_OF_A_DOCUMENT = frozenset(
+    {
+        *("affiliations", "aliases", "attributes", "authors", "breadcrumbs", "categories", "editors"),
+        *("extra", "extra_info", "headings", "keywords", "links", "meta", "metadata", "properties"),
+        *("tags", "titles", "topics", "urls"),
+    }
+)
+"""Keys under which a document tells of itself, so that a list there holds no results."""
+_FEWEST_WORDS = 6
+"""A text of so many words is read as a passage. Tags and names are shorter."""
+
+
+def snake(name: object) -> str:
+    """Returns a name in small letters, with an underscore where it had a capital letter inside."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower()
+
+
+def fields_seen(value: Any) -> Mapping[Any, Any] | None:
+    """Returns the fields of a dict or an object, and the properties that have a usual name of results."""
+    fields = fields_of(value)
+    if fields is None or isinstance(value, Mapping):
+        return fields
+    seen = {
+        name: attribute(value, name)
+        for name in LISTS_OF_TEXTS
+        if hasattr(cast("object", type(value)), name)
+    }
+    return {**seen, **fields}
+
+
+def is_passage(text: str) -> bool:
+    """Returns True iff a text is as long as a sentence."""
+    return len(text.split()) >= _FEWEST_WORDS or ("。" in text and " " not in text)
+
+
+def are_messages(each: object) -> bool:
+    """Returns True iff this is a message of a chat, which is no result, but part of one document."""
+    return "role" in mapping_in(each)
+
+
+def lists_results(value: Any, depth: int = 3) -> bool:
+    """Returns True iff the value is, or has inside, a list in which a reader sees results: dicts, objects
+    with a text, or passages."""
+    if is_listed(value):
+        return _are_results("", value, depth)
+    return any(
+        (_are_results(name, each, depth) if is_listed(each) else _has_results(name, each, depth))
+        for name, each in mapping_in(value).items()
+    )
+
+
+def is_response(result: object) -> bool:
+    """Returns True iff the whole result of a search is a response with a list of results, which may be
+    empty, and not a single document."""
+    fields = fields_seen(result)
+    if fields is None or _is_its_own_part(fields):
+        return False
+    empty = any(is_listed(each) and not each for each in fields.values())
+    return lists_several(fields) or (empty and not has_usual_text(fields))
+
+
+def lists_several(fields: Mapping[Any, Any]) -> bool:
+    """Returns True iff fields are a response with a list of results. If none of them has a usual name of
+    a text, anything in a list counts, because the only text may then be the query."""
+    return (
+        lists_results(fields)
+        or any(_lists_dicts(name, each) for name, each in fields.items())
+        or (not _names_text(fields) and _lists_anything(fields))
+    )
+
+
+def holds_results(fields: Mapping[Any, Any]) -> bool:
+    """Returns True iff an item of a result is itself a response, so that its only text may be the
+    query: it lists results with texts under a usual name of results, or has no usual text beside its
+    list."""
+    named = any(
+        snake(name) in LISTS_OF_TEXTS
+        and is_listed(each)
+        and any(_has_text(one) or has_usual_text(mapping_in(one)) for one in each)
+        for name, each in fields.items()
+    )
+    return named or (not has_usual_text(fields) and lists_results(fields))
+
+
+def _has_results(name: object, each: Any, depth: int) -> bool:
+    return depth > 0 and snake(name) not in _OF_A_DOCUMENT and lists_results(mapping_in(each), depth - 1)
+
+
+def _are_results(name: object, values: Sequence[Any], depth: int) -> bool:
+    if any(map(are_messages, values)):
+        return False
+    if any(isinstance(each, Mapping) or _has_text(each) for each in values):
+        return True
+    if any(is_listed(each) and depth > 0 and _are_results(name, each, depth - 1) for each in values):
+        return True
+    texts = [each for each in values if isinstance(each, str)]
+    return snake(name) not in _OF_A_DOCUMENT and (
+        (bool(texts) and snake(name) in LISTS_OF_TEXTS) or any(map(is_passage, texts))
+    )
+
+
+def _lists_dicts(name: object, each: Any) -> bool:
+    """Returns True iff a field lists dicts, whatever its name: the whole result is then no document."""
+    return name != "metadata" and is_listed(each) and any(isinstance(one, Mapping) for one in each)
+
+
+def _has_text(each: object) -> bool:
+    if isinstance(each, (str, Mapping)) or is_listed(each):
+        return False
+    return has_usual_text(fields_of(each) or {})
+
+
+def _is_its_own_part(fields: Mapping[Any, Any]) -> bool:
+    """Returns True iff the text of an object is the text of the only block that it lists, as in the
+    output of a tool."""
+    own = next((fields[key] for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
+    lists: list[Any] = [each for each in fields.values() if is_listed(each) and each]
+    parts = lists[0] if len(lists) == 1 else ()
+    inside = fields_of(parts[0]) if len(parts) == 1 else None
+    return own is not None and own in [(inside or {}).get(key) for key in TEXT_KEYS]
+
+
+def _names_text(fields: Mapping[Any, Any]) -> bool:
+    """Returns True iff the name of a text field is, or contains, a usual name of a text, as
+    ``passage_text`` does."""
+    texts = (str(key) for key, each in fields.items() if isinstance(each, str))
+    return any(part in TEXT_KEYS for key in texts for part in (key, *key.lower().split("_")))
+
+
+def _lists_anything(fields: Mapping[Any, Any], depth: int = 3) -> bool:
+    return any(
+        (is_listed(each) and len(each) > 0)
+        or (isinstance(each, Mapping) and depth > 0 and _lists_anything(cast("Any", each), depth - 1))
+        for name, each in fields.items()
+        if name != "metadata"
+    )

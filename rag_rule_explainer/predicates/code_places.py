@@ -1,0 +1,51 @@
+"""This module finds the code and the formulas in a text, in which brackets cite nothing."""
+
+import re
+from collections.abc import Iterator
+
+_BLOCK = re.compile(
+    r"^[ \t>]{0,12}(?P<fence>`{3,}|~{3,})(?:.*?^[ \t>]{0,12}(?P=fence)[`~]*[ \t]*$|.*)",
+    re.MULTILINE | re.DOTALL,
+)
+_SPAN = re.compile(r"(?<!`)`(?!`)([^`\n]{1,300})`(?!`)|(?<!`)``(?!`)([^\n]{1,300}?)``(?!`)")
+_FORMULA = re.compile(
+    r"(?<![\\$\w])\$(?![\s$^])([^$\n]{1,300})(?<![\s\\])\$(?![\d$])|\$\$.{1,1000}?\$\$", re.DOTALL
+)
+_INDENTED = re.compile(r"(?:\A|(?<=\n)[ \t]*\n)((?:(?: {4}|\t)[^\n]*\S[^\n]*(?:\n|\Z))+)")
+_COMMENT = re.compile(r"<!--.{0,1000}?-->", re.DOTALL)
+_POINT = re.compile(r"\s*(?:[-*•+>|]|\(?\w{1,3}[.)]\s|\[\^?\w{1,30}\]:)")
+_OF_CODE = re.compile(r"[=(){};]|\b(?:def|return|import|for|print|var|let|const)\b")
+_MARKS_ALONE = re.compile(
+    r"[\s,;&]*(?:[\[【(][^\[\]【】()\n]{1,60}[\]】)][\s,;&]*)+|\w+[.:# ]{0,3}\d{1,3}\s*"
+)
+
+_Span = tuple[int, int]
+
+
+def code_places(text: str) -> list[_Span]:
+    """Returns the places of code and formulas in the text, in order. A mark in the signs of code, such as
+    "`[1]`", is no code."""
+    blocks = [found.span() for found in _BLOCK.finditer(text)] if "```" in text or "~~~" in text else []
+    if "<!--" in text:
+        blocks += [found.span() for found in _COMMENT.finditer(text)]
+    return sorted([*blocks, *_spans(text), *_formulas(text), *_indented(text)])
+
+
+def _spans(text: str) -> Iterator[_Span]:
+    for found in _SPAN.finditer(text) if "`" in text else ():
+        if not _MARKS_ALONE.fullmatch(found[1] or found[2] or ""):
+            yield found.span()
+
+
+def _formulas(text: str) -> Iterator[_Span]:
+    for found in _FORMULA.finditer(text) if "$" in text else ():
+        yield found.span()
+
+
+def _indented(text: str) -> Iterator[_Span]:
+    """Yields the blocks that are indented as code is. A list or a text may be indented too, so a block
+    counts only if it has signs of code."""
+    for found in _INDENTED.finditer(text) if "    " in text or "\t" in text else ():
+        lines = found[1].splitlines()
+        if not any(_POINT.match(line) for line in lines) and all(map(_OF_CODE.search, lines)):
+            yield found.span(1)

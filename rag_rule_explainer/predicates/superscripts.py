@@ -1,0 +1,42 @@
+"""This module finds citations that are written in superscript, such as "so it is¹" or "<sup>1</sup>"."""
+
+import re
+from collections.abc import Iterator
+
+from .plain_signs import words_in
+
+_HIGH = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_FORM = re.compile(
+    rf"<sup(?: [^<>]{{0,100}})?>\s*(?:<a [^<>]{{0,200}}>)?(?P<tag>\d[\d,;\s–-]{{0,20}})(?:</a>)?\s*</sup>"
+    rf"|(?P<high>[{_HIGH}]+(?:[,˒،;⁻–-]\s?[{_HIGH}]+){{0,20}})"
+    rf"|\^(?P<caret>\d[\d,;–-]{{0,12}})\^|\$\^\{{?(?P<formula>\d[\d,;–-]{{0,12}})\}}?\$"
+    r"|\\textsuperscript\{(?P<tex>\d[\d,;–-]{0,12})\}"
+)
+HIGH = str.maketrans(dict(zip(_HIGH, "0123456789", strict=True)) | {"⁻": "-", "˒": ",", "–": "-"})
+"""The digits in superscript as plain ones, to translate a text."""
+_WORD = re.compile(r"[^\W_]+\Z")
+_UNITS = words_in(
+    "km cm mm dm nm hm µm μm mi ft yd in sq m s kg sec min h meter metre meters metres metern "
+    "mètre mètres metro metros metri м км см мм sin cos tan log ln exp chi"
+)
+_NUMBERS = re.compile(r"(\d{1,3})(?:-(\d{1,3}))?")
+_TOGETHER = "it is not known whether {} is one number or several"
+
+
+def superscripts(text: str) -> Iterator[tuple[int, int, list[tuple[str, str | None]], str]]:
+    """Yields each citation in superscript: its start and its end, its numbers or ranges of numbers, and
+    the reason if it is not known which numbers these are. A power or a unit, such as "5 m²", is none."""
+    for found in _FORM.finditer(text):
+        word = _WORD.search(text, max(0, found.start() - 40), found.start())
+        if found.start() == 0 or text[found.start() - 1] == "\n" or (word and _is_raised(word[0])):
+            continue
+        written = next(filter(None, found.groups())).translate(HIGH)
+        numbers = [(each[1], each[2]) for each in _NUMBERS.finditer(written)]
+        is_joined = found["high"] and any(len(end) > 1 for pair in numbers for end in pair if end)
+        yield *found.span(), numbers, _TOGETHER.format(found[0]) if is_joined else ""
+
+
+def _is_raised(word: str) -> bool:
+    """Returns whether a number in superscript behind this word is a power."""
+    is_letter = len(word) == 1 and word.isascii()
+    return is_letter or word[-1:].isdigit() or word.casefold() in _UNITS
