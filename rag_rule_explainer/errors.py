@@ -8,6 +8,7 @@
     ├── ConditionFalse                  the answer to be explained does not meet the condition
     ├── AnswerNotRepeatable             the predicate disagrees with itself on the same sources
     ├── NoSourcesCaptured               the application's retrieval could not be seen
+    ├── NoBackfill                      what would be retrieved in place of a document is not known
     ├── Undecided                       neither yes nor no: verdicts that decide it are missing
     ├── StoreFailed                     the store of paid answers cannot be used
     │   └── ApplicationChanged          its answers come from an application that sent other requests
@@ -152,6 +153,25 @@ class NoSourcesCaptured(RagRuleError):
     """This error says that the baseline ran, but that no retrieval of sources could be observed."""
 
     PAGE = "NoSourcesCaptured"
+
+
+class NoBackfill(RagRuleError):
+    """This error says that a recheck left out a document that a search found, and that the number of
+    documents the search returns cannot be read. So what production would return in its place is not
+    known. ``search``: the name of the search."""
+
+    PAGE = "NoBackfill"
+
+    def __init__(self, search: str) -> None:
+        self.search = search
+        super().__init__(
+            f"{search} found a document that is left out, and it cannot be read how many documents it "
+            "returns, so what would come in its place is not known. Give the search a parameter k, or "
+            "the retriever an attribute k, or remove the document from the index and explain again"
+        )
+
+    def __reduce__(self) -> tuple[type["NoBackfill"], tuple[str]]:
+        return type(self), (self.search,)
 
 
 class Undecided(RagRuleError):

@@ -21,6 +21,7 @@ from .groups import grouped
 from .judge_check import judge_check
 from .options import AnswerTokens, Json, SecondsPerReplay
 from .printing import PrintedOptions
+from .recheck import recheck_answer
 from .requests import SearchRequest
 from .schema import print_schema
 from .screens import ScreenCommand, ScreenGroup
@@ -121,6 +122,7 @@ app.command("diff", cls=ScreenCommand)(print_diff)
 app.command("doctor", cls=ScreenCommand)(grouped(examine))
 app.command("help", cls=ScreenCommand, context_settings={"ignore_unknown_options": True})(explain_names)
 app.command("judge-check", cls=ScreenCommand)(judge_check)
+app.command("recheck", cls=ScreenCommand)(grouped(recheck_answer))
 app.command("schema", cls=ScreenCommand)(print_schema)
 app.command("show", cls=ScreenCommand)(grouped(show_saved))
 app.command("verify", cls=ScreenCommand)(grouped(verify))

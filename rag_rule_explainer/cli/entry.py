@@ -29,7 +29,7 @@ _ADVICE = (
     ),
 )
 """Patterns of error messages about mistakes that users often make, each with the advice to add."""
-_ASKING = ("explain", "estimate", "verify")
+_ASKING = ("explain", "estimate", "recheck", "verify")
 
 
 def run_command_line(arguments: Sequence[str] | None = None) -> None:

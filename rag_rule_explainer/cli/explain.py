@@ -38,14 +38,15 @@ from .incidents import Incident, load_incident
 from .models import NamedJudge, chat_model_replay, endpoint, offline_replay, unanswered
 from .options import ASK_ABOVE
 from .printing import PrintedOptions
+from .rechecking_entry import RecheckAsked, rechecking_entry
 from .requests import SearchRequest
 from .sources import load_sources
 from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
 """A rule that the user names: the ids of its sources, and its kind."""
-AskedRule: TypeAlias = NamedRule | CiteOptions | None
-"""A rule to verify, or the options of a check of citations; None for an explanation."""
+AskedRule: TypeAlias = NamedRule | CiteOptions | RecheckAsked | None
+"""A rule to verify, or the options of a check of citations or of a recheck; None for an explanation."""
 Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 """The condition of retention rules, and the condition of omission rules. The second is None if it is
 the negation of the first."""
@@ -100,6 +101,8 @@ def print_notes(explanation: Explanation, settings: Settings) -> None:
 def _entry(explainer: Any, rule: AskedRule) -> Callable[..., Any]:
     if isinstance(rule, CiteOptions):
         return citing_entry(explainer, rule)
+    if isinstance(rule, RecheckAsked):
+        return rechecking_entry(explainer, rule)
     return explainer.explain if rule is None else partial(explainer.verify, *rule)
 
 
@@ -158,7 +161,7 @@ def _replay_of(
     Without ``--model``, returns a replay by the offline reader, which costs nothing. ``rule``: the rule
     to verify, if it is a rule.
     """
-    if rule is None or isinstance(rule, CiteOptions):
+    if not isinstance(rule, tuple):
         plan = choose(settings, source_set)
     else:
         plan = choose_to_verify(settings, source_set, source_set.mask_of(rule[0]))

@@ -58,6 +58,7 @@ _CITATIONS: Mapping[str, Layout] = {
 MATRIX: Mapping[str, Mapping[str, Layout]] = {
     "explain": _EXPLANATION,
     "verify": _EXPLANATION,
+    "recheck": _EXPLANATION,
     "show": _EXPLANATION,
     "diff": _COMPARISON,
     "judge-check": _CHECK,

@@ -237,7 +237,7 @@ VoteOption = Annotated[
     Vote | None,
     typer.Option("--vote", help="Where and how; by default by majority at the border, with --samples."),
 ]
-Recheck = Annotated[
+AskedAgain = Annotated[
     int, typer.Option(min=0, help="Random subsets above each rule to put to the vote before it is told.")
 ]
 MinConfidence = Annotated[

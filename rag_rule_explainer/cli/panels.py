@@ -24,6 +24,10 @@ PANELS: tuple[OptionPanel, ...] = (
         ("question", "questions", "setting", "data", "judgements", "labels", "sources"),
         (
             "top_k",
+            "exclude",
+            "replace",
+            "add",
+            "rounds",
             "documents",
             "pinned",
             "baseline",

@@ -15,6 +15,7 @@ from ..settings import DEFAULT_TIMEOUT, Settings, SettingsFields
 from ..storing.store import Store
 from .named_stores import store_at
 from .options import (
+    AskedAgain,
     Concurrency,
     ConfidenceOption,
     Granularity,
@@ -34,7 +35,6 @@ from .options import (
     Neighbours,
     PartitionOption,
     PriceOption,
-    Recheck,
     RepeatCheck,
     RetriesOption,
     RulesOption,
@@ -175,7 +175,7 @@ class VotingOptions:
 
     samples: SamplesOption = 1
     vote: VoteOption = None
-    recheck: Recheck = 0
+    recheck: AskedAgain = 0
 
     def noise(self, min_confidence: float = 1.0) -> Noise:
         """Returns these options as ``Noise``. Raises InvalidInput for values that are not allowed."""

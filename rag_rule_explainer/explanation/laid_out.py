@@ -2,7 +2,7 @@
 the code for each form of a report. It is imported when one of these methods is first called."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidInput
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from ..citations.reading import CitationReading
     from ..citations.records import CitationCheck
+    from ..fixing.fixes import Fixes
+    from ..predicates import PredicateLike
     from ..report.dataframe import FrameLibrary, TableName
     from .explanation import Explanation
 
@@ -85,6 +87,18 @@ class LaidOut:
         return check_citations(
             explanation, output=output, cited=cited, reading=reading, numbers_from=numbers_from
         )
+
+    def fixes(self, *, good: "PredicateLike | Sequence[PredicateLike] | None" = None) -> "Fixes":
+        """Returns the smallest removals of sources after which the bad outcome cannot come back, whatever
+        else is left out, each with its claim; and beside them the removals that flip it once only.
+
+        The bad outcome is the condition with which the answer was explained. ``good``: a condition, or
+        several, that should go on to hold; fixes that break less of them come first. They are judged on
+        the answers that the explanation keeps. Nothing is replayed.
+        """
+        from ..fixing.fixes import fixes_of
+
+        return fixes_of(cast("Explanation", self), good)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the explanation into a file, and replaces an existing file. The suffix of the path, such

@@ -14,6 +14,7 @@ from ..verdicts import Answer, logged_answer
 from .bounds import FACTOR, checked_factor
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
+from .recording.refetching import Refetch
 from .requests.volatile import Steady
 from .rewinding.companies import is_of_own
 
@@ -168,7 +169,8 @@ class CallInput:
     True if the baseline is the user's own run, which writes to real histories, checkpoints and memories.
     ``before``: a copy of ``config`` from before any run. ``unreadable``: the error that ``question_of``
     raised, if the user's own run is made nevertheless. ``own_errors``: if True, an error that the
-    application raises in the baseline is not replaced by a BaselineFailed.
+    application raises in the baseline is not replaced by a BaselineFailed. ``refetch``: the change of the
+    corpus for the first run; None for the corpus as it is.
     """
 
     given: Any
@@ -183,6 +185,7 @@ class CallInput:
     keywords: Mapping[str, Any] = field(default_factory=dict[str, Any])
     unreadable: Exception | None = None
     own_errors: bool = False
+    refetch: Refetch | None = None
 
     @classmethod
     def of_the_users_run(

@@ -18,6 +18,16 @@ from ..explanation.verification import Verification
 from .call import Call, RuleKindLike
 from .citing import acited, cited
 from .options import CallInput, Manner, QuestionOf, documents_in, ids_in
+from .rechecking import (
+    AfterChange,
+    Recheck,
+    RecheckFields,
+    RecheckOptions,
+    RecheckRun,
+    arecheck_by,
+    recheck_by,
+    showing_recheck_fields,
+)
 from .run_context import participation, refused
 
 Item = TypeVar("Item")
@@ -119,6 +129,45 @@ class ApplicationExplainer(Generic[Item, Document]):
         options = taken(CiteOptions, fields, type(self).explain, _CITED)
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await acited(self._call(case), options, baseline)
+
+    @showing_recheck_fields
+    def recheck(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        **fields: Unpack[RecheckFields],
+    ) -> Recheck:
+        """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
+
+        The application runs again, and its searches retrieve afresh without the documents that are left
+        out; each result is filled up to as many documents as before, as production would. The new answer
+        is judged by the explainer's condition, against the old answer, and explained. While the bad
+        answer is not gone, the next round also leaves out the next fix.
+
+        Raises NoBackfill if a search found a document that is left out, and the number of its results
+        cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.
+        """
+        options = taken(RecheckOptions, fields, type(self).explain, ("input",))
+
+        def explained(run: RecheckRun) -> AfterChange:
+            case = self._case(input, None, run.added, (), run.baseline)
+            return run.explained(self._call(case))
+
+        return recheck_by(options, explained)
+
+    @showing_recheck_fields
+    async def arecheck(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        **fields: Unpack[RecheckFields],
+    ) -> Recheck:
+        """Returns the same as ``recheck``, but runs on the caller's event loop, with the async entry."""
+        options = taken(RecheckOptions, fields, type(self).explain, ("input",))
+
+        async def explained(run: RecheckRun) -> AfterChange:
+            case = self._case(input, None, run.added, (), run.baseline)
+            return await run.aexplained(self._call(case))
+
+        return await arecheck_by(options, explained)
 
     @called_as("verify")
     def verify(

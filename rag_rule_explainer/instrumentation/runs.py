@@ -24,6 +24,7 @@ from .recorded_baseline import RecordedBaseline
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
+from .recording.refetching import Refetch, Refetching
 from .recording.serving import Serving
 from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
 from .run_context import ModelWatch, Participation, failed_reply, fault_in
@@ -69,9 +70,11 @@ class ApplicationRun(Generic[Item]):
             self._state.rewinding,
         )
 
-    def anew(self) -> "ApplicationRun[Item]":
-        """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet."""
-        return ApplicationRun(self.application, self.case, self._manner, self.trace)
+    def anew(self, refetch: Refetch | None = None) -> "ApplicationRun[Item]":
+        """Returns a new ``ApplicationRun`` for the same input, whose baseline has not been run yet.
+        ``refetch``: the change of the corpus for its first run; None for the same as before."""
+        case = self.case if refetch is None else replace(self.case, refetch=refetch)
+        return ApplicationRun(self.application, case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
         only, identify = self._manner.retrievers, self.application.identify
@@ -79,6 +82,8 @@ class ApplicationRun(Generic[Item]):
         if self.case.documents is None:
             added = self.application.brought(self.case.add_documents) if self.case.add_documents else []
             gate = Recording(identify, added, only, takes_all=self._manner.scope == "retrieved")
+            if self.case.refetch is not None:
+                gate.refetching = Refetching(self.case.refetch, identify, self.application.brought)
         else:
             brought = self.application.brought(self.case.documents)
             self._captured = Captured[Item].brought(brought, identify, only)
@@ -134,8 +139,7 @@ class ApplicationRun(Generic[Item]):
 
     @contextmanager
     def _until_enough(self) -> Generator[Stopping, None, None]:
-        gate = self._first.gate
-        stopping = Stopping(lambda: _has_retrieved(gate))
+        stopping = Stopping(lambda: _has_retrieved(self._first.gate))
         self._first.watch.exchanges.before_sending.append(stopping.before)
         with stopping.forgiving():
             yield stopping
@@ -185,15 +189,14 @@ class ApplicationRun(Generic[Item]):
             raise no_answer(first.watch.fault)
         captured = self._sources_of(output)
         try:
-            answer = whole_answer(self._manner, output, first.watch)
+            answer = self.answer_in(output)
         except InvalidInput:
             self._check_not_stopped(output, unreadable=True)
             raise
         fault = fault_in(answer, first.watch, first.tools) or (EMPTY if said_nothing(answer) else "")
         if fault:
             raise no_answer(fault)
-        given = self.application.texts_in(self.case.given)
-        state = self._state
+        given, state = self.application.texts_in(self.case.given), self._state
         constants = state.leftovers.before.texts()
         texts = (source.text for source in captured.sources)
         state.outside.services.begin([*given, *texts])
@@ -205,6 +208,10 @@ class ApplicationRun(Generic[Item]):
         baseline = RecordedBaseline(self._recorded, self.trace, self._seconds)
         state.leftovers.begin(exposure.units, baseline.given_anyway())
         return exposure.units, baseline.baseline(answer, replays)
+
+    def answer_in(self, output: Any) -> Answer:
+        """Returns the answer in an output of the first run."""
+        return whole_answer(self._manner, output, self._first.watch)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
         try:
@@ -219,8 +226,7 @@ class ApplicationRun(Generic[Item]):
             raise
 
     def _check_not_stopped(self, output: Any, *, unreadable: bool = False) -> None:
-        stopped = self.application.stopped(output, self.case, unreadable=unreadable)
-        if stopped:
+        if stopped := self.application.stopped(output, self.case, unreadable=unreadable):
             raise BaselineFailed(stopped)
 
     def _recorded_sources(self) -> Captured[Item]:

@@ -17,6 +17,7 @@ from .all_but import named_among, rule_in_short
 from .changes import flipping_changes
 from .endings import completeness_of, cost_statements
 from .importance_section import importance_section
+from .lasting_fixes import fixes_in_words
 from .provenance import changed_since, origins
 from .section import ReportEntry, Section, Statement
 from .short_names import LONGEST_LIST, short_ids
@@ -143,7 +144,9 @@ def _changes(explanation: Explanation, names: Mapping[str, str]) -> Iterator[Sec
     if found.is_open and not changes:
         yield Section(FLIPS, (ReportEntry((Statement(remark, "aside"),)),))
         return
-    yield from _listed(FLIPS, said, remark, limit=_LONGEST_SENTENCE)
+    lasting = fixes_in_words(explanation, names.__getitem__)
+    remarks = " ".join(filter(None, (remark, lasting)))
+    yield from _listed(FLIPS, said, remarks, limit=_LONGEST_SENTENCE)
 
 
 def _sources(explanation: Explanation) -> Section:

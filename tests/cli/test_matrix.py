@@ -38,6 +38,7 @@ def asking(tmp_path: Path, sources: Path) -> Asking:
     commands: dict[str, Sequence[object]] = {
         "explain": given,
         "verify": (*given, "--rule", "plaque", "--kind", "retention"),
+        "recheck": (*given, "--top-k", 2, "--predicate", "contains:1889", "--exclude", "plaque"),
         "show": (saved,),
         "diff": (saved, saved),
         "judge-check": (labels, "--predicate", "contains:1889"),

@@ -226,6 +226,7 @@ class TestRest:
             "  - from all sources, removing D2 flips the outcome: the answer becomes 'no'",
             "  - from all sources, removing D1 flips the outcome: the answer becomes 'no'",
             "  - from no sources, adding D1 and D2 flips the outcome: the answer becomes 'yes'",
+            "  To keep it away, whatever else is left out, remove D1 (proved), or D2 (proved).",
         ]
 
     def test_witnesses_say_why_larger_sets_are_no_rules(self) -> None:

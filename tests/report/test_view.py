@@ -22,6 +22,7 @@ def test_the_text_says_all_of_it_in_this_order_and_nothing_else() -> None:
                 for entry in section.entries
                 for told in (*(cell.text for cell in entry.cells), entry.below)
             ),
+            section.remark,
         ]:
             found = text.find(told, at)
             assert found >= at, told

@@ -7,7 +7,7 @@ call of that stored method does not use the replaced ``invoke``.
 """
 
 import re
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import Any
 
@@ -28,6 +28,7 @@ from rag_rule_explainer.instrumentation.recording.serving import Serving
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
 from rag_rule_explainer.instrumentation.searches.likeness import Likeness, own_texts
+from rag_rule_explainer.instrumentation.searches.widening import wider_object
 
 from .current_part import current_part
 from .finding import DocumentShape, Found
@@ -42,22 +43,28 @@ def _entry(name: str, method: Any) -> Any:
 
     @wraps(method)
     def invoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002
-        called = _call(self, input, kwargs)
+        def search(own: BaseRetriever = self) -> Any:
+            return method(own, input, config, **kwargs)
+
+        called = _call(self, input, kwargs, search)
         if called is None:
-            return method(self, input, config, **kwargs)
+            return search()
         part, request = called
-        found = driven(request.retrieval(part), lambda: method(self, input, config, **kwargs))
+        found = driven(request.retrieval(part), search)
         if not isinstance(part, Serving) or not is_heard(config):
             return found
         return ServedRetriever.standing_in_for(self, found).invoke(input, config)
 
     @wraps(method)
     async def ainvoke(self: BaseRetriever, input: Any, config: Any = None, **kwargs: Any) -> Any:  # noqa: A002
-        called = _call(self, input, kwargs)
+        def search(own: BaseRetriever = self) -> Any:
+            return method(own, input, config, **kwargs)
+
+        called = _call(self, input, kwargs, search)
         if called is None:
-            return await method(self, input, config, **kwargs)
+            return await search()
         part, request = called
-        found = await adriven(request.retrieval(part), lambda: method(self, input, config, **kwargs))
+        found = await adriven(request.retrieval(part), search)
         if not isinstance(part, Serving) or not is_heard(config):
             return found
         return await ServedRetriever.standing_in_for(self, found).ainvoke(input, config)
@@ -66,12 +73,12 @@ def _entry(name: str, method: Any) -> Any:
 
 
 def _call(
-    retriever: BaseRetriever, query: Any, kwargs: dict[str, Any]
+    retriever: BaseRetriever, query: Any, kwargs: dict[str, Any], again: Callable[[Any], Any]
 ) -> tuple[AnyPart, Asked[Found]] | None:
     """Returns the gate of the run in which the retriever is called, and the search request.
 
     A gate is the object that records or serves retrievals. Returns None if the retriever's documents are
-    neither recorded nor served, as outside of runs.
+    neither recorded nor served, as outside of runs. ``again``: makes the search with another retriever.
     """
     part = None if isinstance(retriever, ServedRetriever) else current_part(retriever)
     if part is None:
@@ -79,9 +86,8 @@ def _call(
     given = {key: value for key, value in kwargs.items() if key != "run_manager"}
     events = (named_key(retriever.get_name(), query),)
     searched = (retriever,)
-    return part, Asked(
-        retriever, _keys(retriever, query, given), str(query), DocumentShape(), events, searched
-    )
+    keys, wider = _keys(retriever, query, given), wider_object(retriever, again)
+    return part, Asked(retriever, keys, str(query), DocumentShape(), events, searched, wider=wider)
 
 
 def _implementation(name: str, method: Any) -> Any:
@@ -89,18 +95,21 @@ def _implementation(name: str, method: Any) -> Any:
 
     @wraps(method)
     def get(self: BaseRetriever, query: Any, *args: Any, **kwargs: Any) -> Any:
-        called = _call(self, query, kwargs)
-        if called is None:
-            return method(self, query, *args, **kwargs)
-        return driven(called[1].retrieval(called[0]), lambda: method(self, query, *args, **kwargs))
+        def search(own: BaseRetriever = self) -> Any:
+            return method(own, query, *args, **kwargs)
+
+        called = _call(self, query, kwargs, search)
+        return search() if called is None else driven(called[1].retrieval(called[0]), search)
 
     @wraps(method)
     async def aget(self: BaseRetriever, query: Any, *args: Any, **kwargs: Any) -> Any:
-        called = _call(self, query, kwargs)
+        def search(own: BaseRetriever = self) -> Any:
+            return method(own, query, *args, **kwargs)
+
+        called = _call(self, query, kwargs, search)
         if called is None:
-            return await method(self, query, *args, **kwargs)
-        retrieval = called[1].retrieval(called[0])
-        return await adriven(retrieval, lambda: method(self, query, *args, **kwargs))
+            return await search()
+        return await adriven(called[1].retrieval(called[0]), search)
 
     return aget if name.startswith("_a") else get
 

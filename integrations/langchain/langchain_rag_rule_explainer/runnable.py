@@ -30,10 +30,10 @@ from rag_rule_explainer.predicates import PredicateLike
 from .bounded_explainers import BoundedExplainers
 from .brought import DocumentLike
 from .calls import Calls, QuestionOptions
-from .citing_runs import CitingRuns
 from .finding import Found
 from .kinds import as_application, ends_in_parser, instance_of
 from .reading import answer_in, parsed_answer_in, question_in
+from .rechecking_runs import RecheckingRuns
 from .silencing import with_bound_tracers
 from .tracing import as_one_async_run, as_one_run
 
@@ -47,7 +47,7 @@ class LangChainOptions(ExplainerOptions):
     retrievers: Sequence[object] = ()
 
 
-class RuleExplainer(CitingRuns[Input, Output]):
+class RuleExplainer(RecheckingRuns[Input, Output]):
     """This class explains the answers of a LangChain application, without changing the application.
 
     ``application``: any Runnable, or an object that LangChain can run, such as a function. A function

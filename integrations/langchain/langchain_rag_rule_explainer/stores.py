@@ -5,7 +5,7 @@ It records them in the baseline, and serves the retained documents in replays.
 
 import inspect
 import re
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from rag_rule_explainer.instrumentation.copies.copying import described
@@ -13,6 +13,7 @@ from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked
 from rag_rule_explainer.instrumentation.searches.likeness import Likeness, own_texts
+from rag_rule_explainer.instrumentation.searches.widening import wider_call
 
 from .current_part import current_part
 from .finding import DocumentShape, Found
@@ -39,7 +40,8 @@ def searching(
         request = described((plain, args, kwargs))
         query = str(args[0] if args else kwargs.get("query", ""))
         keys = (id(self), own_texts(self), request), (Likeness(self), request)
-        return Asked(self, keys, query, shape, hangs_on=(self,))
+        wider = wider_call(partial(method, self), args, kwargs)
+        return Asked(self, keys, query, shape, hangs_on=(self,), wider=wider)
 
     @wraps(method)
     def search(self: object, *args: Any, **kwargs: Any) -> Any:

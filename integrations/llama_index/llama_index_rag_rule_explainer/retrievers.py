@@ -8,6 +8,7 @@ does not use the replaced ``retrieve``.
 """
 
 import re
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
@@ -26,6 +27,12 @@ from rag_rule_explainer.instrumentation.searches.driving import adriven, driven
 from rag_rule_explainer.instrumentation.searches.intercepted_call import Asked, asked_part
 from rag_rule_explainer.instrumentation.searches.likeness import Likeness, own_texts
 from rag_rule_explainer.instrumentation.searches.shape import Shape
+from rag_rule_explainer.instrumentation.searches.widening import (
+    Wider,
+    first_wider,
+    wider_call,
+    wider_object,
+)
 
 from .nodes import Found
 from .outside import searching
@@ -71,22 +78,24 @@ def _entry(name: str, method: Any) -> Any:
 
     @wraps(method)
     def retrieve(self: Any, *args: Any, **kwargs: Any) -> Any:
-        called = _call(self, args, kwargs)
+        search = _Search(method, self, args, kwargs)
+        called = _call(search)
         if called is None:
-            return _bound(method, self)(*args, **kwargs)
+            return search()
         part, asked = called
-        found = driven(asked.retrieval(part), lambda: _bound(method, self)(*args, **kwargs))
+        found = driven(asked.retrieval(part), search)
         if not isinstance(part, Serving):
             return found
         return ServedRetriever(found).retrieve(_query(args, kwargs))
 
     @wraps(method)
     async def aretrieve(self: Any, *args: Any, **kwargs: Any) -> Any:
-        called = _call(self, args, kwargs)
+        search = _Search(method, self, args, kwargs)
+        called = _call(search)
         if called is None:
-            return await _bound(method, self)(*args, **kwargs)
+            return await search()
         part, asked = called
-        found = await adriven(asked.retrieval(part), lambda: _bound(method, self)(*args, **kwargs))
+        found = await adriven(asked.retrieval(part), search)
         if not isinstance(part, Serving):
             return found
         return await ServedRetriever(found).aretrieve(_query(args, kwargs))
@@ -99,45 +108,62 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 
     @wraps(method)
     def search(self: Any, *args: Any, **kwargs: Any) -> Any:
-        called = _call(self, args, kwargs, shape)
-        if called is None:
-            return _bound(method, self)(*args, **kwargs)
-        return driven(called[1].retrieval(called[0]), lambda: _bound(method, self)(*args, **kwargs))
+        real = _Search(method, self, args, kwargs)
+        called = _call(real, shape)
+        return real() if called is None else driven(called[1].retrieval(called[0]), real)
 
     @wraps(method)
     async def asearch(self: Any, *args: Any, **kwargs: Any) -> Any:
-        called = _call(self, args, kwargs, shape)
+        real = _Search(method, self, args, kwargs)
+        called = _call(real, shape)
         if called is None:
-            return await _bound(method, self)(*args, **kwargs)
-        retrieval = called[1].retrieval(called[0])
-        return await adriven(retrieval, lambda: _bound(method, self)(*args, **kwargs))
+            return await real()
+        return await adriven(called[1].retrieval(called[0]), real)
 
     return asearch if name.startswith(("a", "_a")) else search
 
 
-def _bound(method: Any, instance: object) -> Any:
-    # LlamaIndex's decorators get the instance for their spans from the bound method, so the method is
-    # bound.
-    return method.__get__(instance, type(instance))
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A ``_Search`` is one call of a method of a retriever, an engine or a store. Calling it makes the
+    search, also with another retriever."""
+
+    method: Any
+    retriever: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    def __call__(self, retriever: Any = None) -> Any:
+        own = self.retriever if retriever is None else retriever
+        # LlamaIndex's decorators get the instance for their spans from the bound method, so the method is
+        # bound.
+        return self.method.__get__(own, type(own))(*self.args, **self.kwargs)
+
+    @property
+    def wider(self) -> Wider:
+        """Returns the function that makes the search for more results."""
+        bound = self.method.__get__(self.retriever, type(self.retriever))
+        by_query = wider_call(bound, self.args, self.kwargs)
+        if not isinstance(self.retriever, BaseRetriever):
+            return by_query
+        return first_wider(wider_object(self.retriever, self), by_query)
 
 
-def _call(
-    retriever: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shape: Shape[Found] | None = None
-) -> tuple[AnyPart, Asked[Found]] | None:
+def _call(search: _Search, shape: Shape[Found] | None = None) -> tuple[AnyPart, Asked[Found]] | None:
     """Returns the gate of the run in which the retriever is called, and the search request.
 
     A gate is the object that records or serves retrievals. Returns None if the retriever's nodes are
     neither recorded nor served, as outside of runs. ``shape``: reads and makes results; None for lists of
     nodes.
     """
+    retriever = search.retriever
     part = None if isinstance(retriever, ServedRetriever) else asked_part(retriever)
     if part is None:
         return None
-    query = _query(args, kwargs)
-    text = str(getattr(query, "query_str", query))
-    return part, Asked(
-        retriever, _keys(retriever, _said(query)), text, shape or Nodes(), hangs_on=_searched(retriever)
-    )
+    query = _query(search.args, search.kwargs)
+    text, keys = str(getattr(query, "query_str", query)), _keys(retriever, _said(query))
+    hangs_on, wider = _searched(retriever), search.wider
+    return part, Asked(retriever, keys, text, shape or Nodes(), hangs_on=hangs_on, wider=wider)
 
 
 def _searched(retriever: Any) -> tuple[object, ...]:

@@ -3,6 +3,9 @@ replay)."""
 
 import threading
 from collections.abc import Sequence
+from typing import Any
+
+from .refetching import Refetching
 
 
 class Gate:
@@ -12,7 +15,8 @@ class Gate:
     the gate then has no effect. ``queries``: the texts of all queries. ``takes_all``: True iff documents
     that a retriever finds and then drops are sources as well. The integration then records the retrievers
     inside such a retriever, and not the retriever itself. Always False if the user named retrievers,
-    because only their results count.
+    because only their results count. ``refetching``: changes what searches find, as a changed corpus
+    would; None if the corpus is as it is.
     """
 
     def __init__(self, only: Sequence[object], *, takes_all: bool = False) -> None:
@@ -20,6 +24,7 @@ class Gate:
         self.queries: list[str] = []
         self._only = tuple(only)
         self.takes_all = takes_all and not self._only
+        self.refetching: Refetching[Any] | None = None
         self._lock = threading.Lock()
 
     def concerns(self, retriever: object) -> bool:

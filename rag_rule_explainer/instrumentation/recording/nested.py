@@ -21,11 +21,12 @@ hold at least this share of its stretches (eight words in a row)."""
 
 class Nested(Gate):
     """A ``Nested`` records the searches that one search of the baseline makes inside, in
-    ``retrievals``. ``keys``: the keys of that search."""
+    ``retrievals``. ``keys``: the keys of that search. ``around``: the gate that handles that search."""
 
-    def __init__(self, keys: Keys) -> None:
+    def __init__(self, keys: Keys, around: Gate) -> None:
         super().__init__(())
         self.keys = keys
+        self.refetching = around.refetching
         self.retrievals: list[Retrieval[object]] = []
 
     def note(self, retrieval: Retrieval[object]) -> None:

@@ -8,9 +8,21 @@ the sources that the replay is served.
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
+from ...errors import StateShared
 from ..requests.source_recognition import STRETCH, Reading, reading_of
-from ..run_context import participation
+from ..run_context import participation, refused
+from ..shared_state.reaching import latest_in
+from ..shared_state.temporaries import Shared
 from .items import text_in
+
+_KEPT_COPIES = (
+    "a search read a list, or another collection, to which the run had added what it had retrieved "
+    "before; it stays there for the next run"
+)
+_MADE_INSIDE = (
+    "Make that collection, and the search, inside the function that is explained, so that every run "
+    "starts from the same"
+)
 
 _SHARE = 0.5
 """A text counts as derived if at least this share of it is known: of its stretches (eight words in a
@@ -77,3 +89,20 @@ def texts_held_in(held: Iterable[Any]) -> Iterator[str]:
     for each in held:
         pair = cast("tuple[Any, ...]", each) if isinstance(each, tuple) else (each,)
         yield from (text for text in map(text_in, pair) if text is not None and text.strip())
+
+
+def holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
+    """Returns True iff the run put retrieved texts into a collection that this run made.
+
+    ``changed``: the searched collections that are new or changed. ``known``: the texts that the run
+    knows. ``before``: the state before the run. Raises StateShared if the collection belongs to all runs,
+    because later runs would find the texts in it.
+    """
+    made, now = False, None
+    for each in changed:
+        if any(map(known.derives, texts_held_in(latest_in(each)))):
+            now = now or before.now()
+            if now.size_of(each) is not None:
+                raise refused(StateShared(_KEPT_COPIES, _MADE_INSIDE))
+            made = True
+    return made

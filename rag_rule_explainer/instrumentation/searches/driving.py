@@ -1,9 +1,9 @@
 """This module runs the generator of a retrieval together with the real search, which may be sync or
 async.
 
-The generator yields at most once, to request the real search; it yields what handles the searches inside
-that search, or None. It is then sent the result of the search,
-and returns the result for the application.
+The generator yields to request the real search; it yields what handles the searches inside that search,
+or None. It is then sent the result of the search. It may then yield a ``Wide``, to request a search for
+more results, whose result it is sent too. At its end it returns the result for the application.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -12,10 +12,11 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..recording.current import AnyPart
 from ..run_context import out_of_sight
+from .widening import Wide
 
 T = TypeVar("T")
 Result: TypeAlias = Any
-Retrieving: TypeAlias = Generator[AnyPart | None, Result, T]
+Retrieving: TypeAlias = Generator[AnyPart | Wide | None, Result, T]
 
 
 def driven(retrieval: Retrieving[T], search: Callable[[], Result], *, awaited: bool = False) -> Any:
@@ -28,12 +29,16 @@ def driven(retrieval: Retrieving[T], search: Callable[[], Result], *, awaited: b
     step = _Step(retrieval)
     if not step.wants_a_search():
         return _at_once(step.result) if awaited else step.result
-    try:
-        with out_of_sight(step.inside):
-            result = search()
-    except Exception as error:
-        return step.failed(error)
-    return _once_there(step, result) if isawaitable(result) else step.finished(result)
+    while True:
+        try:
+            with out_of_sight(step.inside):
+                result = step.next_search(search)()
+        except Exception as error:
+            return step.failed(error)
+        if isawaitable(result):
+            return _once_there(step, result)
+        if step.is_finished_by(result):
+            return step.result
 
 
 async def _at_once(result: T) -> T:
@@ -41,12 +46,25 @@ async def _at_once(result: T) -> T:
 
 
 async def _once_there(step: "_Step[T]", coming: Awaitable[Result]) -> T:
-    try:
-        with out_of_sight(step.inside):
-            result = await coming
-    except Exception as error:
-        return step.failed(error)
-    return step.finished(result)
+    while True:
+        try:
+            with out_of_sight(step.inside):
+                result = await coming
+        except Exception as error:
+            return step.failed(error)
+        if step.is_finished_by(result):
+            return step.result
+        coming = _made(step)
+
+
+async def _made(step: "_Step[Any]") -> Result:
+    """Makes the search for more results, and returns its result."""
+    result = step.next_search(_nothing)()
+    return await result if isawaitable(result) else result
+
+
+def _nothing() -> Result:
+    raise RuntimeError("only a search for more results comes after the first one")
 
 
 async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Result]]) -> T:
@@ -54,13 +72,13 @@ async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Resul
     application."""
     step = _Step(retrieval)
     if step.wants_a_search():
-        try:
-            with out_of_sight(step.inside):
-                result = await search()
-        except Exception as error:
-            return step.failed(error)
-        return step.finished(result)
+        return await _once_there(step, _first(search))
     return step.result
+
+
+async def _first(search: Callable[[], Awaitable[Result]]) -> Result:
+    # The search is called only where it is awaited, so that all of it is out of sight.
+    return await search()
 
 
 class Stopped(Exception):
@@ -73,44 +91,47 @@ class Stopped(Exception):
 
 
 class _Step(Generic[T]):
-    """A ``_Step`` runs the generator of one retrieval, which requests at most one real search."""
+    """A ``_Step`` runs the generator of one retrieval, which requests one real search, and then perhaps
+    searches for more results."""
 
     def __init__(self, retrieval: Retrieving[T]) -> None:
         self._retrieval = retrieval
         self.result: Any = None
         self.inside: AnyPart | None = None
+        self._wide: Wide | None = None
 
     def wants_a_search(self) -> bool:
         """Starts the generator. Returns True iff it requests the real search; otherwise ``result`` is
         set."""
+        return self._goes_on(lambda: next(self._retrieval))
 
-        def begin() -> None:
-            self.inside = next(self._retrieval)
+    def next_search(self, first: Callable[[], Result]) -> Callable[[], Result]:
+        """Returns the search that the generator requests. ``first``: the application's own search."""
+        return first if self._wide is None else self._wide.search
 
-        return self._goes_on(begin)
-
-    def finished(self, found: Result) -> T:
-        """Passes what the real search found to the generator, and returns the result of the retrieval."""
-        return self._ended(self._goes_on(lambda: self._retrieval.send(found)))
+    def is_finished_by(self, found: Result) -> bool:
+        """Passes what a search found to the generator. Returns True iff ``result`` is set; otherwise the
+        generator requests a search for more results."""
+        return not self._goes_on(lambda: self._retrieval.send(found))
 
     def failed(self, error: Exception) -> T:
         """Passes the error of the real search to the generator, which usually raises it again. If the
         generator handles the error, returns the result of the retrieval."""
         if isinstance(error, StopIteration):
             error = Stopped(error)
-        return self._ended(self._goes_on(lambda: self._retrieval.throw(error)))
+        if self._goes_on(lambda: self._retrieval.throw(error)):
+            raise RuntimeError("a retrieval makes no search after one that failed")
+        return self.result
 
-    def _goes_on(self, going: Callable[[], object]) -> bool:
+    def _goes_on(self, going: Callable[[], AnyPart | Wide | None]) -> bool:
         try:
-            going()
+            wanted = going()
         except StopIteration as done:
             self.result = done.value
             return False
         except Stopped as stopped:
             raise stopped.error from None
+        self._wide = wanted if isinstance(wanted, Wide) else None
+        # The searches inside a search for more results are not those of the application.
+        self.inside = None if isinstance(wanted, Wide) else wanted
         return True
-
-    def _ended(self, goes_on: bool) -> T:
-        if goes_on:
-            raise RuntimeError("a retrieval makes at most one real search")
-        return self.result

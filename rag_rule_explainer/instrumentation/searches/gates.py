@@ -18,6 +18,7 @@ from .driving import adriven, driven
 from .intercepted_call import Asked
 from .likeness import Likeness, own_texts
 from .shape import Shape
+from .widening import wider_call
 
 PartOf: TypeAlias = Callable[[object], AnyPart | None]
 """A function from a retriever to the gate of the current run, which records or serves the retriever's
@@ -123,7 +124,9 @@ def gated_function(
         _check_arguments(args, telling)
         said = described((args, telling))
         keys = (id(gated), own_texts(search), said), (Likeness(search), said)
-        return Asked(gated, keys, _query(args, telling), shape, hangs_on=(search,), in_gate=True)
+        wider = wider_call(search, args, kwargs)
+        query = _query(args, telling)
+        return Asked(gated, keys, query, shape, hangs_on=(search,), in_gate=True, wider=wider)
 
     @wraps(search)
     def sync(*args: Any, **kwargs: Any) -> Any:

@@ -1,11 +1,11 @@
 """This module handles one call of a search. In the baseline, the call is recorded. In a replay, its
 result is served from the record, or the real search runs. Searches inside a search are not recorded."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
-from ...errors import RagRuleError, StateShared, UntrueReplay
+from ...errors import RagRuleError, UntrueReplay
 from ..recording.current import AnyPart, handling
 from ..recording.nested import Nested
 from ..recording.recorder import Recording
@@ -13,24 +13,18 @@ from ..recording.remarks import FILTERED
 from ..recording.retrievals import Keys, Retrieval
 from ..recording.serving import Serving
 from ..run_context import note_retrieving_tools, participation, refused
-from ..shared_state.reaching import latest_in, reached, size_of
+from ..shared_state.reaching import reached, size_of
 from ..shared_state.temporaries import Shared
 from .callers import callers
-from .derived_texts import Known, texts_held_in, texts_of_models
+from .changed_results import as_changed
+from .derived_texts import Known, holds_copies, texts_of_models
 from .driving import Result, Retrieving, Stopped
 from .shape import Shape, told
+from .widening import Wider, never_wider
 
 Item = TypeVar("Item")
 
 _COPIES = "copies"
-_KEPT_COPIES = (
-    "a search read a list, or another collection, to which the run had added what it had retrieved "
-    "before; it stays there for the next run"
-)
-_MADE_INSIDE = (
-    "Make that collection, and the search, inside the function that is explained, so that every run "
-    "starts from the same"
-)
 _MADE_OR_OWN = (
     "two searches of one kind were made inside the run, and the later one found text that stands in what "
     "the run knew before, as another document: nobody can tell whether it was made of that. Make the "
@@ -51,6 +45,7 @@ class Asked(Generic[Item]):
     framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. An
     object that the run made or wrote to may hold what the run retrieved before. ``in_gate``: True if the
     user put the search into a gate. Rules are then about what it returns, whatever it drops inside.
+    ``wider``: returns this search for more results.
     """
 
     retriever: object
@@ -60,6 +55,7 @@ class Asked(Generic[Item]):
     event_keys: Keys = ()
     hangs_on: tuple[object, ...] = ()
     in_gate: bool = False
+    wider: Wider = never_wider
 
     def retrieval(self, part: AnyPart) -> Retrieving[Result]:
         """Records or serves the call, and returns the result for the application.
@@ -118,8 +114,9 @@ class Asked(Generic[Item]):
         if not set(part.keys).isdisjoint(self.keys):
             # Frameworks put the search itself into a method of its own, which is replaced as well.
             return (yield part)
-        nested = Nested(self.keys)
+        nested = Nested(self.keys, part)
         result = yield nested
+        result = yield from as_changed(self, part, result)
         try:
             found, form = self.shape.found(result), self.shape.form(result)
         except Exception:  # a result that cannot be read need not be: the outer search's result is
@@ -129,7 +126,7 @@ class Asked(Generic[Item]):
         return self._unused(result, found, form)
 
     def _recording(self, part: Recording[Item]) -> Retrieving[Result]:
-        run, nested = participation(), Nested(self.keys)
+        run, nested = participation(), Nested(self.keys, part)
         context = part.begin(), callers(), nested.retrievals
         try:
             result = yield None if self.in_gate else nested
@@ -140,6 +137,7 @@ class Asked(Generic[Item]):
             part.failed(self.keys, error, self.retriever)
             raise
         try:
+            result = yield from as_changed(self, part, result)
             return self._recorded(part, result, context)
         except RagRuleError as error:
             if run is not None and not run.state.live:
@@ -208,7 +206,7 @@ class Asked(Generic[Item]):
         new = part.are_new(found, before=began)
         if not holds_own and not any(x and y for x, y in zip(derived, new, strict=True)):
             return None
-        if _holds_copies(changed, known, run.shared):
+        if holds_copies(changed, known, run.shared):
             part.derived.add((_COPIES, *self._kind))
         elif holds_own:
             if self._kind in part.searched_own and any(
@@ -272,23 +270,6 @@ class Asked(Generic[Item]):
     def _form(self, result: Result) -> object:
         with told():
             return self.shape.form(result)
-
-
-def _holds_copies(changed: Iterable[object], known: Known, before: Shared) -> bool:
-    """Returns True iff the run put retrieved texts into a collection that this run made.
-
-    ``changed``: the searched collections that are new or changed. ``known``: the texts that the run
-    knows. ``before``: the state before the run. Raises StateShared if the collection belongs to all runs,
-    because later runs would find the texts in it.
-    """
-    made, now = False, None
-    for each in changed:
-        if any(map(known.derives, texts_held_in(latest_in(each)))):
-            now = now or before.now()
-            if now.size_of(each) is not None:
-                raise refused(StateShared(_KEPT_COPIES, _MADE_INSIDE))
-            made = True
-    return made
 
 
 def asked_part(retriever: object) -> AnyPart | None:

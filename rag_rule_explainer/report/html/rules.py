@@ -12,6 +12,7 @@ from ...explanation.wording import named_units
 from ...printable import printable, shortened
 from ...rules import RuleKind
 from ..changes import flipping_changes
+from ..lasting_fixes import fixes_in_words
 from ..plain_words import change_in_words
 from ..subsets import has_pinned, kinds_by_condition, region_of
 from ..view import caveats, no_rules, rule_rows
@@ -106,6 +107,8 @@ def smallest_changes(explanation: Explanation, names: SourceNames) -> Markup:
         parts.append(_ASIDE.format(remark))
     if removals:
         parts += [_list_of(removals, "changes"), _ASIDE.format(how_seen(explanation, changes))]
+        if lasting := fixes_in_words(explanation, names.placeholder):
+            parts.append(_ASIDE.format(names.sentence(lasting)))
     if additions:
         folded = Markup("<details><summary>{}</summary>{}</details>")
         parts.append(folded.format(additions_summary(explanation), _list_of(additions, "changes")))

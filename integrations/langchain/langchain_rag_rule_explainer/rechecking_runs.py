@@ -1,0 +1,77 @@
+"""This module defines the part of a ``RuleExplainer`` that rechecks answers after a change of the
+corpus."""
+
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.utils import Input, Output
+
+from rag_rule_explainer.instrumentation.engine import TracedExplanation
+from rag_rule_explainer.instrumentation.rechecking import (
+    AfterChange,
+    Recheck,
+    RecheckRun,
+    arecheck_by,
+    recheck_by,
+    recheck_options_from,
+    showing_recheck_fields,
+)
+
+from .calls import QuestionOptions
+from .citing_runs import CitingRuns
+from .silencing import with_bound_tracers
+from .tracing import as_one_async_run, as_one_run
+
+
+class RecheckingRuns(CitingRuns[Input, Output]):
+    """This class is a Runnable that also rechecks the application's answers."""
+
+    @showing_recheck_fields
+    def recheck(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Recheck:
+        """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
+
+        The application runs again, and its retrievers and stores retrieve afresh without the documents
+        that are left out; each result is filled up to as many documents as before, as production would.
+        The new answer is judged by the explainer's condition, against the old answer, and explained.
+        While the bad answer is not gone, the next round also leaves out the next fix. ``kwargs``: as for
+        ``explain``.
+
+        Raises NoBackfill if a search found a document that is left out, and the number of its results
+        cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.
+        """
+        options = recheck_options_from(kwargs)
+
+        def explained(run: RecheckRun) -> AfterChange:
+            question = QuestionOptions(None, run.added, (), run.baseline)
+
+            def once(config: RunnableConfig, trace: TracedExplanation) -> AfterChange:
+                return run.explained(self._calls.of(input, config, trace, question, kwargs))
+
+            return as_one_run(once, input, with_bound_tracers(self.application, config))
+
+        return recheck_by(options, explained)
+
+    @showing_recheck_fields
+    async def arecheck(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Recheck:
+        """Returns the same as ``recheck``, but calls async methods in the caller's event loop."""
+        options = recheck_options_from(kwargs)
+
+        async def explained(run: RecheckRun) -> AfterChange:
+            question = QuestionOptions(None, run.added, (), run.baseline)
+
+            async def once(config: RunnableConfig, trace: TracedExplanation) -> AfterChange:
+                return await run.aexplained(self._calls.of(input, config, trace, question, kwargs))
+
+            return await as_one_async_run(once, input, with_bound_tracers(self.application, config))
+
+        return await arecheck_by(options, explained)

@@ -1,0 +1,69 @@
+"""This module finds the function of an explainer that rechecks an answer after a change of the corpus,
+whichever integration the explainer comes from."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InvalidInput
+from ..explainer import Explainer
+from ..fixing import Recheck, recheck_corpus
+from ..sources import Source
+from ..testing.ranking import best_matches
+
+
+@dataclass(frozen=True, slots=True)
+class RecheckAsked:
+    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: None for the
+    first sure fix. ``corpus``: all documents of ``--sources``; None for an application."""
+
+    exclude: tuple[str, ...] | None
+    replace: Mapping[str, str]
+    add: Sequence[Source]
+    rounds: int
+    corpus: Sequence[Source] | None = None
+
+    @property
+    def change(self) -> dict[str, Any]:
+        """Returns the options of the recheck."""
+        return {
+            "exclude": self.exclude,
+            "replace": self.replace,
+            "add": self.add,
+            "rounds": self.rounds,
+        }
+
+
+def rechecking_entry(explainer: Any, asked: RecheckAsked) -> Callable[..., Recheck]:
+    """Returns the function of an explainer that explains an answer and then rechecks it."""
+    if isinstance(explainer, Explainer):
+        return _Corpus(explainer, asked)
+    return _Application(explainer, asked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Corpus:
+    explainer: Explainer
+    asked: RecheckAsked
+
+    def __call__(self, question: str, sources: Any, baseline: Any, pinned: Any) -> Recheck:
+        before = self.explainer.explain(question, sources, baseline, pinned=pinned)
+        corpus = self.asked.corpus or ()
+        return recheck_corpus(self.explainer, before, corpus, rank=_ranked, **self.asked.change)
+
+
+@dataclass(frozen=True, slots=True)
+class _Application:
+    explainer: Any
+    asked: RecheckAsked
+
+    def __call__(self, given: Any, documents: Any, pinned: Any, baseline: Any) -> Recheck:
+        if documents is not None:
+            raise InvalidInput("a recheck retrieves afresh; leave --documents out")
+        before = self.explainer.explain(given, pinned=pinned, baseline=baseline)
+        return self.explainer.recheck(given, before=before, **self.asked.change)
+
+
+def _ranked(question: str, documents: Sequence[Source], most: int) -> list[Source]:
+    places = best_matches(question, [each.passage for each in documents], most)
+    return [documents[place] for place in places]

@@ -1,0 +1,238 @@
+"""This module checks whether a bad outcome is gone after a change of the corpus, with documents that were
+retrieved afresh, and goes on to the next fix while it is not."""
+
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ..explanation.explanation import Explanation
+from ..explanation.records import Finding
+from ..explanation.wording import joined
+from ..printable import shortened
+from ..verdicts import Verdict
+from .badness import badness_of
+from .change import CorpusChange, is_same_document, sources_in
+from .fixes import SURE, Fixes, fixes_of
+
+RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "undecided"]
+"""What a round saw. *gone*: the application no longer gives the bad outcome. *back*: it does, by a rule
+that names a document which was not shown before. *another rule*: it does, by a rule over documents that
+were shown before, which was none then. *same rule*: it does, and no rule is new. *undecided*: its answer
+has no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerToNothing:
+    """An ``AnswerToNothing`` is what the application answers if nothing is retrieved any more.
+    ``verdict``: HOLDS if this is the bad outcome."""
+
+    text: str
+    verdict: Verdict
+
+
+AfterChange: TypeAlias = Explanation | AnswerToNothing
+Rechecking: TypeAlias = Generator[CorpusChange, AfterChange, "Recheck"]
+"""Yields the change to try next, and is sent what was seen after it: the explanation of the new answer,
+or the answer to no documents at all."""
+
+
+_NOTHING_LEFT = "nothing is retrieved any more, so there is nothing to leave out"
+_OF_NOTHING: Mapping[Verdict, RoundOutcome] = {
+    Verdict.HOLDS: "same rule",
+    Verdict.BREAKS: "gone",
+    Verdict.UNKNOWN: "undecided",
+}
+_SAID_OF_NOTHING: Mapping[RoundOutcome, str] = {
+    "gone": "gone",
+    "same rule": "still there",
+    "undecided": "undecided",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecheckRound:
+    """A ``RecheckRound`` is one retrieval after a change of the corpus, with the rules of its answer.
+
+    ``change``: what the corpus lacked and had. ``explanation``: the explanation of the new answer; None
+    if nothing was retrieved any more, so that there are no sources. ``outcome``: what became of the bad
+    outcome; see ``RoundOutcome``. ``answer``: the new answer; None if it is not known. ``promoted``: the
+    ids of sources that were not among the sources before the change. ``through``: the ids of the sources
+    that the bad outcome comes through: for "back", the promoted ones among them.
+    """
+
+    change: CorpusChange
+    explanation: Explanation | None
+    outcome: RoundOutcome
+    answer: str | None = None
+    promoted: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()
+
+    @property
+    def fixes(self) -> Fixes:
+        """Returns the fixes of the new answer."""
+        if self.explanation is None:
+            return Fixes((), why=_NOTHING_LEFT)
+        return fixes_of(self.explanation)
+
+    @property
+    def lasting(self) -> Finding | None:
+        """Returns the rule that the bad outcome occurs on no subset of the new sources; None if there is
+        no such rule."""
+        rules = () if self.explanation is None else self.explanation.omission_rules
+        return next((rule for rule in rules if not rule.sources), None)
+
+    def __str__(self) -> str:
+        without = joined(self.change.left_out)
+        changes = [f"without {without}"] if without else []
+        if self.change.replaced:
+            changes.append(f"with {joined(old.id for old, _ in self.change.replaced)} rewritten")
+        changes += [f"with {len(self.change.added)} added"] if self.change.added else []
+        answer = "" if self.answer is None else f"; the answer: {shortened(self.answer, 160)!r}"
+        return f"{', '.join(changes)}: {self._outcome}{answer}"
+
+    @property
+    def _outcome(self) -> str:
+        if self.explanation is None:
+            return f"{_SAID_OF_NOTHING[self.outcome]}, and nothing is retrieved any more"
+        if self.outcome == "gone":
+            return f"gone, {self._on_subsets}"
+        if self.outcome == "back":
+            return f"back through {joined(self.through)} (promoted by the backfill)"
+        if self.outcome in {"another rule", "same rule"}:
+            by = f" through {joined(self.through)}" if self.through else ""
+            how = ", by another rule now" if self.outcome == "another rule" else ", by no new rule"
+            return f"still there{by}{how}"
+        return f"undecided: {self.explanation.why_incomplete or 'the new answer has no verdict'}"
+
+    @property
+    def _on_subsets(self) -> str:
+        """Returns what is known of the subsets of the sources that are retrieved now."""
+        if self.lasting is not None and self.lasting.claim in SURE:
+            return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
+        explanation = self.explanation
+        if explanation is not None:
+            verdicts = (badness_of(explanation, probe) for probe in explanation.probes)
+            if Verdict.HOLDS in verdicts:
+                return "with all that is retrieved now; on some of its subsets it is there, see the fixes"
+        return "with all that is retrieved now; whether on every subset of it is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Recheck:
+    """A ``Recheck`` says whether a bad outcome is gone after a change of the corpus.
+
+    ``before``: the explanation before any change. ``rounds``: the retrievals after the changes, in order;
+    each round after the first also leaves out the first sure fix of the round before. ``why_ended``: the
+    reason why there was no further round although the outcome is not gone; empty otherwise. ``notes``:
+    what a reader has to know about the retrievals, such as that the rank of a text was kept.
+    """
+
+    before: Explanation
+    rounds: tuple[RecheckRound, ...]
+    why_ended: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def last(self) -> RecheckRound:
+        """Returns the last round."""
+        return self.rounds[-1]
+
+    @property
+    def outcome(self) -> RoundOutcome:
+        """Returns what the last round saw."""
+        return self.last.outcome
+
+    @property
+    def is_gone(self) -> bool | None:
+        """Returns True iff the bad outcome is gone, False if it is not; None if this is undecided."""
+        return None if self.outcome == "undecided" else self.outcome == "gone"
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Returns the ids of all documents that were left out in the last round."""
+        return self.last.change.left_out
+
+    def __str__(self) -> str:
+        lines = [f"round {number}: {each}" for number, each in enumerate(self.rounds, start=1)]
+        lines += [f"({each})" for each in (self.why_ended, *self.notes) if each]
+        return "\n".join(lines)
+
+
+def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechecking:
+    """Tries the change, and then further fixes, for at most this number of rounds. A generator: it yields
+    each change, is sent the explanation after it, and returns the ``Recheck``."""
+    earlier, done, why = before, list[RecheckRound](), ""
+    while True:
+        seen = yield change
+        done.append(_round(change, seen, earlier))
+        if done[-1].outcome == "gone":
+            break
+        if len(done) == rounds:
+            made = "1 round was" if rounds == 1 else f"{rounds} rounds were"
+            why = f"{made} made; rounds= allows more"
+            break
+        fixes = done[-1].fixes
+        fix = fixes.first_sure
+        if fix is None or isinstance(seen, AnswerToNothing):
+            why = f"the new answer has no sure fix: {fixes.why or 'none passed its test'}"
+            break
+        earlier = seen
+        change = change.also_without(seen, fix.sources)
+    return Recheck(before, tuple(done), why)
+
+
+def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]) -> Recheck:
+    """Runs ``rechecking`` to its end. ``explain``: retrieves after a change, and explains the answer."""
+    change = next(course)
+    while True:
+        try:
+            change = course.send(explain(change))
+        except StopIteration as end:
+            return end.value
+
+
+async def arechecked(
+    course: Rechecking, explain: Callable[[CorpusChange], Awaitable[AfterChange]]
+) -> Recheck:
+    """Returns the same as ``rechecked``, with an async function."""
+    change = next(course)
+    while True:
+        explanation = await explain(change)
+        try:
+            change = course.send(explanation)
+        except StopIteration as end:
+            return end.value
+
+
+def _round(change: CorpusChange, explanation: AfterChange, earlier: Explanation) -> RecheckRound:
+    if isinstance(explanation, AnswerToNothing):
+        return RecheckRound(change, None, _OF_NOTHING[explanation.verdict], explanation.text)
+    known = list(sources_in(earlier))
+    promoted = tuple(
+        each.id
+        for each in sources_in(explanation)
+        if not any(is_same_document(old, each) for old in known)
+    )
+    verdict, answer = outcome_with_all(explanation)
+    if verdict is Verdict.UNKNOWN:
+        return RecheckRound(change, explanation, "undecided", answer, promoted)
+    if verdict is Verdict.BREAKS:
+        return RecheckRound(change, explanation, "gone", answer, promoted)
+    implicated = [name for rule in explanation.rules for name in rule.sources]
+    through = tuple(dict.fromkeys(implicated))
+    new = tuple(name for name in through if name in promoted)
+    before = {(rule.kind, frozenset(rule.sources)) for rule in earlier.rules}
+    is_new = any((rule.kind, frozenset(rule.sources)) not in before for rule in explanation.rules)
+    outcome: RoundOutcome = "back" if new else "another rule" if is_new else "same rule"
+    return RecheckRound(change, explanation, outcome, answer, promoted, new or through)
+
+
+def outcome_with_all(explanation: Explanation) -> tuple[Verdict, str | None]:
+    """Returns whether the bad outcome holds with all sources shown, and the answer. The verdict is
+    UNKNOWN if no probe of all sources has a verdict."""
+    count = len(explanation.sources)
+    for probe in explanation.probes:
+        badness = badness_of(explanation, probe) if len(probe.kept) == count else None
+        if badness is not None:
+            return badness, probe.answers[0].text if probe.answers else None
+    return Verdict.UNKNOWN, None

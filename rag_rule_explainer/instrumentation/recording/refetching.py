@@ -1,0 +1,88 @@
+"""This module applies a change of the corpus to what a search found: documents that are left out are
+removed, replaced ones get their new text."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple
+
+from ...fixing.change import CorpusChange
+from .retrievals import Identify, Item
+
+RANK_KEPT = (
+    "a replaced text stands where its old text stood: it was not ranked anew, because the search is not "
+    "ours to change; put it into the index, and explain again"
+)
+CHOSEN_AMONG = (
+    "a search chose by maximal marginal relevance, and what is left out had a part in the choice: "
+    "production may choose others"
+)
+ADDED_LAST = "added documents stand after the retrieved ones: where they would rank is not known"
+
+
+@dataclass(slots=True)
+class Refetch:
+    """A ``Refetch`` is the change of the corpus for the first run of one call, and what was seen of it.
+
+    ``remarks``: sentences for the user. ``seen``: the ids and names of the documents
+    of the change that a search found.
+    """
+
+    change: CorpusChange
+    remarks: dict[str, None] = field(default_factory=dict[str, None])
+    seen: set[str] = field(default_factory=set[str])
+
+
+class ChangedItems(NamedTuple):
+    """A ``ChangedItems`` holds the items of a result after the change. ``missing``: how many were left
+    out; ``replaced``: how many have a new text."""
+
+    items: list[Any]
+    missing: int
+    replaced: int
+
+    @property
+    def is_same(self) -> bool:
+        """Returns True iff the change concerns none of the items."""
+        return not (self.missing or self.replaced)
+
+
+class Refetching(Generic[Item]):
+    """A ``Refetching`` changes the results of the searches of a run. ``identify``: finds the sources of
+    items. ``brought``: makes items of documents of the caller."""
+
+    def __init__(
+        self,
+        refetch: Refetch,
+        identify: Identify[Item],
+        brought: Callable[[Sequence[Any]], list[Item]],
+    ) -> None:
+        self.refetch = refetch
+        self._identify = identify
+        self._brought = brought
+
+    def changed(self, found: Sequence[Item]) -> ChangedItems:
+        """Returns the items as the changed corpus has them, in their order."""
+        change = self.refetch.change
+        items, missing, replaced = list[Item](), 0, 0
+        for item, source in zip(found, self._identify([found])[0], strict=True):
+            if name := change.excluded_as(source):
+                missing += 1
+                self.refetch.seen.add(name)
+            elif (new := change.in_place_of(source)) is not None:
+                replaced += 1
+                items += self._brought([new])
+                self.refetch.seen.add(new.id)
+                self.note(RANK_KEPT)
+            else:
+                items.append(item)
+        return ChangedItems(items, missing, replaced)
+
+    def note(self, remark: str) -> None:
+        """Notes a sentence for the user."""
+        self.refetch.remarks[remark] = None
+
+    @property
+    def at_least(self) -> int:
+        """Returns the number of documents of the change that a search may find, at least 1."""
+        change = self.refetch.change
+        return max(1, len(change.excluded) + len(change.names))

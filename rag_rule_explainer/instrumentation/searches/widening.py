@@ -1,0 +1,142 @@
+"""This module makes a search once more, for more results. After some of its results were left out, the
+search can then be filled up with what production would return in their place."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from copy import copy
+from typing import Any, NamedTuple, TypeAlias, cast
+
+_COUNTS = (
+    "k",
+    "top_k",
+    "topk",
+    "n_results",
+    "similarity_top_k",
+    "num_results",
+    "max_results",
+    "top_k_results",
+    "limit",
+    "size",
+    "count",
+    "n",
+)
+"""Names of parameters and attributes that say how many documents a search returns, as frameworks and
+clients call them."""
+_SETTINGS_OF_OTHERS = frozenset({"count", "n", "size"})
+"""Names that, as attributes, need not be about the results of a search."""
+_POOL = "fetch_k"
+"""The number of documents among which a search by maximal marginal relevance chooses."""
+_DIVERSITY = "lambda_mult"
+"""The parameter that only such a search has."""
+_SETTINGS = "search_kwargs"
+"""The attribute in which some retrievers keep the arguments of their store's search."""
+
+
+class Wide(NamedTuple):
+    """A ``Wide`` is a search for more results. ``search``: makes it, and may return an awaitable.
+    ``chooses``: True if the search chooses among what it finds, so that results which are left out have
+    had a part in the choice."""
+
+    search: Callable[[], Any]
+    chooses: bool = False
+
+
+Wider: TypeAlias = Callable[[int], Wide | None]
+"""A function that returns the search for so many more results; None if the number of results cannot be
+read."""
+
+
+def never_wider(more: int) -> Wide | None:  # noqa: ARG001 -- as every ``Wider``
+    """Returns None: the number of results of this search cannot be read."""
+    return None
+
+
+def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Wider:
+    """Returns the ``Wider`` of a call whose arguments say how many results it returns. The number may
+    also stand in a dict, or in an object, among the arguments."""
+
+    def wider(more: int) -> Wide | None:
+        try:
+            bound = inspect.signature(call).bind(*args, **kwargs)
+        except (TypeError, ValueError):
+            return None
+        bound.apply_defaults()
+        if not _raise_in(bound.arguments, more):
+            return None
+        chooses = _DIVERSITY in bound.arguments
+        return Wide(lambda: call(*bound.args, **bound.kwargs), chooses=chooses)
+
+    return wider
+
+
+def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
+    """Returns the ``Wider`` of a retriever that has the number of results in an attribute.
+
+    ``call``: makes the search with a copy of the retriever, in which the number is larger.
+    """
+
+    def wider(more: int) -> Wide | None:
+        settings: Any = getattr(owner, _SETTINGS, None)
+        if isinstance(settings, Mapping):
+            changed = dict(cast("Mapping[str, Any]", settings))
+            if _raise_in(changed, more):
+                own = _with(owner, _SETTINGS, changed)
+                chooses = getattr(owner, "search_type", None) == "mmr"
+                return None if own is None else Wide(lambda: call(own), chooses=chooses)
+        names = [each for each in _COUNTS if each not in _SETTINGS_OF_OTHERS]
+        both = [each for plain in names for each in (plain, f"_{plain}")]
+        name = next((each for each in both if _is_count(getattr(owner, each, None))), "")
+        own = _with(owner, name, getattr(owner, name) + more) if name else None
+        return None if own is None else Wide(lambda: call(own))
+
+    return wider
+
+
+def first_wider(*choices: Wider) -> Wider:
+    """Returns a ``Wider`` that tries several ones in turn."""
+
+    def wider(more: int) -> Wide | None:
+        return next((found for each in choices if (found := each(more)) is not None), None)
+
+    return wider
+
+
+def _raise_in(arguments: Any, more: int) -> bool:
+    """Adds to the number of results in a dict of arguments. Returns False if there is none."""
+    for name in _COUNTS:
+        if _is_count(arguments.get(name)):
+            arguments[name] += more
+            if _is_count(arguments.get(_POOL)):
+                arguments[_POOL] += more
+            return True
+    for name, each in list(arguments.items()):
+        if isinstance(each, Mapping):
+            inside = dict(cast("Mapping[str, Any]", each))
+            if _raise_in(inside, more):
+                # The arguments after ``**`` are in a dict too.
+                arguments[name] = inside
+                return True
+        elif _is_count(getattr(each, "similarity_top_k", None)):
+            own = _with(each, "similarity_top_k", each.similarity_top_k + more)
+            if own is not None:
+                arguments[name] = own
+                return True
+    return False
+
+
+def _is_count(given: object) -> bool:
+    return type(given) is int and given > 0
+
+
+def _with(owner: Any, name: str, value: Any) -> Any:
+    """Returns a copy of an object with another value of an attribute; None if it cannot be set."""
+    own = None
+    with suppress(Exception):  # the class is not ours, and may refuse to be copied or changed
+        own = copy(owner)
+        try:
+            setattr(own, name, value)
+        except (AttributeError, ValueError, TypeError):
+            object.__setattr__(own, name, value)
+        own = own if getattr(own, name) == value else None
+    return own

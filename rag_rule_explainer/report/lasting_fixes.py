@@ -1,0 +1,47 @@
+"""This module says in a report which removals keep an outcome away, beside those that flip it once."""
+
+from collections.abc import Callable, Iterator
+
+from ..explanation.explanation import Explanation
+from ..explanation.wording import named_units, phrase_within
+from ..fixing.fixes import Fix, fixes_of
+from .subsets import has_pinned
+
+_MOST_SAID = 3
+"""The maximum number of fixes that a sentence lists; it counts the others."""
+_LONGEST_NAMES = 120
+_KEEPS = "To keep it away, whatever else is left out{while_pinned}, remove {fixes}."
+_WHILE_PINNED = " (the pinned documents stay)"
+_ONCE = "Removing {names} flips it once only: a subset without {them} shows the outcome again."
+
+
+def fixes_in_words(explanation: Explanation, named: Callable[[str], str]) -> str:
+    """Returns sentences about the sure fixes, with their claims, and about a removal that is none; empty
+    if there is no sure fix. ``named``: a function that returns the printable name of an id."""
+    return " ".join(_sentences(explanation, named))
+
+
+def _sentences(explanation: Explanation, named: Callable[[str], str]) -> Iterator[str]:
+    if explanation.doubted or not any(rule.sources for rule in explanation.omission_rules):
+        return
+    if explanation.min_confidence < 1 or not explanation.conditions_are_opposite:
+        return  # the outcome may be there on some subsets, or is not what the rules exclude
+    fixes = fixes_of(explanation)
+    sure = [each for each in fixes if each.is_sure]
+    if not sure:
+        return
+    listed = [_fix(each, named) for each in sure[:_MOST_SAID]]
+    rest = len(sure) - len(listed)
+    more = f", or one of {rest:,} more (explanation.fixes())" if rest else ""
+    while_pinned = _WHILE_PINNED if has_pinned(explanation) else ""
+    yield _KEEPS.format(while_pinned=while_pinned, fixes=", or ".join(listed) + more)
+    for flip in [each for each in fixes.flips if each.back_with is not None][:1]:
+        ties = [tie.sources for tie in explanation.ties]
+        units = named_units(flip.sources, ties, named)
+        names = phrase_within(units, _LONGEST_NAMES)
+        yield _ONCE.format(names=names, them="it" if len(units) == 1 else "them")
+
+
+def _fix(fix: Fix, named: Callable[[str], str]) -> str:
+    names = phrase_within(named_units(fix.sources, fix.rule.tied, named), _LONGEST_NAMES)
+    return f"{names} ({fix.claim})"

@@ -1,0 +1,173 @@
+"""A recheck over a corpus that is at hand: what each round says, held against all subsets."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_rule_explainer import Case, Explainer, InvalidInput, Source, Verdict, contains, equals
+from rag_rule_explainer.fixing import recheck_corpus
+
+NAMES = "abcdefgh"
+_BAD: Any = equals("bad")
+CORPUS = [Source(name, f"text of {name}") for name in NAMES]
+
+
+def first(_question: str, documents: Sequence[Source], most: int) -> list[Source]:
+    return list(documents[:most])
+
+
+def telling(says: Callable[[str], str], predicate: Any = _BAD, **settings: Any) -> Explainer:
+    def replay(_question: str, sources: Sequence[Source]) -> str:
+        return says("".join(source.id for source in sources))
+
+    return Explainer(replay, predicate, **settings)
+
+
+@given(data=st.data())
+def test_each_round_says_what_the_application_does(data: st.DataObject) -> None:
+    """Bad wherever one of the drawn sets is shown whole."""
+    sets = data.draw(
+        st.lists(st.sets(st.sampled_from(NAMES), min_size=1, max_size=3), min_size=1, max_size=4)
+    )
+    top_k = data.draw(st.integers(1, 4))
+
+    def is_bad(shown: str) -> bool:
+        return any(each <= set(shown) for each in sets)
+
+    explainer = telling(lambda shown: "bad" if is_bad(shown) else "good", check_repeatable=False)
+    before = explainer.explain("?", CORPUS[:top_k])
+    if before.fixes().first_sure is None:
+        return
+    recheck = recheck_corpus(explainer, before, CORPUS, rank=first)
+    left = list[str]()
+    for place, each in enumerate(recheck.rounds):
+        assert set(left) <= set(each.change.left_out)
+        left = list(each.change.left_out)
+        shown = "".join([name for name in NAMES if name not in left][:top_k])
+        explanation = each.explanation
+        assert (explanation is None) == (not shown)
+        if explanation is not None:
+            assert "".join(source.id for source in explanation.sources) == shown
+        assert (each.outcome == "gone") is not is_bad(shown)
+        if each.outcome == "gone":
+            assert place == len(recheck.rounds) - 1
+            assert (each.lasting is not None) == (explanation is not None)
+        else:
+            earlier = before if place == 0 else recheck.rounds[place - 1].explanation
+            assert earlier is not None
+            known = {source.id for source in earlier.sources}
+            # What is left of the bad sets after a fix names something new.
+            assert each.outcome == "back"
+            assert set(each.through) <= set(shown) - known
+    assert recheck.is_gone or recheck.why_ended
+    assert recheck.is_gone or len(recheck.rounds) == 3
+
+
+def test_each_round_leaves_out_what_the_backfill_promoted() -> None:
+    """Each of a, c, d and e is enough; two are shown at a time, and three rounds are not enough."""
+    explainer = telling(lambda shown: "bad" if set("acde") & set(shown) else "good")
+    before = explainer.explain("?", CORPUS[:2])
+    recheck = recheck_corpus(explainer, before, CORPUS, rank=first)
+    assert [each.outcome for each in recheck.rounds] == ["back"] * 3
+    assert [each.promoted for each in recheck.rounds] == [("c",), ("d",), ("e",)]
+    assert [each.through for each in recheck.rounds] == [("c",), ("d",), ("e",)]
+    assert recheck.is_gone is False
+    assert recheck.why_ended == "3 rounds were made; rounds= allows more"
+    longer = recheck_corpus(explainer, before, CORPUS, rank=first, rounds=9)
+    assert longer.is_gone
+    assert longer.left_out == ("a", "c", "d", "e")
+
+
+def test_the_new_answer_is_held_against_the_old_one() -> None:
+    """The usual condition, that the answer stays the same, is about the answer before the change."""
+    explainer = telling(lambda shown: shown[:1], predicate=None)
+    before = explainer.explain("?", CORPUS[:3])
+    assert before.baseline.text == "a"
+    recheck = recheck_corpus(explainer, before, CORPUS, rank=first)
+    assert recheck.is_gone
+    assert recheck.last.answer == "b"
+
+
+def test_a_replaced_text_is_ranked_anew() -> None:
+    """The shortest text comes first."""
+
+    def shortest(_question: str, documents: Sequence[Source], most: int) -> list[Source]:
+        return sorted(documents, key=lambda each: len(each.text))[:most]
+
+    corpus = [Source(name, name * size) for size, name in enumerate("abcd", start=1)]
+    explainer = telling(lambda shown: "bad" if "a" in shown else "good")
+    before = explainer.explain("?", shortest("?", corpus, 2))
+    recheck = recheck_corpus(
+        explainer, before, corpus, rank=shortest, replace={"a": "long" * 9}, add=[Source("x", "")]
+    )
+    explanation = recheck.last.explanation
+    assert explanation is not None
+    assert [source.id for source in explanation.sources] == ["x", "b"]
+    assert recheck.is_gone
+    assert not recheck.notes
+
+
+def test_where_another_rule_comes_up_over_what_was_there_it_says_so() -> None:
+    """d silences b: once d has left, b is bad by itself, and was in no rule before."""
+
+    def says(shown: str) -> str:
+        return "bad" if "a" in shown or ("b" in shown and not set("dc") & set(shown)) else "good"
+
+    explainer = telling(says)
+    before = explainer.explain("?", CORPUS[:4])
+    recheck = recheck_corpus(explainer, before, CORPUS[:4], rank=first, exclude=["a", "c", "d"], rounds=1)
+    assert recheck.outcome == "another rule"
+    assert "still there through b, by another rule now" in str(recheck)
+
+
+def test_gone_with_all_shown_is_not_gone_on_every_subset() -> None:
+    """c silences b, and c is shown."""
+    explainer = telling(lambda shown: "bad" if "a" in shown or shown == "b" else "good")
+    before = explainer.explain("?", CORPUS[:2])
+    recheck = recheck_corpus(explainer, before, CORPUS, rank=first, exclude=["a"])
+    assert recheck.is_gone
+    assert recheck.last.lasting is None
+    assert "on some of its subsets it is there" in str(recheck)
+    assert [fix.sources for fix in recheck.last.fixes] == [("b",)]
+    stopped = telling(lambda shown: "bad" if "a" in shown else "good", limits=2, miner="exact")
+    recheck = recheck_corpus(stopped, before, CORPUS, rank=first, exclude=["a"])
+    assert recheck.is_gone
+    assert "whether on every subset of it is not known" in str(recheck)
+
+
+def test_a_condition_that_abstains_leaves_it_undecided() -> None:
+    def judge(case: Case) -> Verdict:
+        return Verdict.HOLDS if case.answer.text == "bad" else Verdict.UNKNOWN
+
+    explainer = telling(lambda shown: "bad" if "a" in shown else "good", predicate=judge)
+    before = explainer.explain("?", CORPUS[:2])
+    recheck = recheck_corpus(explainer, before, CORPUS, rank=first, exclude=["a"])
+    assert recheck.outcome == "undecided"
+    assert recheck.is_gone is None
+    assert "undecided" in str(recheck)
+
+
+def test_a_rule_or_a_fix_may_be_left_out() -> None:
+    explainer = telling(lambda shown: "bad" if {"a", "c"} <= set(shown) else "good")
+    before = explainer.explain("?", CORPUS[:4])
+    (one, two) = before.fixes()
+    assert recheck_corpus(explainer, before, CORPUS, rank=first, exclude=two).left_out == two.sources
+    (rule,) = before.retention_rules
+    assert recheck_corpus(explainer, before, CORPUS, rank=first, exclude=rule).left_out == ("a", "c")
+    assert recheck_corpus(explainer, before, CORPUS, rank=first).left_out == one.sources
+
+
+def test_bad_input_says_what_to_give() -> None:
+    explainer = telling(lambda shown: "bad" if "a" in shown else "good")
+    before = explainer.explain("?", CORPUS[:4])
+    wrong: Any = {"exclude": ["z"]}, {"rank": 5}, {"rounds": 0}, {"excluded": ["a"]}, {"replace": ["a"]}
+    for options in wrong:
+        given: Any = {"rank": first, **options}
+        with pytest.raises(InvalidInput):
+            recheck_corpus(explainer, before, CORPUS, **given)
+    never = telling(lambda _shown: "good", predicate=contains("bad"), check_repeatable=False)
+    with pytest.raises(InvalidInput, match="nothing has to be removed"):
+        recheck_corpus(never, never.explain("?", CORPUS[:4]), CORPUS, rank=first)
