@@ -12,7 +12,10 @@ from .subsets import has_pinned, kinds_by_condition, state_of_all
 
 _SEVERAL = "Each of these changes is enough by itself."
 _NOT_ALL_TRIED = "Smaller changes were not all tried."
-_OPPOSITE = "To have them tried, explain the opposite condition (~contains('x'), not:contains:x)."
+_OPPOSITE = (
+    "The smallest change is not known. To have it found, explain the opposite condition "
+    "(~contains('x'), not:contains:x)."
+)
 _NOTHING_HELPS = "There is none: the outcome is the same whatever is left out."
 _NOTHING_UNPINNED_HELPS = (
     "There is none while the pinned documents stay: what happens without them was not tried."
@@ -65,18 +68,18 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
     different = {each.sources for each in seen}
     remarks = [_SEVERAL if len(different) > 1 else "" if seen else _none(explanation)]
     may_be_less = any(len(named_units(each.sources, each.tied)) > 1 for each in seen)
-    untried = _untried(explanation) if may_be_less else ""
+    if may_be_less and _opposite_helps(explanation):
+        return FlippingChanges((), additions, _OPPOSITE)
+    untried = _NOT_ALL_TRIED if may_be_less else ""
     return FlippingChanges(seen, additions, " ".join(filter(None, [*remarks, untried])), untried)
 
 
-def _untried(explanation: Explanation) -> str:
+def _opposite_helps(explanation: Explanation) -> bool:
+    """Returns True if a search for the opposite condition tries all removals by their size, and this one
+    did not. So it is where the answer does not meet the condition."""
     (kinds, *others) = kinds_by_condition(explanation)
-    # A search for rules of a condition that the answer meets tries removals by their size. Where the
-    # answer does not meet it, only the search for its opposite does.
     unmet = not others and state_of_all(explanation, kinds) == "breaks"
-    if unmet and explanation.complete and explanation.miner.name == "exact":
-        return f"{_NOT_ALL_TRIED} {_OPPOSITE}"
-    return _NOT_ALL_TRIED
+    return unmet and explanation.complete and explanation.miner.name == "exact"
 
 
 def _recorded(explanation: Explanation) -> Iterator[list[Counterfactual]]:

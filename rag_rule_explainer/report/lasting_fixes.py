@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from ..explanation.explanation import Explanation
 from ..explanation.wording import named_units, phrase_within
 from ..fixing.fixes import Fix, fixes_of
-from .subsets import has_pinned
+from .subsets import has_pinned, kinds_by_condition, state_of_all
 
 _MOST_SAID = 3
 """The maximum number of fixes that a sentence lists; it counts the others."""
@@ -26,6 +26,8 @@ def _sentences(explanation: Explanation, named: Callable[[str], str]) -> Iterato
         return
     if explanation.min_confidence < 1 or not explanation.conditions_are_opposite:
         return  # the outcome may be there on some subsets, or is not what the rules exclude
+    if state_of_all(explanation, kinds_by_condition(explanation)[0]) == "breaks":
+        return  # the answer does not have the outcome, so nobody wants to keep it away
     fixes = fixes_of(explanation)
     sure = [each for each in fixes if each.is_sure]
     if not sure:

@@ -228,12 +228,12 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
         kept = named_among(witness.kept, everything, names=names) or "no sources"
         others = {*witness.sources} if doing == "retaining" else {*everything} - {*witness.sources}
         given = "" if {*witness.kept} == others else f" with {kept} retained"
-        attempt = f"{doing} {named}"
-        if doing == "omitting" and named.startswith("all but ") and not given:
-            attempt = f"retaining only {kept}"  # "omitting all but" is one negation more
+        attempt = f"{doing} {named} {fails[witness.kind]}"
+        if is_met and doing == "omitting" and named.startswith("all but ") and not given:
+            attempt = f"with only {kept} retained, it is still so"  # the other words deny it twice
         counted = votes.get((witness.kind, frozenset(witness.kept)))
         voted = f" ({counted})" if counted else ""
-        yield f"{attempt} {fails[witness.kind]}{given}{_answered(witness.answer)}{voted}"
+        yield f"{attempt}{given}{_answered(witness.answer)}{voted}"
 
 
 def _left_open(explanation: Explanation, names: Mapping[str, str]) -> Iterator[str]:
