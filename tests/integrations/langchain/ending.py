@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from tests.integrations.langsmith_server import closed_port, mute
 
 TRACERS = ("LangSmith", "OTLP")
-HOW = ("explain", "invoke", "auto")
+HOW = ("explain", "stream", "auto")
 DEAF = ("mute", "refusing")
 _READY = "ready"
 
@@ -98,8 +98,9 @@ def _main(how: str, tracer: str, url: str) -> None:
         handler = RuleExplanationHandler(RuleExplainer(chain, predicate=BAD), auto=True)
         chain.invoke("?", {"callbacks": [handler]})
         assert len(handler.explanations) == 1
-    elif how == "invoke":
-        assert RuleExplainer(chain, predicate=BAD).invoke("?").explanation.rules
+    elif how == "stream":
+        *_, last = RuleExplainer(chain, predicate=BAD).stream("?")
+        assert "explanation" in dir(last)
     else:
         assert RuleExplainer(chain, predicate=BAD).explain("?").rules
 
