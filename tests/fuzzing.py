@@ -347,8 +347,9 @@ class Check:
             smaller = any(self._is_rule(kind, units - {unit}) for unit in units)
             assert smaller is (not rule.minimal), "wrong about being minimal"
         if rule.relation == "absolute":
-            other = [each.sources for each in self.explanation.rules if each.kind is not kind]
-            assert any(set(each) <= set(rule.sources) for each in other)
+            others = [each for each in self.explanation.rules if each.kind is not kind]
+            inside = [each for each in others if set(each.sources) <= set(rule.sources)]
+            assert any(each.claim not in {"relative", "unverified"} for each in inside)
 
     def _subjects(self, rule: Finding, units: Units) -> Iterator[Units]:
         """What the rule speaks about; one of a batch with all others of the batch's outside."""

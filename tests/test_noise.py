@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import combinations, cycle
+from itertools import chain, combinations, cycle, product
 from pathlib import Path
 from typing import Any
 
@@ -515,3 +515,38 @@ class TestWording:
         explanation = self.explained(["", "", "Well, ", *[""] * 60])
         assert "of 9 answers to all sources, 8 have the most frequent wording" in explanation.warnings[0]
         assert [rule.sources for rule in explanation.retention_rules] == [("memo", "mail")]
+
+    @pytest.mark.parametrize("samples", [2, 3, 4, 5])
+    def test_whether_it_is_refused_hangs_on_all_samples_in_whatever_order(self, samples: int) -> None:
+        """Of three samples, two that agreed were enough: half of the models with two wordings passed."""
+        sources = [Source("memo", "..."), Source("mail", "...")]
+        for turns in product(["", "Well, "], repeat=samples):
+            equal = max(turns.count(""), turns.count("Well, "))
+            explainer = Explainer(self.replay(chain(turns, cycle([""]))), noise=samples, concurrency=1)
+            if equal * 3 <= samples * 2:
+                with pytest.raises(AnswerNotRepeatable) as refused:
+                    explainer.explain("When?", sources)
+                assert refused.value.equal == (equal, samples)
+            else:
+                warnings = explainer.explain("When?", sources).warnings
+                told = [f"of {samples} answers" in each for each in warnings]
+                assert told == [True] * (equal < samples)
+
+    @pytest.mark.parametrize("samples", [3, 9])
+    def test_that_costs_the_samples_that_a_majority_leaves_and_no_more(self, samples: int) -> None:
+        asked: dict[str, list[frozenset[str]]] = {"default": [], "named": []}
+        for name, predicate in [("default", None), ("named", contains("yes"))]:
+
+            def replay(_: str, sources: Sequence[Source], name: str = name) -> str:
+                asked[name].append(kept := frozenset(source.id for source in sources))
+                return "yes" if "D1" in kept else "no"
+
+            more: dict[str, Any] = {} if predicate is None else {"predicate": predicate}
+            explainer = Explainer(replay, noise=samples, miner="exact", concurrency=1, **more)
+            counts = explainer.explain("why?", [Source("D1", "1"), Source("D2", "2")]).counts
+            assert counts.replays == len(asked[name])
+        full = frozenset({"D1", "D2"})
+        of_a_majority = samples // 2 + 1
+        assert asked["named"].count(full) == of_a_majority
+        assert asked["default"].count(full) == samples
+        assert len(asked["default"]) - len(asked["named"]) == samples - of_a_majority

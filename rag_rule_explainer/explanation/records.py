@@ -87,8 +87,8 @@ class Finding(InNotebooks):
     tested rule, the number of random subsets of its test. ``sampling``: the test or the votes, in words.
     ``minimal``: True if every rule with one source fewer was seen to break; False if one of them is valid
     itself; None if the search ended before this was known. ``relation``: "absolute" if the sources also
-    form a rule of the other kind for the same condition, "relative" if they do not; None if the kinds
-    have different conditions or only one kind was searched for.
+    form a rule of the other kind for the same condition, "relative" if they do not; None if this is not
+    known, if the kinds have different conditions, or if only one kind was searched for.
 
     ``kept``: the sources that a relative claim is about; other sources were always omitted for retention
     rules, and always retained for omission rules. Empty if the claim holds only while whole groups of

@@ -68,13 +68,14 @@ class Sampler:
             raise failed[0]
         return [replies[number] for number in range(first, first + count)]
 
-    async def modal(self, arrangement: Arrangement, most: int) -> Modal | None:
+    async def modal(self, arrangement: Arrangement, most: int, *, every: bool = False) -> Modal | None:
         """Returns the most frequent answer among ``most`` samples; None if no sample has an answer.
 
         Answers that ``same_wording`` makes equal, such as in upper and lower case, count as one; the
-        first of them is returned. Draws no more samples once the remaining ones cannot change the result.
+        first of them is returned. Draws no more samples once the remaining ones cannot change the result,
+        unless ``every`` is True.
         """
-        replies: list[Reply] = []
+        replies = await self.several(arrangement, 0, most) if every else []
         while True:
             answers = [reply.answer for reply in replies if reply.answer is not None]
             wordings = Counter(same_wording(answer.text) for answer in answers)

@@ -99,17 +99,20 @@ class BaselineSetup:
         """Returns the baseline with its answer replaced by the most frequent one of ``most`` samples on
         all sources. Returns a baseline from a log unchanged.
 
-        If a condition says that the answer stays the same, and samples are worded differently, adds a
-        warning. Raises AnswerNotRepeatable instead if the most frequent wording has at most two thirds of
-        the samples, because votes on other sources would then be about chance. Raises LimitReached.
+        If a condition says that the answer stays the same, draws all of these samples. If they are worded
+        differently, adds a warning. Raises AnswerNotRepeatable instead if the most frequent wording has
+        at most two thirds of the samples, because votes on other sources would then be about chance.
+        Raises LimitReached.
         """
         if baseline.logged:
             return baseline
-        modal = await self.sampler.modal(self._full, most)
+        same = next((each.base for each in judgings if isinstance(each.base, SameAnswer)), None)
+        # The most frequent one is often certain before all are drawn: of three samples, after two that
+        # agree. Then half of the models with two wordings would pass as steady.
+        modal = await self.sampler.modal(self._full, most, every=same is not None)
         if modal is None:
             return baseline
         answer = modal.answer
-        same = next((each.base for each in judgings if isinstance(each.base, SameAnswer)), None)
         if same is not None and modal.other is not None:
             await self._check_wording(answer.text, modal.other.text, most, same)
         if same_wording(answer.text) == same_wording(baseline.answer.text):
@@ -121,8 +124,6 @@ class BaselineSetup:
         return replace(baseline, answer=answer)
 
     async def _check_wording(self, modal: str, other: str, most: int, same: Predicate) -> None:
-        # ``modal`` stops drawing as soon as the most frequent wording is certain, but its share depends
-        # on all samples. So the remaining ones are drawn here.
         replies = await self.sampler.several(self._full, 0, most)
         texts = [reply.answer.text for reply in replies if reply.answer is not None]
         equal = sum(same_wording(text) == same_wording(modal) for text in texts)

@@ -21,6 +21,10 @@ from .tracked_search import TrackedSearch
 _MOST_BREAKING = 100
 """A rule with a confidence below 1 lists the subsets on which it breaks, but at most this number of
 them."""
+_SURE = {"proved", "confident", "tested", "voted"}
+"""The claims by which a rule counts for the relation of another one."""
+_OF_SUPERSETS = {"proved", "voted"}
+"""Those of them that hold for every superset of the rule's sources too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,17 +273,20 @@ def with_relations(
 ) -> tuple[Finding, ...]:
     """Returns the findings with their relation to the rules of the other kind.
 
-    ``others``: the findings of the other kind. A finding is *absolute* if its sources contain all sources
-    of one of the ``others``. Every superset of a rule is a rule, so the finding's sources then form a
-    rule of the other kind too. Any other finding is *relative* if the search for the ``others`` is
-    complete. If that search is not complete, the relation is None.
+    ``others``: the findings of the other kind. A finding is *absolute* if its sources are, or contain,
+    the sources of one of them. It is *relative* if they do not, and the search for the ``others`` is
+    complete. The relation is None if this is not known, or if a rule is not certain enough.
     """
-    implicated = [set(finding.sources) for finding in others]
 
     def relation(finding: Finding) -> Relation | None:
-        if any(rule <= set(finding.sources) for rule in implicated):
+        own = set(finding.sources)
+        inside = [each for each in others if set(each.sources) <= own]
+        if finding.claim not in _SURE:
+            return None
+        same = any(each.claim in _SURE for each in inside if set(each.sources) == own)
+        if same or any(each.claim in _OF_SUPERSETS for each in inside):
             return "absolute"
-        return "relative" if others_complete else None
+        return "relative" if others_complete and not inside else None
 
     return tuple(replace(f, relation=relation(f)) for f in findings)
 

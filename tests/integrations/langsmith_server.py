@@ -113,11 +113,13 @@ def mute() -> Generator[tuple[str, list[socket.socket]], None, None]:
 
         taking = Thread(target=take, daemon=True)
         taking.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}", connected
-        listening.shutdown(socket.SHUT_RDWR)
-        taking.join()
-    for each in connected:
-        each.close()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", connected
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            taking.join()
+            for each in connected:
+                each.close()
 
 
 def closed_port() -> int:

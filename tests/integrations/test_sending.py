@@ -4,6 +4,7 @@ import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -126,6 +127,29 @@ def test_a_grpc_endpoint_has_to_answer_as_well(monkeypatch: pytest.MonkeyPatch) 
     with mute() as (endpoint, _):
         assert endpoints.why_not(endpoint.removeprefix("http://"))
     assert endpoints.why_not("unix:/run/collector") == ""
+
+
+def test_one_that_stays_dead_is_asked_ever_more_rarely(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every explanation that took longer than a minute waited for it once more."""
+    monkeypatch.setattr(endpoints, "ANSWERS_WITHIN", 0.01)
+    known: dict[str, tuple[float, bool, float]] = {}
+    monkeypatch.setattr(endpoints, "_known", known)
+    minutes = range(1, 200)
+    asked = set[float]()
+    with mute() as (endpoint, _):
+        for minute in minutes:  # one explanation in each
+            monkeypatch.setattr(
+                endpoints, "time", SimpleNamespace(monotonic=lambda now=minute: now * 61.0)
+            )
+            assert endpoints.why_not(endpoint)
+            asked.add(known[endpoint][0])
+        assert len(asked) == 9
+        assert endpoints.why_not(endpoint, anew=True)
+        assert known[endpoint] == (minutes[-1] * 61.0, False, 3600.0)
+    with langsmith() as (server, _):
+        known[server.url] = (1.0, False, 3600.0)
+        assert endpoints.why_not(server.url) == ""
+        assert known[server.url][1:] == (True, 60.0)
 
 
 def test_a_grpc_endpoint_that_answers_or_hangs_up_is_there() -> None:

@@ -19,7 +19,11 @@ from urllib.request import getproxies, proxy_bypass
 ANSWERS_WITHIN = 2.0
 """The seconds within which an endpoint must answer."""
 _KNOWN_FOR = 60.0
-"""The seconds for which the result of a check is used before the endpoint is checked once more."""
+"""The seconds for which the result of a check is used before the endpoint is checked once more. If it
+gives no answer again, the next check comes after twice that time, since many explanations, one after
+another, would otherwise wait for it again and again."""
+_KNOWN_AT_MOST = 3600.0
+"""The seconds after which an endpoint that gave no answer is checked again in any case."""
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 """The first bytes that a client of HTTP/2 sends. A gRPC server answers them with its settings."""
 _GRPC_PORT = 443
@@ -29,7 +33,7 @@ _GRPC_PROXIES = ("grpc_proxy", "https_proxy", "http_proxy")
 _LOG = getLogger(__name__)
 
 _asking = threading.Lock()
-_known: dict[str, tuple[float, bool]] = {}
+_known: dict[str, tuple[float, bool, float]] = {}
 
 
 def why_not(endpoint: str, *, anew: bool = False) -> str:
@@ -37,10 +41,13 @@ def why_not(endpoint: str, *, anew: bool = False) -> str:
     cannot be checked. Blocks. ``anew``: True to check even if there is a recent result."""
     # Only one caller checks at a time; callers that waited for the lock use its result.
     with _asking:
-        at, answers = _known.get(endpoint, (0.0, False))
-        if anew or not at or time.monotonic() - at > _KNOWN_FOR:
-            answers = _answers(endpoint)
-            _known[endpoint] = time.monotonic(), answers
+        at, answers, lasts = _known.get(endpoint, (0.0, True, 0.0))
+        is_old = not at or time.monotonic() - at > lasts
+        if anew or is_old:
+            was_dead, answers = not answers, _answers(endpoint)
+            longer = lasts * 2 if is_old else lasts
+            lasts = min(longer, _KNOWN_AT_MOST) if was_dead and not answers else _KNOWN_FOR
+            _known[endpoint] = time.monotonic(), answers, lasts
     if answers:
         return ""
     return (

@@ -1,9 +1,6 @@
 """What LangSmith is sent of an explanation; a server on this machine stands in for it."""
 
 import asyncio
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -20,7 +17,7 @@ from rag_rule_explainer.probing.tracing.langsmith import why_dead
 from rag_rule_explainer.rules import RuleKind
 from tests.integrations.known import BAD
 from tests.integrations.langchain.chains import bad_with, retriever_of
-from tests.integrations.langsmith_server import LangSmith, closed_port, langsmith, mute
+from tests.integrations.langsmith_server import LangSmith, closed_port, langsmith
 from tests.representing import SELDOM
 
 # The oldest releases of LangChain's tracer do so with a root run.
@@ -224,36 +221,6 @@ def test_replays_are_not_sent_where_nobody_answers_whoever_holds_the_tracer(
         assert bool(server.runs) is (holder != "bound")
         assert server.replays == []
         assert dead_in(explanation) == [f"{server.url}/info"]
-
-
-PROGRAM = """
-from tests.integrations.langchain.test_langsmith import chain
-from langchain_rag_rule_explainer import RuleExplainer, explained
-
-print(len(RuleExplainer(chain()).explain("?").rules), len(explained(chain()).invoke("?").rag_rules))
-"""
-
-
-@pytest.mark.slow
-def test_a_process_does_not_wait_for_an_endpoint_that_never_answers() -> None:
-    with mute() as (endpoint, connected):
-        settings = {
-            "LANGSMITH_TRACING": "true",
-            "LANGSMITH_API_KEY": "none",
-            "LANGSMITH_ENDPOINT": endpoint,
-        }
-        # Undelivered, its runs are tried again and again: the chain alone ends minutes later.
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM],
-            env={**os.environ, **settings},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
-        assert done.stdout
-        # It was asked once whether it is there, for both, and sent nothing.
-        assert len(connected) == 1
 
 
 class Said(TypedDict):
