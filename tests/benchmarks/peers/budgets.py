@@ -134,6 +134,6 @@ def proxy_spex(subject: Budgeted, seed: int) -> Named:
     """With as much as there is."""
     try:
         return scores.proxy_spex(subject, seed, subject.budget)
-    except (Spent, ValueError):
-        # It refuses budgets that are too small for what it fits.
+    except (Spent, ValueError, IndexError):
+        # It fails where the budget is too small for what it fits, and where all that it saw is the same.
         return [0.0 for _ in subject.units]

@@ -21,16 +21,19 @@ BUDGETS = (10, 20, 50, 100, 200, 500)
 SIZE = 20
 """Sources of the conditions that are drawn."""
 AT = 100
-"""The budget at which methods are compared question by question, and at which all that they name counts."""
+"""The budget at which methods are compared record by record, and at which all that they name counts."""
+FEW = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Curved:
-    """``package``: what has to be installed for it, beside this project."""
+    """``package``: what has to be installed for it, beside this project. ``most``: it is asked about so
+    many records, the first ones."""
 
     name: str
     run: Callable[[budgets.Budgeted, int], budgets.Named]
     package: str = ""
+    most: int | None = None
 
 
 SAMPLED = Curved("this package", budgets.mined(ours.sampled))
@@ -42,7 +45,8 @@ METHODS = (
     Curved("picire, delta debugging", budgets.one_set(sets.delta_debugging), "picire"),
     Curved("LASSO on verdicts", budgets.lasso, "sklearn"),
     Curved("SHAP, permutation", budgets.shap_permutation, "shap"),
-    Curved("shapiq, ProxySPEX", budgets.proxy_spex, "shapiq"),
+    # It takes seconds for a record, the others milliseconds.
+    Curved("shapiq, ProxySPEX", budgets.proxy_spex, "shapiq", FEW),
     Curved("leave one out", budgets.leave_one_out),
 )
 OWN = tuple(method for method in METHODS if not method.package)
@@ -99,7 +103,7 @@ def point(method: Curved, condition: Condition, budget: int, seed: int) -> Point
 @cache
 def points(method: Curved, name: str, budget: int, data: Path | None) -> Sequence[Point]:
     """Each record with a seed of its own."""
-    made = conditions(name, data)
+    made = conditions(name, data)[: method.most]
     return [point(method, each, budget, seed) for seed, each in enumerate(made)]
 
 
@@ -128,8 +132,8 @@ def all_named(method: Curved, name: str, data: Path | None) -> tuple[str, str]:
 
 def against(method: Curved, name: str, data: Path | None) -> PairedComparison:
     """The same records, by this package and by another method."""
-    ours_, theirs = (
+    first, second = (
         {str(seed): float(each.found / each.wanted) for seed, each in enumerate(made)}
         for made in (points(SAMPLED, name, AT, data), points(method, name, AT, data))
     )
-    return paired_comparison(ours_, theirs)
+    return paired_comparison(first, second)
