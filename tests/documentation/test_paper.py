@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer.experiments.paper import FACTS, stated
+from tests.documentation.making.site import made
 
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w])")
@@ -72,6 +73,14 @@ def test_each_figure_that_is_called_the_papers_is_in_the_table() -> None:
         "docs/explanation/paper.md",
     }
     assert [(name, s, unknown(s)) for name, s in with_figures if unknown(s)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_nor_is_one_missing_that_a_page_states_which_is_made_from_the_code() -> None:
+    read = [(name, sentence) for name, text in made().items() for sentence in sentences(text)]
+    assert any("paper" in sentence for _, sentence in read)
+    assert [(name, s, unknown(s)) for name, s in read if unknown(s)] == []
 
 
 @pytest.mark.parametrize(
