@@ -109,6 +109,14 @@ def test_no_number_of_calls_is_called_the_papers() -> None:
     assert 33 not in VALUES
 
 
+def test_a_match_that_is_stricter_is_not_called_the_papers() -> None:
+    code = {str(path): path.read_text("utf-8") for path in (ROOT / "rag_rule_explainer").rglob("*.py")}
+    for name, text in {**code, **dict(texts())}.items():
+        plain = " ".join(text.split())
+        assert "the paper's near-exact" not in plain, name
+        assert "hallucinated" not in plain, name
+
+
 def test_a_fact_has_its_place_and_its_words() -> None:
     assert all(fact.place for fact in FACTS.values())
     assert str(FACTS["judge false positive rate"]) == "0.9 %"
