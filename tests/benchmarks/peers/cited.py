@@ -66,9 +66,6 @@ def partitioner_of(documents: Sequence[str]) -> Any:
     cite: Any = import_module("context_cite.context_partitioner")
 
     class Documents(cite.BaseContextPartitioner):
-        def __init__(self) -> None:
-            super().__init__("\n".join(documents))
-
         @property
         def num_sources(self) -> int:
             return len(documents)
@@ -83,7 +80,7 @@ def partitioner_of(documents: Sequence[str]) -> Any:
             kept = range(len(documents)) if mask is None else [n for n, on in enumerate(mask) if on]
             return "\n".join(documents[n] for n in kept)
 
-    return Documents()
+    return Documents("\n".join(documents))
 
 
 def cited(with_: Loaded, question: str, documents: Sequence[str]) -> list[float]:
