@@ -107,7 +107,8 @@ def bad_runs(runs: Sequence[Printed]) -> Rate:
 
 
 def table() -> Iterator[str]:
-    yield "| conditions | statement | bad ones, of all tested rules that are printed | searches that print a bad one |"
+    heads = "bad ones, of all tested rules that are printed", "searches that print a bad one"
+    yield f"| conditions | statement | {' | '.join(heads)} |"
     yield "|---|---|---|---|"
     for family in FAMILIES:
         for name, sampled in (("of each rule", Sampled()), ("of all, `jointly`", Sampled(jointly=True))):
