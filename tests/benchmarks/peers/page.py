@@ -112,10 +112,11 @@ def relabelled(data: Path) -> Iterator[str]:
 def real_model() -> Iterator[str]:
     found = json.loads(cited.FILE.read_text(encoding="utf-8"))
     rows = [each for each in found["questions"].values() if each]
+    asked = len(found["questions"])
     versions = ", ".join(f"{name} {number}" for name, number in found["versions"].items())
     yield (
         f"Begun on {found['date']}, with {versions}; weights (SHA-256) `{found['weights']}`; "
-        f"{found['ablations']} ablations.\n"
+        f"{found['ablations']} ablations. It answers {len(rows)} of {asked} right: these count.\n"
     )
     heads = ("documents", "questions", "method", "precision at k", "all that it names", "CPU s")
     yield from table(heads, (row for copied in (False, True) for row in of_the_real_model(rows, copied)))
