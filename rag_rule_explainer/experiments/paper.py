@@ -54,6 +54,7 @@ FACTS: Final[Mapping[str, PaperFact]] = {
     "robustness sources": PaperFact(5, "sources", ROBUSTNESS),
     "robustness most samples": PaperFact(10, "samples", ROBUSTNESS),
     "robustness majority": PaperFact(50, "%", ROBUSTNESS),
+    "temperature of one answer": PaperFact(0.0, "", ROBUSTNESS),
     "robustness expected retention rules": PaperFact(8, "rules", ROBUSTNESS),
     "robustness expected omission rules": PaperFact(24, "rules", ROBUSTNESS),
     "robustness omission precision": PaperFact(100, "%", ROBUSTNESS, about=True),

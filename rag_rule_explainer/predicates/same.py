@@ -82,8 +82,9 @@ class SameAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ConsistentWith:
-    """This predicate holds iff the answer equals ``truth``, a known right answer, by the paper's
-    near-exact match (see ``near_exact``). ``jury``: a judge, which decides if the texts do not match.
+    """This predicate holds iff the answer equals ``truth``, a known right answer, by near-exact
+    match, which is stricter than the paper's (see ``near_exact``). ``jury``: a judge, which decides if
+    the texts do not match.
     ``as_written``: compares exactly as the paper writes it (see ``papers_form``)."""
 
     truth: str

@@ -149,8 +149,8 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """This predicate holds iff the answer equals one of ``texts`` by the paper's near-exact match (see
-    ``near_exact``)."""
+    """This predicate holds iff the answer equals one of ``texts`` by near-exact match, which is
+    stricter than the paper's (see ``near_exact``)."""
 
     texts: tuple[str, ...]
 
@@ -211,8 +211,8 @@ def matches(pattern: str) -> Matches:
 @called_as("one_of")
 def one_of(texts: Iterable[str]) -> OneOf:
     """Returns a predicate that holds iff the answer equals one of ``texts``, as in ``one_of(["yes",
-    "no"])``. Texts are compared by the paper's near-exact match. Raises InvalidInput for an empty
-    list."""
+    "no"])``. Texts are compared by near-exact match, which is stricter than the paper's. Raises
+    InvalidInput for an empty list."""
     given = texts_given(texts, "one_of")
     if not given:
         raise InvalidInput("one_of([]) breaks for every answer; give the texts that may be the answer")

@@ -69,7 +69,7 @@ def same_wording(text: str) -> str:
 
 @_remembered
 def near_exact(text: str) -> str:
-    """Returns the text in the form in which the paper's near-exact match compares answers. Two answers
+    """Returns the text in the form in which near-exact match compares answers. Two answers
     match if their forms are equal; see ``equivalent``.
 
     The form is NFKD without accents on Latin letters, in lower case (case folded), without punctuation,

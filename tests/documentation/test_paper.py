@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer.experiments.paper import FACTS, stated
+from tests.documentation.making.site import made
 
 ROOT = Path(__file__).parents[2]
 NUMBER = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?![\w])")
@@ -74,6 +75,14 @@ def test_each_figure_that_is_called_the_papers_is_in_the_table() -> None:
     assert [(name, s, unknown(s)) for name, s in with_figures if unknown(s)] == []
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_nor_is_one_missing_that_a_page_states_which_is_made_from_the_code() -> None:
+    read = [(name, sentence) for name, text in made().items() for sentence in sentences(text)]
+    assert any("paper" in sentence for _, sentence in read)
+    assert [(name, s, unknown(s)) for name, s in read if unknown(s)] == []
+
+
 @pytest.mark.parametrize(
     ("sentence", "wrong"),
     [
@@ -98,6 +107,14 @@ def test_no_number_of_calls_is_called_the_papers() -> None:
     for path in (ROOT / "rag_rule_explainer").rglob("*.py"):
         assert "the paper's count" not in path.read_text(encoding="utf-8")
     assert 33 not in VALUES
+
+
+def test_a_match_that_is_stricter_is_not_called_the_papers() -> None:
+    code = {str(path): path.read_text("utf-8") for path in (ROOT / "rag_rule_explainer").rglob("*.py")}
+    for name, text in {**code, **dict(texts())}.items():
+        plain = " ".join(text.split())
+        assert "the paper's near-exact" not in plain, name
+        assert "hallucinated" not in plain, name
 
 
 def test_a_fact_has_its_place_and_its_words() -> None:

@@ -1,11 +1,12 @@
 """The numbers of the paper's setup are the usual ones here."""
 
 import inspect
+from pathlib import Path
 
 from rag_rule_explainer.cli.experiments.efficiency import EfficiencyRequest
 from rag_rule_explainer.cli.experiments.judge import judge
 from rag_rule_explainer.cli.experiments.redteam import Attacking
-from rag_rule_explainer.cli.experiments.shared_options import Drawing, Endpoints
+from rag_rule_explainer.cli.experiments.shared_options import Drawing, Endpoints, JudgingOptions, Running
 from rag_rule_explainer.experiments.examples import Criteria
 from rag_rule_explainer.experiments.models import Endpoint
 from rag_rule_explainer.experiments.paper import FACTS, stated
@@ -22,6 +23,8 @@ def test_the_usual_numbers_are_the_papers() -> None:
     sizes = f"{stated('fewest sources')}-{stated('most sources')}"
     assert request["sizes"].default == sizes
     assert request["necessary"].default == stated("synthetic necessary sources")
+    synthetic = EfficiencyRequest(Endpoints(), JudgingOptions(), Running(out=Path("out")))
+    assert len(synthetic.drawn(2)) == stated("synthetic examples")
     plan = RobustnessPlan()
     assert plan.sources == stated("robustness sources")
     assert plan.counts == tuple(range(1, stated("robustness most samples") + 1))

@@ -53,7 +53,7 @@ SAYING = (
 SCORING = (
     Scoring("shap, permutation", scores.shap_permutation),
     Scoring("shapiq, ProxySPEX, budget 128", scores.proxy_spex),
-    Scoring("LASSO on 64 subsets", scores.lasso),
+    Scoring("LASSO on verdicts, 64 subsets", scores.lasso),
     Scoring("leave one out", scores.leave_one_out),
 )
 OF_ONE_KIND: tuple[Method, ...] = (*SAYING, *SCORING)

@@ -16,7 +16,7 @@ def leave_one_out(subject: Subject, _seed: int) -> list[float]:
 
 
 def lasso(subject: Subject, seed: int) -> list[float]:
-    """ContextCite's solver."""
+    """LASSO on verdicts: ContextCite's solver, which its package fits to probabilities of tokens."""
     linear: Any = pytest.importorskip("sklearn.linear_model")
     draw = random.Random(seed)
     masks = [[draw.randint(0, 1) for _ in subject.units] for _ in range(64)]
@@ -34,10 +34,10 @@ def shap_permutation(subject: Subject, seed: int, times: int = 10) -> list[float
     return explainer(np.ones((1, size)), max_evals=most, silent=True).values[0].tolist()
 
 
-def proxy_spex(subject: Subject, seed: int) -> list[float]:
+def proxy_spex(subject: Subject, seed: int, budget: int = 128) -> list[float]:
     shapiq: Any = pytest.importorskip("shapiq")
     game = shapiq.ProxySPEX(n=len(subject.units), index="FBII", max_order=2, random_state=seed)
-    values = game.approximate(budget=128, game=of_arrays(subject))
+    values = game.approximate(budget=budget, game=of_arrays(subject))
     scores = [0.0 for _ in subject.units]
     for units, value in values.interactions.items():
         for unit in units:

@@ -1,6 +1,6 @@
 """What else says which sources suffice. None of it says on how many subsets that was tested."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -18,7 +18,12 @@ def said(subject: Subject, sets: Iterable[Mask]) -> list[Claim]:
 def marco(subject: Subject, _seed: int) -> list[Claim]:
     """From the largest set that contains no rule found so far: shrunk if it holds, else ruled out with
     all that is in it, as is right where the condition is monotone."""
-    lattice, found = subject.lattice, list[Mask]()
+    return said(subject, marco_found(subject))
+
+
+def marco_found(subject: Subject) -> Iterator[Mask]:
+    """Its sets, one by one."""
+    lattice = subject.lattice
     left_out = HittingSets(lattice)
     while (rest := left_out.smallest()) is not None:
         if not subject.suffices(lattice.complement(rest)):
@@ -28,9 +33,8 @@ def marco(subject: Subject, _seed: int) -> list[Claim]:
         for unit in lattice.units(shrunk):
             if subject.suffices(shrunk ^ lattice.bit(unit)):
                 shrunk ^= lattice.bit(unit)
-        found.append(shrunk)
+        yield shrunk
         left_out.hit(shrunk)
-    return said(subject, found)
 
 
 def quickxplain(subject: Subject, _seed: int) -> list[Claim]:

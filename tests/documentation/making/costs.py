@@ -11,7 +11,7 @@ from rag_rule_explainer.settings import SettingsFields
 from tests.documentation.making.places import DOCS
 
 PAGE = DOCS / "reference" / "costs.md"
-SIZES = (3, 5, 7, 10, 20, 50)
+SIZES = (3, 5, 7, 10, 20, 50, 200)
 SOURCE_TOKENS, ANSWER_TOKENS, QUESTION_TOKENS = 250, 150, 20
 PRICES = {
     "small": Price(input=0.15, output=0.6),
