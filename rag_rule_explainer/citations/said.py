@@ -15,7 +15,7 @@ _SAYING = (
 )
 _FROM = (
     r"(?:according to|as per|per|from|based on|"
-    r"as (?:stated|shown|described|reported|mentioned|noted|given|seen|explained|discussed) (?:in|by)|"
+    r"as [^\W\d_]{2,15}(?:ed|en|wn|id) (?:in|by)|"
     r"laut|gemäß|nach|wie in|selon|d[’']après|según|de acuerdo con|secondo|segundo|"
     r"de acordo com|согласно|по данным|根据|根據|按照|によると|によれば|では|に基づき|"
     r"에 따르면|وفقًا|وفقا|بحسب|حسب|के अनुसार|['’]?\w{0,3} göre|volgens|ifølge|enligt|według)"
@@ -27,7 +27,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:(?:{_FROM}){_ARTICLE}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z",
+    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:(?:{_FROM}){_ARTICLE}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z"
+    r"|,[ \t]+so\Z",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
