@@ -41,12 +41,18 @@ _ORDER = re.compile(
 )
 
 
+_TAG = r"</?[a-z]\w{0,9}(?: [^<>]{0,100})?/?>"
+_TAGS_BEFORE = re.compile(rf"\A(?:\s*{_TAG})+", re.IGNORECASE)
+_TAGS_BEHIND = re.compile(rf"(?:{_TAG}\s*)+\Z", re.IGNORECASE)
 _LONGEST_TRAIL = 120
 
 
 def words_said(text: str) -> str:
     """Returns what a text says, without the punctuation, brackets and emphasis around it, and without the
     words that only say where it is from, or in which order it is said."""
+    whole, text = text, _TAGS_BEFORE.sub("", text)
+    tags = _TAGS_BEHIND.search(text, max(0, len(text) - _LONGEST_TRAIL))
+    text = text if tags is None else text[: tags.start()]
     said, before = text.strip(_ENDING + "—–").rstrip(" -"), ""
     while said != before:
         before = said
@@ -57,7 +63,7 @@ def words_said(text: str) -> str:
         found = _TRAIL.search(said, max(0, len(said) - _LONGEST_TRAIL))
         said = said[: found.start()] if found is not None and found.start() else said
         said = said.strip(_ENDING + ",—–").rstrip(" -")
-    return said or text.strip(_ENDING) or text
+    return said or text.strip(_ENDING) or whole
 
 
 def _unwrapped(said: str) -> str:

@@ -24,9 +24,12 @@ SplitText: TypeAlias = Callable[[str], Iterable[str]]
 """A function that divides a text into pieces, such as sentences, in their order."""
 _LINE = re.compile(
     r"(?:(?<=[\])】>|])|\b(?:[Ss]ources?|[Dd]ocuments?|[Dd]ocs?)[ \t#]{1,2}\d{1,3})[.,;:*_ \t]*\r?\n"
-    r"(?=[ \t]*[^\s\w]|[ \t]*[^\Wa-z])|\n(?=[ \t]*\|)",
+    r"(?=[ \t]*[^\s\w]|[ \t]*[^\Wa-z])|\n(?=[ \t]*\|)"
+    r"|</(?:li|p|tr|div|h[1-6]|blockquote)>\s*|<br ?/?>\s*",
 )
-"""The end of a line that holds a statement: it is after the citations, or before the row of a table."""
+"""The end of a line that holds a statement: it is after the citations, before the row of a table, or
+behind a tag."""
+_TAG = re.compile(r"</?[a-z]\w{0,9}(?: [^<>]{0,100})?/?>", re.IGNORECASE)
 
 _COLON = re.compile(r"\A((?:[-*•+]|\(?\w{1,3}[.)])(?:[ \t]*[*_]{2,4}(?=[:：]))?)[ \t]*[:：][*_ \t]*")
 """The colon behind a mark that begins a point of a list, as in "- Source 1: so it is"."""
@@ -113,7 +116,7 @@ def _places(
         piece = text[start:end]
         bare = without_marks(piece, shown.ids, shown.known, reading.pattern).lstrip(" \t\n:：,;").rstrip()
         bare = _COLON.sub(r"\1 ", bare)
-        if any(character.isalnum() for character in bare):
+        if any(character.isalnum() for character in _TAG.sub("", bare)):
             if found is not None:
                 yield found
             found = (start, end, bare)

@@ -21,7 +21,7 @@ _LABEL = re.compile(
     rf"(?:{HEADINGS}|[^\W\d]+(?:[ '’][^\W\d]+){{0,3}}[ \t*_]{{0,3}}[:：])[ \t*_:：]*", re.IGNORECASE
 )
 _HEADING = re.compile(rf"[\s#*_>]{{0,8}}(?:{HEADINGS})[\s:：*_]{{0,8}}\Z", re.IGNORECASE)
-_LABELLED = re.compile(rf"[(（\[]\s*(?:{HEADINGS})\b", re.IGNORECASE)
+_LABELLED = re.compile(rf"[(（\[]\s*(?:{HEADINGS})[*_ ]{{0,3}}[:：]", re.IGNORECASE)
 _STOP = re.compile(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
 _WORDS = re.compile(r"[^\W\d_]+\b")
 _ENDS = re.compile(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
