@@ -32,7 +32,8 @@ _TRAIL = re.compile(
     re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|next|then|finally|lastly|also|"
+    r"(?:in short|in summary|in conclusion|overall|kurz gesagt|zusammenfassend|en résumé|en resumen|总之|"
+    r"first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|next|then|finally|lastly|also|"
     r"additionally|moreover|furthermore|besides|likewise|similarly|in addition|however|therefore|thus|"
     r"erstens|zweitens|drittens|außerdem|zudem|ferner|schließlich|premièrement|deuxièmement|de plus|"
     r"en outre|enfin|primero|segundo|además|por último|inoltre|infine|além disso|во-первых|во-вторых|"
