@@ -26,10 +26,11 @@ _SAYING = re.compile(
 _ROUND = re.compile(r"[(（][^()（）\n]{1,300}[)）]")
 _LISTED = re.compile(r"[\s>#*_|•+-]*(?:\(?\w{1,3}[.):]\s+)?")
 _PREPOSITIONS = words_in(
-    "in by from of per via with at under within so laut nach aus von gemäß bei mit unter dans par "
-    "selon de d'après avec en por según con da di su secondo em na no segundo volgens uit van bij "
-    "door ifølge i fra av enligt från według w z согласно в из по بحسب في من حسب وفق"
+    "in by from of per via with at under within laut von gemäß dans par selon de d'après avec en por "
+    "según con da di secondo em na segundo volgens ifølge fra enligt från według согласно из по "
+    "بحسب في من حسب وفق"
 )
+"""Words that need one more behind them, and are no answer and seldom the second part of a verb."""
 _LONGEST_LAST = 60
 _FEWEST = 2
 _SHORT = 9
