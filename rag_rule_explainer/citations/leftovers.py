@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from ..predicates.attribution import is_attribution
 from ..predicates.mark_places import Place
+from ..predicates.plain_signs import words_in
 from .reading import ReadCitation
 
 _WORD = re.compile(
@@ -24,6 +25,13 @@ _SAYING = re.compile(
 )
 _ROUND = re.compile(r"[(（][^()（）\n]{1,300}[)）]")
 _LISTED = re.compile(r"[\s>#*_|•+-]*(?:\(?\w{1,3}[.):]\s+)?")
+_PREPOSITIONS = words_in(
+    "in by from of per via with at under within laut von gemäß dans par selon de d'après avec en por "
+    "según con da di secondo em na segundo volgens ifølge fra enligt från według согласно из по "
+    "بحسب في من حسب وفق"
+)
+"""Words that need one more behind them, and are no answer and seldom the second part of a verb."""
+_LONGEST_LAST = 60
 _FEWEST = 2
 _SHORT = 9
 ONLY_SOURCES = "it is not known whether this says something, or names the sources of what stands above"
@@ -35,7 +43,18 @@ def why_unclear(text: str, place: Place, marks: Sequence[Place], said: str) -> s
     ``marks``: the places of the marks in it, in order. ``said``: what it says, without the words that are
     known to belong to a citation."""
     found = next((each for each in _left_over(text, place, marks) if _is_in(each, said)), "")
+    found = found or _without_object(text, place, marks, said)
     return LEFT_OVER.format(" ".join(found.split())) if found else ""
+
+
+def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) -> str:
+    """Returns the preposition before the mark that ends the statement, as in "as we read in [1]", if the
+    statement ends with it; else an empty text."""
+    if not marks or _WORD.search(text, marks[-1][1], place[1]):
+        return ""
+    words = _WORD.findall(text[place[0] : marks[-1][0]][-_LONGEST_LAST:])
+    last = words[-1].casefold() if words else ""
+    return last if last in _PREPOSITIONS and said.casefold().endswith(f" {last}") else ""
 
 
 def why_only_sources(text: str, spans: Sequence[Place], cited: Sequence[Sequence[ReadCitation]]) -> str:

@@ -20,6 +20,9 @@ _NUMBER = re.compile(
     r")(?P<after>[*_]{0,3}(?:[ \t\n]+|\Z))",
     re.IGNORECASE,
 )
+_HEADED = re.compile(r"(?:[ \t]*(?:#{1,6}[ \t][^\n]*|\*\*[^*\n]{1,80}\*\*:?[ \t]*)\n\s*)+")
+"""The headings above a statement."""
+_FEWEST_WORDS = 3
 _BULLETS = re.compile(r"(?:[-*•+>#–]{1,6}[ \t]+)+")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
 
@@ -40,16 +43,26 @@ def is_number_alone(text: str) -> bool:
 def list_marks(statements: Sequence[str]) -> tuple[int, ...]:
     """Returns, for each statement, how many characters at its start only list it: a bullet, or a number
     if the numbers of several statements count them from the first on."""
-    numbered = [_numbered(each) for each in statements]
+    heads = [_headed(each) for each in statements]
+    points = [each[head:] for each, head in zip(statements, heads, strict=True)]
+    numbered = [_numbered(each) for each in points]
     counting = {
         style
         for style in {each.style for each in numbered if each is not None}
         if _counts([each.written for each in numbered if each is not None and each.style == style])
     }
     return tuple(
-        each.end if each is not None and each.style in counting else _bullets(statement)
-        for statement, each in zip(statements, numbered, strict=True)
+        head + (each.end if each is not None and each.style in counting else _bullets(point))
+        for point, head, each in zip(points, heads, numbered, strict=True)
     )
+
+
+def _headed(statement: str) -> int:
+    """Returns the length of the headings above a statement, if a sentence follows them."""
+    found = _HEADED.match(statement)
+    said = "" if found is None else statement[found.end() :]
+    is_said = len(said.split()) >= _FEWEST_WORDS or any("\u3040" <= each <= "\u9fff" for each in said)
+    return found.end() if found is not None and is_said else 0
 
 
 def _numbered(statement: str) -> _Numbered | None:

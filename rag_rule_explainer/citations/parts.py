@@ -34,7 +34,7 @@ def of_parts(
     the marks in the statement, in order."""
     is_several = _says_several(text, place, marks)
     for each in citations:
-        is_inside = each.start is not None and each.scope is None
+        is_inside = each.start is not None and (each.scope is None or place[0] <= each.start < place[1])
         yield replace(each, of_part=True) if is_several and is_inside else each
 
 

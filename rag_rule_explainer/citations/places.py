@@ -67,5 +67,8 @@ def _kept(check: CitationCheck, found: dict[_Listed, bool | None]) -> Iterator[C
     listed = _listed(check)
     for verdict in check.verdicts:
         key = listed.get(verdict.source)
-        if key is None or verdict.citation_class not in _NOT_NEEDED or found[key] is False:
+        is_needed = key is None or verdict.citation_class not in _NOT_NEEDED
+        # What is not known of one statement does not count, and would else be said of none.
+        is_unsure = verdict.faithful is None and key is not None and found[key] is None
+        if is_needed or is_unsure or (key is not None and found[key] is False):
             yield verdict

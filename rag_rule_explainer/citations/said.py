@@ -15,7 +15,7 @@ _SAYING = (
 )
 _FROM = (
     r"(?:according to|as per|per|from|based on|"
-    r"as (?:stated|shown|described|reported|mentioned|noted|given|seen|explained|discussed) (?:in|by)|"
+    r"as [^\W\d_]{2,15}(?:ed|en|wn|id) (?:in|by)|"
     r"laut|gemäß|nach|wie in|selon|d[’']après|según|de acuerdo con|secondo|segundo|"
     r"de acordo com|согласно|по данным|根据|根據|按照|によると|によれば|では|に基づき|"
     r"에 따르면|وفقًا|وفقا|بحسب|حسب|के अनुसार|['’]?\w{0,3} göre|volgens|ifølge|enligt|według)"
@@ -27,11 +27,13 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _TRAIL = re.compile(
-    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:(?:{_FROM}){_ARTICLE}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z",
+    rf"[ \t]*[,，(（—–-]?[ \t]*\b(?:(?:{_FROM}){_ARTICLE}|see|from|siehe|voir|véase)[ \t]*[)）]?\Z"
+    r"|,[ \t]+so\Z",
     re.IGNORECASE,
 )
 _ORDER = re.compile(
-    r"(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|next|then|finally|lastly|also|"
+    r"(?:in short|in summary|in conclusion|overall|kurz gesagt|zusammenfassend|en résumé|en resumen|总之|"
+    r"first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|next|then|finally|lastly|also|"
     r"additionally|moreover|furthermore|besides|likewise|similarly|in addition|however|therefore|thus|"
     r"erstens|zweitens|drittens|außerdem|zudem|ferner|schließlich|premièrement|deuxièmement|de plus|"
     r"en outre|enfin|primero|segundo|además|por último|inoltre|infine|além disso|во-первых|во-вторых|"
@@ -40,12 +42,18 @@ _ORDER = re.compile(
 )
 
 
+_TAG = r"</?[a-z]\w{0,9}(?: [^<>]{0,100})?/?>"
+_TAGS_BEFORE = re.compile(rf"\A(?:\s*{_TAG})+", re.IGNORECASE)
+_TAGS_BEHIND = re.compile(rf"(?:{_TAG}\s*)+\Z", re.IGNORECASE)
 _LONGEST_TRAIL = 120
 
 
 def words_said(text: str) -> str:
     """Returns what a text says, without the punctuation, brackets and emphasis around it, and without the
     words that only say where it is from, or in which order it is said."""
+    whole, text = text, _TAGS_BEFORE.sub("", text)
+    tags = _TAGS_BEHIND.search(text, max(0, len(text) - _LONGEST_TRAIL))
+    text = text if tags is None else text[: tags.start()]
     said, before = text.strip(_ENDING + "—–").rstrip(" -"), ""
     while said != before:
         before = said
@@ -56,7 +64,7 @@ def words_said(text: str) -> str:
         found = _TRAIL.search(said, max(0, len(said) - _LONGEST_TRAIL))
         said = said[: found.start()] if found is not None and found.start() else said
         said = said.strip(_ENDING + ",—–").rstrip(" -")
-    return said or text.strip(_ENDING) or text
+    return said or text.strip(_ENDING) or whole
 
 
 def _unwrapped(said: str) -> str:

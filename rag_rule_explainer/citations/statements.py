@@ -24,9 +24,18 @@ SplitText: TypeAlias = Callable[[str], Iterable[str]]
 """A function that divides a text into pieces, such as sentences, in their order."""
 _LINE = re.compile(
     r"(?:(?<=[\])】>|])|\b(?:[Ss]ources?|[Dd]ocuments?|[Dd]ocs?)[ \t#]{1,2}\d{1,3})[.,;:*_ \t]*\r?\n"
-    r"(?=[ \t]*[^\s\w]|[ \t]*[^\Wa-z])|\n(?=[ \t]*\|)",
+    r"(?=[ \t]*[^\s\w]|[ \t]*[^\Wa-z])|\n(?=[ \t]*\|)"
+    r"|</(?:li|p|tr|div|h[1-6]|blockquote)>\s*|<br ?/?>\s*",
 )
-"""The end of a line that holds a statement: it is after the citations, or before the row of a table."""
+"""The end of a line that holds a statement: it is after the citations, before the row of a table, or
+behind a tag."""
+_TAG = re.compile(r"</?[a-z]\w{0,9}(?: [^<>]{0,100})?/?>", re.IGNORECASE)
+
+_COLON = re.compile(r"\A((?:[-*•+]|\(?\w{1,3}[.)])(?:[ \t]*[*_]{2,4}(?=[:：]))?)[ \t]*[:：][*_ \t]*")
+"""The colon behind a mark that begins a point of a list, as in "- Source 1: so it is"."""
+_POINT = re.compile(r"(?<=[(（])[^()（）\n]{1,60}[ \t#]\d{1,3}(?=[)）])")
+"""Words and a number in brackets, such as "(Source 1)", of which a segmenter takes "1)" for the number
+of a point of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +60,18 @@ def sentences(text: str, language: str = "en") -> Sequence[str]:
     except ImportError as error:
         raise MissingExtra.naming("citations", "dividing an answer into sentences") from error
     begins = [0, *(found.end() for found in _LINE.finditer(text)), len(text)]
-    return [
-        str(each)
-        for start, end in pairwise(begins)
-        for each in cast("Iterable[Any]", segmenter.segment(language, text[start:end]))
-    ]
+    masked, place, found = _POINT.sub(_masked, text), 0, list[str]()
+    for start, end in pairwise(begins):
+        for each in cast("Iterable[Any]", segmenter.segment(language, masked[start:end])):
+            begin = masked.find(str(each), place)
+            place = max(begin, place) + len(str(each))
+            found.append(str(each) if begin < 0 else text[begin:place])
+    return found
+
+
+def _masked(found: re.Match[str]) -> str:
+    """Returns a text of the same length in which no number stands."""
+    return "w" * len(found[0])
 
 
 def statements_in(
@@ -99,7 +115,8 @@ def _places(
     for start, end in pieces_with_marks(text, _pieces(text, split), marks, breaks):
         piece = text[start:end]
         bare = without_marks(piece, shown.ids, shown.known, reading.pattern).lstrip(" \t\n:：,;").rstrip()
-        if any(character.isalnum() for character in bare):
+        bare = _COLON.sub(r"\1 ", bare)
+        if any(character.isalnum() for character in _TAG.sub("", bare)):
             if found is not None:
                 yield found
             found = (start, end, bare)

@@ -116,8 +116,12 @@ def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[
             )
             if cited:
                 yield *line.span("rest"), cited
-    for worded in WORDED.finditer(text):
-        yield *worded.span(), tuple(reading.worded(worded[0]))
+    for found in WORDED.finditer(text):
+        # The number on the next line may be the one of a point, as in "These documents:\n1. So it is."
+        line = text.find("\n", *found.span())
+        worded = found if line < 0 else WORDED.match(text, found.start(), line)
+        if worded is not None:
+            yield *worded.span(), tuple(reading.worded(worded[0]))
     for named in _IN_PROSE.finditer(text) if "@" in text else ():
         if named[1] in reading.ids:
             yield *named.span(), (Citation(named[0], named[1]),)

@@ -17,11 +17,11 @@ from .superscripts import HIGH, superscripts
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _NOTE = re.compile(r"[ \t]{0,3}(?:[-*•][ \t]+)?\[(?:\^([\w-]{1,30})|(\d{1,3}))\]:[ \t]*(\S[^\n]*)?")
-_ENTRY = re.compile(r"[ \t]{0,3}(?:[-*•][ \t]+)?[\[【](\d{1,3})[\]】][ \t]+(\w[^\n]*)")
+_ENTRY = re.compile(r"[ \t]{0,3}(?:[-*•][ \t]+)?[\[【](\d{1,3})[\]】][ \t]+([\"“„«*_]{0,3}\w[^\n]*)")
 _MARKED = re.compile(r"[\[【]\^?([^\[\]【】\n]{1,60})[\]】]")
 _NUMBERS = re.compile(r"(\d{1,3})(?: ?[-–] ?(\d{1,3}))?")
 HEADINGS = (
-    "sources?|references?|citations?|footnotes?|bibliography|works cited|"
+    "sources?|references?|citations?|footnotes?|bibliograph(?:y|ie)|works cited|fußnoten?|脚注|注释|"
     "cited (?:sources|works|documents)|sources? (?:used|cited|consulted)|"
     "quellen?(?:angaben?)?|quellenverzeichnis|literatur(?:verzeichnis)?|belege|nachweise|"
     "références?|sources citées|fuentes?|referencias?|bibliografía|fonti|fonte|riferimenti|"
@@ -43,12 +43,14 @@ _MARKS_ALONE = re.compile(
 )
 _RULE = re.compile(r"[ \t]*[-=_*]{3,}[ \t]*\n?\Z")
 _LISTED = re.compile(
-    r"[ \t]{0,3}(?:(?:[-*•][ \t]+)?(?:[\[【]\^?(\d{1,3})[\]】]:?|\(?(\d{1,3})[.)])|[-*•])[ \t]+(\S[^\n]*)"
+    r"[ \t]{0,3}(?:(?:[-*•][ \t]+)?(?:[\[【]\^?(\d{1,3})[\]】]:?|\(?(\d{1,3})[.):]?)|[-*•])"
+    r"[ \t]+(\S[^\n]*)"
 )
 _RAISED = re.compile(
-    r"[ \t]{0,3}(?:<sup[^<>\n]{0,60}>\s?(\d{1,3})\s?</sup>|([⁰¹²³⁴-⁹]{1,3})|(\d{1,3})[.)](?=[ \t]))"
+    r"[ \t]{0,3}(?:<sup[^<>\n]{0,60}>\s?(\d{1,3})\s?</sup>|([⁰¹²³⁴-⁹]{1,3})|(\d{1,3})[.):](?=[ \t]))"
     r"[ \t.:)]*(?=\w|<|\[|“|\")"
 )
+_ANY_HEADING = re.compile(r"[ \t]*(?:#{1,6} |\*\*)?[^\n.!?\[\]【】。]{1,60}\Z")
 _LONGEST_LINE = 2000
 _Line = tuple[int, int, str]
 
@@ -129,12 +131,15 @@ def _notes(lines: Sequence[_Line]) -> Iterator[Footnote]:
 
 
 def _entries(lines: Sequence[_Line]) -> list[tuple[_Line, re.Match[str]]]:
-    """Returns the lines that begin with a number in brackets, in paragraphs that have no others."""
+    """Returns the lines that begin with a number in brackets, in paragraphs that have no others but a
+    heading."""
     found, block = list[tuple[_Line, re.Match[str]]](), list[tuple[_Line, re.Match[str] | None]]()
     for line in (*lines, (0, 0, "")):
         if line[2].strip():
             block.append((line, _ENTRY.match(line[2][:_LONGEST_LINE])))
             continue
+        if len(block) > 1 and block[0][1] is None and _ANY_HEADING.match(block[0][0][2].rstrip()):
+            block = block[1:]
         entries = [(each, entry) for each, entry in block if entry is not None]
         found += entries if len(entries) == len(block) else []
         block = []

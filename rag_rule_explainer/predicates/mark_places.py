@@ -37,7 +37,7 @@ _NOTED = re.compile(r"\[\^[\w-]{1,30}\]")
 """A mark of a footnote, whose label may be a word."""
 _OPENING = re.compile(
     r"(?P<tag><(?P<name>a|sup|sub|b|i|em|strong|small|span|cite|mark|code)(?: [^<>]{0,200})?>)"
-    r"|(?P<sign>\*\*|\*|__|_|`|\^|\"|\\\[|\[)"
+    r"|(?P<sign>\*\*|\*|__|_|`|\^|\"|[«“„]|\\\[|\[)"
     r"|(?P<round>[(（])[ \t]{0,2}(?:(?:see(?: also)?|cf\.|e\.g\.,?|from|refs?\.?|citing|based on|as in|"
     rf"as per|according to|{HEADINGS}|{WORDS}|also|vgl\.|siehe|voir|véase|ver|vedi|см\.)"
     r"[:： \t]{1,2}|(?:参见|參見|见|見|详见|詳見|参照|参考|根据|依据|出典|来源)[:： ]{0,2}){0,3}",
@@ -51,7 +51,7 @@ _SYMBOL = re.compile(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]
 """An arrow, or a picture such as a book, before a mark."""
 _EMPHASIS = ("*", "**", "_", "__", "`", "^", '"')
 """The signs of emphasis, with no space between them and the emphasised text."""
-_CLOSING = {"[": "]", "\\[": "\\]", "(": ")", "（": "）"}
+_CLOSING = {"[": "]", "\\[": "\\]", "(": ")", "（": "）", "«": "»", "“": "”", "„": "“"}
 _LINKED = re.compile(
     r"\(\[[^\[\]\n]{1,200}\]\(https?://[^()\s]{1,200}\)\)|【[^【】\n]{0,100}†[^【】\n]{0,100}】"
 )
@@ -143,7 +143,7 @@ def _last_opening(before: str) -> re.Match[str] | None:
     """Returns the bracket, tag or emphasis that ends this text; None if there is none."""
     bare = before.rstrip(" \t")
     for place in range(len(bare) - 1, -1, -1):
-        if bare[place] in '<*_`^"[(（\\':
+        if bare[place] in '<*_`^"[(（\\«“„':
             found = _OPENING.match(before, place)
             if found is not None and not before[found.end() :].strip(" \t"):
                 return _doubled(before, found)

@@ -21,10 +21,12 @@ _LABEL = re.compile(
     rf"(?:{HEADINGS}|[^\W\d]+(?:[ '’][^\W\d]+){{0,3}}[ \t*_]{{0,3}}[:：])[ \t*_:：]*", re.IGNORECASE
 )
 _HEADING = re.compile(rf"[\s#*_>]{{0,8}}(?:{HEADINGS})[\s:：*_]{{0,8}}\Z", re.IGNORECASE)
-_LABELLED = re.compile(rf"[(（\[]\s*(?:{HEADINGS})\b", re.IGNORECASE)
+_LABELLED = re.compile(rf"[(（\[]\s*(?:{HEADINGS})[*_ ]{{0,3}}[:：]", re.IGNORECASE)
 _STOP = re.compile(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
 _WORDS = re.compile(r"[^\W\d_]+\b")
 _ENDS = re.compile(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
+_ENDED = re.compile(r"[\s.,;:!?…。！？।۔؟]*")
+"""What ends a sentence behind its citation, and belongs to it."""
 _CITED = re.compile(r"\d+|\w[\w.-]*")
 _LONGEST_LINE = 2000
 
@@ -138,10 +140,11 @@ def _behind(text: str, line: Place, marks: Sequence[Place]) -> Iterator[SourceLi
     """Yields the citations that end a line behind a full stop, or that are called its sources: they may
     be for all sentences since the citation before."""
     start, end = marks[-1]
-    begin = marks[-2][1] if len(marks) > 1 else line[0]
+    begin = _ENDED.match(text, marks[-2][1]).end() if len(marks) > 1 else line[0]  # type: ignore[union-attr]
     if text[end : line[1]].strip(_SIGNS) or start <= begin:
         return
     said = text[begin:start]
-    is_labelled = _LABELLED.match(text, start) is not None and len(_CITED.findall(text, start, end)) > 1
+    label = _LABELLED.match(text, start)
+    is_labelled = label is not None and len(_CITED.findall(text, label.end(), end)) > 1
     if _STOP.search(said) or is_labelled:
         yield SourceList(start, end, (begin, end), is_line=False)

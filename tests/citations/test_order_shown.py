@@ -13,7 +13,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_rag_rule_explainer import RuleExplainer as LangChainExplainer
 from openai import OpenAI
 
-from rag_rule_explainer import CitationClass, Explanation, contains
+from rag_rule_explainer import CitationClass, Explanation, UnseenSourcesNeeded, contains
 from tests.citations.oracles import DECISIVE, QUESTION, TEXTS, UNDECIDED
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import Telling
@@ -100,7 +100,7 @@ PIPELINES: dict[str, tuple[list[list[str]], int, bool]] = {
     "graded, then answered": ([*([name] for name in NAMES), BACKWARDS], 5, True),
     "answered, then verified in the same order": ([BACKWARDS, BACKWARDS], 0, True),
     "ranked, then answered from the first": ([BACKWARDS, BACKWARDS[:4]], 1, True),
-    "only the best are shown": ([BACKWARDS[-3:]], 0, True),
+    "only the best are shown": ([BACKWARDS[-3:]], 0, False),
 }
 """What requests show, the one that answers, and whether it is known what a number means."""
 
@@ -145,14 +145,19 @@ UNRECOGNISED: dict[str, tuple[Asked, Asked, list[int], bool]] = {
     "a copy of it": ({**TEXTS, "D5": TEXTS["D2"]}, {**TEXTS, "D5": TEXTS["D2"]}, [2], False),
     "both copies": ({**TEXTS, "D5": TEXTS["D2"]}, {**TEXTS, "D5": TEXTS["D2"]}, [2, 5], True),
     "copies of another": ({**TEXTS, "D5": TEXTS["D3"]}, {**TEXTS, "D5": TEXTS["D3"]}, [2], True),
+    "another in other words": (TEXTS, {**TEXTS, "D1": "When the practice is open."}, [2], False),
     "one within it": ({**TEXTS, "D5": "six weeks"}, {**TEXTS, "D5": "six weeks"}, [2], True),
 }
 """The texts that are found, those that the model is shown in one request, the numbers that it cites, and
 whether it is known what these mean."""
 
 
+@pytest.mark.spread(fast=9)
+@pytest.mark.parametrize("scope", ["retrieved", "seen"])
 @pytest.mark.parametrize("case", UNRECOGNISED)
-def test_one_request_tells_what_a_number_means_only_if_all_is_recognised_there(case: str) -> None:
+def test_one_request_tells_what_a_number_means_only_if_all_is_recognised_there(
+    case: str, scope: Any
+) -> None:
     found, shown, numbers, is_known = UNRECOGNISED[case]
     documents = [Document(id=name, page_content=text) for name, text in found.items()]
 
@@ -169,7 +174,13 @@ def test_one_request_tells_what_a_number_means_only_if_all_is_recognised_there(c
 
     retriever: Runnable[str, Any] = Counting(documents=documents)
     chain = retriever | RunnableLambda(prompt) | Telling(says=says) | RunnableLambda(text_of)
-    (check,) = LangChainExplainer(chain, predicate=contains("six weeks")).cite(QUESTION).checks
+    asked = LangChainExplainer(chain, predicate=contains("six weeks"), scope=scope)
+    if (case, scope) == ("another in other words", "seen"):
+        # The replay without what is held out sends another request.
+        with pytest.raises(UnseenSourcesNeeded):
+            asked.cite(QUESTION)
+        return
+    (check,) = asked.cite(QUESTION).checks
     classes = [each.citation_class for each in check.verdicts]
     if is_known:
         assert [each.source for each in check.verdicts] == [f"D{number}" for number in numbers]
@@ -178,3 +189,30 @@ def test_one_request_tells_what_a_number_means_only_if_all_is_recognised_there(c
     else:
         assert {*classes} == {UNDECIDED}
         assert check.faithful is check.sufficient is None
+
+
+@pytest.mark.parametrize("scope", ["seen", "retrieved"])
+def test_a_source_that_only_a_grader_saw_may_be_shown_as_it_was_retold(scope: Any) -> None:
+    """Each source is sent alone, one of them comes back in other words, and these are shown."""
+    documents = [Document(id=name, page_content=text) for name, text in TEXTS.items()]
+    retold = "When the practice can be visited by everybody."
+    found = Counting(documents=documents)
+
+    def says(messages: Any) -> str:
+        text = str(messages[-1].text)
+        if "Retell" in text:
+            return retold if TEXTS["D1"] in text else "yes"
+        return "It takes six weeks [2]." if TEXTS["D2"] in text else "It is not known."
+
+    model = Telling(says=says)
+
+    def run(question: str, config: Any) -> str:
+        shown: list[str] = []
+        for each in found.invoke(question, config):
+            said = str(model.invoke(f"Retell this: {each.page_content}", config).text)
+            shown.append(each.page_content if said == "yes" else said)
+        return str(model.invoke("\n".join([*shown, QUESTION]), config).text)
+
+    asked = LangChainExplainer(RunnableLambda(run), scope=scope, predicate=contains("six weeks"))
+    (check,) = asked.cite(QUESTION).checks
+    assert [each.citation_class for each in check.verdicts] == [UNDECIDED]

@@ -164,6 +164,29 @@ def test_a_list_cites_only_for_its_own_part() -> None:
     assert found.faithful is False
 
 
+@pytest.mark.parametrize("mark", ["[{}]", "(Source {})", "(see Source {})", "(Quelle {})"])
+def test_the_last_marks_of_a_line_are_for_their_own_sentence(mark: str) -> None:
+    """A segmenter takes "1)" for the number of a point, and a lone word for sources is no list."""
+    said = [("It is five", "1"), ("Water helps", "12"), ("It is so", ""), ("Tea is good", "31")]
+
+    def answer(question: str, sources: Sequence[Source]) -> str:
+        return " ".join(
+            f"{fact} {' '.join(map(mark.format, cited))}".rstrip() + "." for fact, cited in said
+        )
+
+    found = cite(Explainer(answer), "How?", SOURCES, every_statement=True)
+    cited = [[each.source for each in check.verdicts] for check in found.checks]
+    names = dict(zip("123", ("alpha", "beta", "gamma"), strict=True))
+    assert [check.statement for check in found.checks] == [f"{fact}." for fact, _ in said]
+    assert cited == [[names[number] for number in numbers] for _, numbers in said]
+
+
+def test_the_number_of_a_point_below_a_word_for_sources_is_no_citation() -> None:
+    text = "Based on the documents:\n\n1. It is five [3]\n2. Water helps [2]"
+    found = cite(Explainer(lambda question, sources: text), "How?", SOURCES)
+    assert [[each.source for each in check.verdicts] for check in found.checks] == [["gamma"], ["beta"]]
+
+
 def test_a_list_that_only_repeats_adds_nothing() -> None:
     def say(facts: list[tuple[str, int]]) -> str:
         marks = ", ".join(f"[{number}]" for _, number in facts)

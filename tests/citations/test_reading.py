@@ -360,6 +360,11 @@ HOSTILE = (
     "[1], p. 3 ",
     "[1](a",
     "[1, p. 3; ",
+    "<li>",
+    "«[1] ",
+    "documents:\n1. ",
+    "# a\n[1] x\n\n",
+    "(source 1) (source 2). ",
 )
 
 

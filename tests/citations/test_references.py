@@ -120,6 +120,29 @@ def test_lists_of_references(text: str, expected: list[str | None]) -> None:
     assert [each.source for each in read_citations(text, CitableSources(FILES)).citations] == expected
 
 
+@pytest.mark.parametrize(
+    "heading", ["Bibliographie", "Footnotes", "Quotes:", "## Zitate", "**Belegstellen**", ""]
+)
+@pytest.mark.parametrize("line", ["[{}] {}", '[{}] "{}"'])
+def test_a_list_under_any_heading_says_what_its_numbers_mean(heading: str, line: str) -> None:
+    text = f"So it is [1].\n\n{heading}\n{line.format(1, FILES[1].text)}\n"
+    found = read_citations(text, CitableSources(FILES)).citations
+    assert [each.source for each in found] == [FILES[1].id]
+
+
+@pytest.mark.parametrize("line", ["1: {}", "1. {}", "1 {}", "(1) {}"])
+def test_a_raised_number_means_the_line_with_it(line: str) -> None:
+    text = f"So it is.<sup>1</sup>\n\nFootnotes\n{line.format(FILES[1].text)}\n"
+    found = read_citations(text, CitableSources(FILES)).citations
+    assert [each.source for each in found] == [FILES[1].id]
+
+
+def test_numbers_in_round_brackets_may_lead_to_a_list() -> None:
+    text = f"So it is (1).\n\nSources\n(1) {FILES[1].text}\n"
+    found = read_citations(text, CitableSources(FILES)).citations
+    assert [(each.source, each.is_open, each.is_said) for each in found] == [(None, True, True)]
+
+
 def test_a_line_that_may_be_what_is_said_is_undecided() -> None:
     text = "Iron is in these.\n\nSources:\n- spinach [1]\n- lentils [2]"
     found = cite(Explainer(lambda question, shown: text if shown else "No."), QUESTION, FILES)

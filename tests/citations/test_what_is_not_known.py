@@ -84,6 +84,17 @@ def test_what_holds_only_relative_to_some_sources_counts_neither_for_nor_against
         assert_citations_decisive(cited)
 
 
+def test_what_is_not_known_of_a_list_is_said_all_the_same() -> None:
+    """A list may be for another statement; if there is none, its verdicts stay."""
+    check = check_of(cited_by(lambda shown: {"b", "c"} <= shown, "(Sources: a, d)", miner="grouped"))
+    assert {each.source: each.citation_class for each in check.verdicts} == {
+        "a": DECORATIVE,
+        "d": DECORATIVE,
+    }
+    assert {each.faithful for each in check.verdicts} == {None}
+    assert check.faithful is None
+
+
 def test_no_such_source_counts_against() -> None:
     cited = cited_by(lambda shown: "a" in shown, "[a][9]")
     assert [each.faithful for each in check_of(cited).verdicts] == [True, False]

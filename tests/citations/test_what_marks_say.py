@@ -151,9 +151,14 @@ def test_a_list_beside_the_answer_that_counts_from_0_is_undecided() -> None:
         ("- [1] done", ""),
         ("Source 1: It is so.", ""),
         ("It is so, twice daily [1].", ""),
+        ("It is so, as anyone reads within [1].", "within"),
+        ("It is so in [1] and out [2].", ""),
+        ("The answer is no [1].", ""),
+        ("Die Wirkung lässt nach [1].", ""),
+        ("One is so.\n\nTwo is so.\n\nTutto ciò si legge [1] e [2].", "names the sources"),
         ("The dose of Source 2 is five.", ""),
-        ("One is so.\n\nTwo is so.\n\nTutto ciò viene da [1] e [2].", "names the sources"),
-        ("One is so.\n\nTwo is so.\n\nTutto ciò viene da [1].", ""),
+        ("One is so.\n\nTwo is so.\n\nTutto ciò viene da [1] e [2].", "“da”"),
+        ("One is so.\n\nTwo is so.\n\nTutto ciò viene da [1].", "“da”"),
     ],
 )
 def test_words_that_may_belong_to_a_citation_leave_its_statement_undecided(text: str, said: str) -> None:

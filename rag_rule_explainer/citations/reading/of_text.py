@@ -19,6 +19,7 @@ from .meaning import OTHERS_NAMED, Meaning
 
 _NOTED = re.compile(r"\[\^([\w-]{1,30})\]")
 _NO_LIST = "it is not known whether this line is a source or a part of what is said"
+_ROUND = "it is not known whether “({})” in the text leads to this line"
 _LONGEST_NOTE = 100
 _RANGE = re.compile(r"(\d{1,5})(?: ?[-–] ?(\d{1,5}))?")
 _TARGET = re.compile(r"\]?\(([^()\s]{1,300})")
@@ -175,7 +176,7 @@ def _agreed(by_number: Meaning, named: tuple[str, ...]) -> Meaning:
 def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iterator[ReadCitation]:
     """Yields the citations of a list of references to which no mark in the text leads. A line may also
     be what the answer says, if it names no source: then this is not known."""
-    scope, after = (0, 0), 0
+    scope, after, above = (0, 0), 0, text[: notes[0].start] if notes else ""
     for note in notes:
         scope = (after, note.start) if text[after : note.start].strip() else scope
         after = note.end
@@ -185,9 +186,11 @@ def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iter
             is_named = bool(shown.in_reference(bare).sources) or not any(map(str.isalnum, bare))
             if not is_named and (not note.label or not text.startswith("[", note.start) or found.sources):
                 found = Meaning(why=_NO_LIST, is_open=True)
+            is_said = bool(note.label) and f"({note.label})" in above
+            found = Meaning(why=_ROUND.format(note.label), is_open=True) if is_said else found
             where = (note.start, note.end)
             for each in found.citations(shortened(printable(note.text), _LONGEST_NOTE), *where):
-                yield replace(each, scope=scope)
+                yield replace(each, scope=scope, is_said=is_said)
 
 
 def _in_lists(citations: Sequence[ReadCitation], lists: Sequence[SourceList]) -> Iterator[ReadCitation]:

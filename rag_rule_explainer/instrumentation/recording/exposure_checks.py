@@ -110,10 +110,15 @@ class ExposureChecks:
 
     def other_order_shown(self) -> tuple[str, ...]:
         """Returns the ids of the sources that the baseline's model was shown, in their order, if these
-        are not all units in the order of ``units``. An id is repeated if its place is not known."""
+        are not all units in the order of ``units``. An id is repeated if its place is not known.
+
+        A source that no request shows as it is may be shown in other words. Only if it is held out, the
+        first replay would tell, so only then it has no place.
+        """
         known = self.sight.recognisable - self.unrecognised
         orders = OrdersShown.of(self.all_requests, self.units, self.sight, known)
-        return shown_order([each.id for each in self.units], orders, known)
+        seen = self.sight.seen_in(self.all_requests) if self.scope == "seen" else frozenset[str]()
+        return shown_order([each.id for each in self.units], orders, known & seen)
 
     def checked(
         self,

@@ -13,10 +13,12 @@ _FEWEST_WORDS = 2
 class OrdersShown(NamedTuple):
     """An ``OrdersShown`` says in which orders requests show sources. ``orders``: the ids, for each
     request by the first and by the last place of each source. ``alike``: the ids of those that have the
-    same text."""
+    same text. ``is_retold``: True if a request holds what a model wrote before, which may be a source in
+    other words."""
 
     orders: Sequence[tuple[str, ...]]
     alike: frozenset[str] = frozenset()
+    is_retold: bool = False
 
     @classmethod
     def of(
@@ -25,7 +27,7 @@ class OrdersShown(NamedTuple):
         """Returns the orders in which these requests show the sources, as they are and with the escapes
         of JSON or HTML replaced. ``known``: the ids of the sources that ``sight`` recognises in every
         request that shows them; others are looked for by their whole text."""
-        orders, alike = list[tuple[str, ...]](), set[str]()
+        orders, alike, is_retold = list[tuple[str, ...]](), set[str](), False
         for request in requests:
             before = [reading_of(text) for text in request.written_before]
             for text in readings(request.text):
@@ -34,7 +36,9 @@ class OrdersShown(NamedTuple):
                     places = {**found, **placed}
                     orders.append(tuple(sorted(places, key=places.__getitem__)))
                 alike |= same
-        return cls(orders, frozenset(alike))
+                line = reading_of(text).line if before else ""
+                is_retold |= any(each.is_telling and each.line in line for each in before)
+        return cls(orders, frozenset(alike), is_retold)
 
 
 def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tuple[str, ...]:
@@ -44,7 +48,7 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
     Ids whose place is not known are there twice or more: all ids if requests do not agree on the order,
     or if one source is not recognised in them. Of sources with the same text, it is not known which is
     which. Two requests agree if one shows the first of what the other one shows. ``known``: the ids of
-    the sources that are recognised in every request that shows them.
+    the sources of which it is known that a request in which they are not recognised does not show them.
     """
     if not shown.orders:
         return ()
@@ -52,7 +56,8 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
     longest = max(found, key=len, default=())
     if any(longest[: len(each)] != each for each in found):
         return tuple(identity for each in found for identity in each) * 2
-    if not longest or any(each not in known and each not in longest for each in units):
+    sure = frozenset[str]() if shown.is_retold else known
+    if not longest or any(each not in sure and each not in longest for each in units):
         return (*units, *units)
     twice = tuple(each for each in longest if each in shown.alike)
     return () if longest == tuple(units) and not twice else (*longest, *twice)
