@@ -16,7 +16,7 @@ GUARANTEES: Mapping[ClaimStatus, str] = {
     "tested": "Random combinations of the other documents were tried. Exceptions are possible.",
     "voted": "The answers vary. This is what most of several answers say, so exceptions are possible.",
     "relative": "Some documents were always kept, or always left out, so exceptions are possible.",
-    "unverified": "Not verified: the search ended before enough combinations were tried.",
+    "unverified": "Not verified: too few combinations were tried, or the first warning says why.",
 }
 """For each kind of claim, a text that says what it guarantees. The numbers are in the rule's evidence."""
 
