@@ -1,5 +1,5 @@
-"""This module writes a comparison as text, with one line for each change. All texts from outside of this
-package pass through ``printable``, which escapes control characters."""
+"""This module writes a comparison as text. A change has a line, and the reasons stand below it. All texts
+from outside of this package pass through ``printable``, which escapes control characters."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,8 @@ def _lines(comparison: "Comparison") -> Iterator[str]:
     yield _summary(comparison)
     for what in _ORDER:
         changes = [change for change in comparison.changes if change.what == what]
-        yield from (_line(what, _told(change)) for change in changes[:_MOST_SHOWN])
+        for change in changes[:_MOST_SHOWN]:
+            yield from _told(change)
         if len(changes) > _MOST_SHOWN:
             yield f"{what}: … and {len(changes) - _MOST_SHOWN} more"
     for kind, why in comparison.not_compared.items():
@@ -82,24 +83,25 @@ def _sources(sources: Sequence[MatchedSource]) -> Iterator[str]:
             yield f"sources {label}: {', '.join(names[:_MOST_SHOWN])}{more}"
 
 
-def _told(change: Change) -> str:
+def _told(change: Change) -> Iterator[str]:
     if change.what in {"strengthened", "gained", "perhaps gained"}:
         (rule,), others, side = change.after, change.before, "A"
     else:
         (rule,), others, side = change.before, change.after, "B"
-    return f"{rule.brief_with_evidence(600)} — {'; '.join(_why(change, rule, others, side))}"
+    yield _line(change.what, rule.brief_with_evidence(600))
+    yield from (f"  {shortened(printable(each), 1200)}" for each in _why(change, rule, others, side))
 
 
 def _why(change: Change, rule: Finding, others: Sequence[Finding], side: str) -> Iterator[str]:
     yield from change.why
     if change.broken:
-        yield f"broken in {side} {_shown(change.broken)}"
+        yield f"in {side} {_shown(change.broken)}"
     elif not (others or change.why):
         yield f"{side} is complete without it"
     if others:
         rules = " and ".join(_other(each, rule) for each in others[:_MOST_OTHERS])
         more = f" and {len(others) - _MOST_OTHERS} more" if len(others) > _MOST_OTHERS else ""
-        yield f"{'was' if side == 'A' else 'now'} {rules}{more}"
+        yield f"{side} has instead: {rules}{more}"
 
 
 def _other(other: Finding, rule: Finding) -> str:
@@ -114,5 +116,5 @@ def _other(other: Finding, rule: Finding) -> str:
 
 def _shown(broken: Broken) -> str:
     kept = few_of(broken.kept) or "no sources"
-    answer = "" if broken.answer is None else f": {shortened(broken.answer, 80)!r}"
-    return f"with {kept} retained{answer}"
+    said = "it is not so" if broken.answer is None else f"the answer is {shortened(broken.answer, 80)!r}"
+    return f"with {kept} retained, {said}"

@@ -43,9 +43,11 @@ def _apart(text: str) -> str:
 
 
 def lines_as_markdown(title: str, lines: Iterable[str]) -> str:
-    """Returns the lines of a report as a Markdown list under a title. All markup in the lines is
-    escaped."""
-    items = (f"- {plain_markdown(line)}\n" for line in lines if line.strip())
+    """Returns the lines of a report as a Markdown list under a title. A line that is indented belongs to
+    the item above it. All markup in the lines is escaped."""
+    items = (
+        f"{'  ' * line.startswith('  ')}- {plain_markdown(line)}\n" for line in lines if line.strip()
+    )
     return f"# {title}\n\n{''.join(items)}"
 
 

@@ -38,4 +38,13 @@ def needs(*names: str) -> Callable[[frozenset[str]], bool]:
 
 
 def told(comparison: Comparison) -> list[str]:
-    return str(comparison).splitlines()
+    """Its lines; what stands below a change follows it, after a dash and then semicolons."""
+    lines: list[str] = []
+    below = False
+    for line in str(comparison).splitlines():
+        if line.startswith("  "):
+            lines[-1] += f"{'; ' if below else ' — '}{line.strip()}"
+        else:
+            lines.append(line)
+        below = line.startswith("  ")
+    return lines

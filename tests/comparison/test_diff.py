@@ -38,11 +38,11 @@ class TestRules:
             "1 lost, 1 gained, 0 unchanged",
             (
                 "lost: whenever D1 is retained, the answer contains 'yes' [proved on all 4 subsets]"
-                " — broken in B with D1 and D3 retained: 'no'"
+                " — in B with D1 and D3 retained, the answer is 'no'"
             ),
             (
                 "gained: whenever D2 is retained, the answer contains 'yes' [proved on all 4 subsets]"
-                " — broken in A with D2 and D3 retained: 'no'"
+                " — in A with D2 and D3 retained, the answer is 'no'"
             ),
         ]
         assert comparison.fails() is comparison.fails("lost") is comparison.fails("gained") is True
@@ -53,13 +53,13 @@ class TestRules:
         assert told(weaker)[1:] == [
             (
                 "weakened: whenever D1 is retained, the answer contains 'yes' [proved on all 4 subsets]"
-                " — broken in B with D1 and D3 retained: 'no';"
-                " now whenever D1 and D2 are retained [proved on all 2 subsets]"
+                " — in B with D1 and D3 retained, the answer is 'no';"
+                " B has instead: whenever D1 and D2 are retained [proved on all 2 subsets]"
             ),
         ]
         assert (weaker.fails("lost"), weaker.fails("gained"), weaker.fails()) == (True, False, True)
         assert told(stronger)[1].startswith("strengthened: whenever D1 is retained, ")
-        assert "; was whenever D1 and D2 are retained [proved" in told(stronger)[1]
+        assert "; A has instead: whenever D1 and D2 are retained [proved" in told(stronger)[1]
         assert (stronger.fails("lost"), stronger.fails("gained")) == (False, True)
 
     def test_nothing_changed(self) -> None:
@@ -71,16 +71,19 @@ class TestRules:
         a, b = explained(needs("D1"), **RETENTION), explained(needs("D2"), **RETENTION)
         without_answers = tuple(replace(probe, answers=()) for probe in b.probes)
         told_of = told(diff(a, forged(b, probes=without_answers)))
-        assert told_of[1].endswith("broken in B with D1 and D3 retained")
+        assert told_of[1].endswith("in B with D1 and D3 retained, it is not so")
         assert told(diff(a, forged(b, probes=())))[1].endswith(
-            "broken in B with D1 and D3 retained: 'no'"
+            "in B with D1 and D3 retained, the answer is 'no'"
         )
         assert told(diff(a, forged(b, probes=(), witnesses=())))[1].endswith("B is complete without it")
 
     def test_a_rule_about_nothing(self) -> None:
         a, b = explained(lambda _: True, **RETENTION), explained(needs("D1"), **RETENTION)
-        assert "— broken in B with D2 and D3 retained: 'no'; now whenever D1 is" in told(diff(a, b))[1]
-        assert "; was whenever D1 is retained [" in told(diff(b, a))[1]
+        assert (
+            "— in B with D2 and D3 retained, the answer is 'no'; B has instead: whenever D1 is"
+            in told(diff(a, b))[1]
+        )
+        assert "; A has instead: whenever D1 is retained [" in told(diff(b, a))[1]
         assert "strengthened: always, whichever of these sources are retained," in told(diff(b, a))[1]
 
     def test_long_lists_are_counted(self) -> None:
@@ -103,7 +106,7 @@ class TestClaims:
         assert [change.what for change in comparison.changes] == ["weakened"]
         assert comparison.fails() is True
         assert comparison.fails("lost") is False
-        assert "[proved on all 4 subsets] — now [" in told(comparison)[1]
+        assert "[proved on all 4 subsets] — B has instead: [" in told(comparison)[1]
         back = diff(b, self.PROVED)
         assert [change.what for change in back.changes] == ["strengthened"]
         assert back.fails("gained") is False
@@ -114,10 +117,10 @@ class TestClaims:
         comparison, back = diff(self.PROVED, b), diff(b, self.PROVED)
         assert [change.what for change in comparison.changes] == ["perhaps lost"]
         assert comparison.fails() is comparison.fails("lost") is None
-        assert "[proved on all 4 subsets] — now [" in told(comparison)[1]
+        assert "[proved on all 4 subsets] — B has instead: [" in told(comparison)[1]
         assert [change.what for change in back.changes] == ["perhaps gained"]
         assert back.fails() is back.fails("gained") is None
-        assert "[proved on all 4 subsets] — was [" in told(back)[1]
+        assert "[proved on all 4 subsets] — A has instead: [" in told(back)[1]
 
     @pytest.mark.parametrize("claim", ["relative", "unverified"])
     def test_a_smaller_rule_about_some_subsets_replaces_nothing(self, claim: Any) -> None:
@@ -140,7 +143,7 @@ class TestClaims:
         comparison = diff(tested, voted)
         assert [change.what for change in comparison.changes] == ["changed"]
         assert "[tested: " in told(comparison)[1]
-        assert "now [voted: " in told(comparison)[1]
+        assert "B has instead: [voted: " in told(comparison)[1]
         assert comparison.fails() is True
         assert comparison.fails("lost") is False
         assert comparison.fails("gained") is None
@@ -218,7 +221,7 @@ class TestNotKnown:
         assert not b.complete
         comparison = diff(self.A, b)
         assert comparison.fails("lost") is True
-        assert "broken in B with D1, D2 and D4 retained: 'no'" in str(comparison)
+        assert "in B with D1, D2 and D4 retained, the answer is 'no'" in str(comparison)
 
     A_NAMES = ("D1", "D2", "D3", "D4")
 
