@@ -78,7 +78,8 @@ def test_the_real_command_on_what_explain_printed(sources: Path, tmp_path: Path)
     assert undecided.startswith("UNDECIDED: the questions differ: ")
     assert answer.startswith("answer: ")
     assert "lost" in summary
-    assert all("— broken in " in line for line in changes)
+    assert changes
+    assert all("in B with " in why for why in changes[1::2])
 
 
 @pytest.mark.slow
