@@ -136,9 +136,9 @@ def test_where_nothing_is_retrieved_any_more_the_answer_to_nothing_counts() -> N
 def test_a_raw_client_is_asked_for_more() -> None:
     """Chroma's own client, whose responses are lists of lists."""
     chromadb: Any = pytest.importorskip("chromadb")
-    # All clients of a process have one system, which wants the same settings each time.
+    # All clients of a process share their settings and collections.
     settings = chromadb.config.Settings(anonymized_telemetry=False)
-    collection = chromadb.EphemeralClient(settings).create_collection("facts")
+    collection = chromadb.EphemeralClient(settings).create_collection("rechecked")
     embeddings = [direction(text) for text in TEXTS.values()]
     collection.add(ids=list(TEXTS), documents=list(TEXTS.values()), embeddings=embeddings)
     query = gate(collection.query)
