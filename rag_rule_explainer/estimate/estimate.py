@@ -127,7 +127,10 @@ def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Se
 def _of_the_run(material: Material) -> Iterable[str]:
     if material.shape is not None:
         repeats = FinalReplays.MOST.runs(1 << len(material.source_tokens), material.shape)
-        yield f"worst: {repeats} of them repeat others, which is done if your application keeps something"
+        yield (
+            f"worst: up to {repeats} replays are repeated, if something changes between runs, such as a "
+            "chat history or a cache"
+        )
         asked = material.shape.requests(len(material.source_tokens))
         yield (
             f"{asked} model request{'s' * (asked != 1)} a replay; an agent, which asks its model again "

@@ -85,7 +85,8 @@ class OneTimeFlip:
             return f"removing {named} flips it once; whether it stays away was not seen"
         kept = joined(self.back_with) or "no sources"
         answer = "" if self.back_answer is None else f" ({shortened(self.back_answer, 80)!r})"
-        return f"removing {named} flips it once only: it is back{answer} with just {kept} retained"
+        enough = f"removing {named} is enough while all others are there"
+        return f"{enough}, but it is back{answer} with just {kept} retained"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,9 @@ _MOST_SAID = 3
 _LONGEST_NAMES = 120
 _KEEPS = "To keep it away, whatever else is left out{while_pinned}, remove {fixes}."
 _WHILE_PINNED = " (the pinned documents stay)"
-_ONCE = "Removing {names} flips it once only: a subset without {them} shows the outcome again."
+_ONCE = (
+    "Removing {names} is enough while all others are there; with others left out too, it can come back."
+)
 
 
 def fixes_in_words(explanation: Explanation, named: Callable[[str], str]) -> str:
@@ -41,7 +43,7 @@ def _sentences(explanation: Explanation, named: Callable[[str], str]) -> Iterato
         ties = [tie.sources for tie in explanation.ties]
         units = named_units(flip.sources, ties, named)
         names = phrase_within(units, _LONGEST_NAMES)
-        yield _ONCE.format(names=names, them="it" if len(units) == 1 else "them")
+        yield _ONCE.format(names=names)
 
 
 def _fix(fix: Fix, named: Callable[[str], str]) -> str:

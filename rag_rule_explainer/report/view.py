@@ -228,9 +228,9 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
         kept = named_among(witness.kept, everything, names=names) or "no sources"
         others = {*witness.sources} if doing == "retaining" else {*everything} - {*witness.sources}
         given = "" if {*witness.kept} == others else f" with {kept} retained"
+        if doing == "omitting" and named.startswith("all but "):
+            named = f"everything except {named.removeprefix('all but ')}"  # clearer beside a "not"
         attempt = f"{doing} {named} {fails[witness.kind]}"
-        if is_met and doing == "omitting" and named.startswith("all but ") and not given:
-            attempt = f"with only {kept} retained, it is still so"  # the other words deny it twice
         counted = votes.get((witness.kind, frozenset(witness.kept)))
         voted = f" ({counted})" if counted else ""
         yield f"{attempt}{given}{_answered(witness.answer)}{voted}"

@@ -25,7 +25,7 @@ def test_fixes_are_named_with_their_claims_and_a_flip_as_none() -> None:
     explanation = explained(lambda shown: "a" in shown or shown == "b", 3)
     assert fixes_in_words(explanation, str) == (
         "To keep it away, whatever else is left out, remove a and b (proved). "
-        "Removing a flips it once only: a subset without it shows the outcome again."
+        "Removing a is enough while all others are there; with others left out too, it can come back."
     )
     for form in ("text", "markdown", "html"):
         assert "To keep it away, whatever else is left out, remove" in explanation.report(form)
