@@ -128,8 +128,8 @@ def _of_the_run(material: Material) -> Iterable[str]:
     if material.shape is not None:
         repeats = FinalReplays.MOST.runs(1 << len(material.source_tokens), material.shape)
         yield (
-            f"worst: up to {repeats} replays are repeated, if something changes between runs, such as a "
-            "chat history or a cache"
+            f"up to {repeats} of the worst are repeats, made if something changes between runs, such "
+            "as a chat history or a cache"
         )
         asked = material.shape.requests(len(material.source_tokens))
         yield (

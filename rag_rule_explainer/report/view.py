@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeAlias
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding, SourceRecord
-from ..explanation.wording import FAILS
 from ..printable import plain_id, printable, printable_within, shortened
 from ..rules import RuleKind
 from .all_but import named_among, rule_in_short
@@ -21,7 +20,7 @@ from .lasting_fixes import fixes_in_words
 from .provenance import changed_since, origins
 from .section import ReportEntry, Section, Statement
 from .short_names import LONGEST_LIST, short_ids
-from .subsets import has_pinned, kinds_by_condition, state_of_all
+from .subsets import has_pinned
 
 RULES_OF = {kind: f"{kind.value.capitalize()} rules" for kind in RuleKind}
 """The headings of the sections that list the rules, by kind."""
@@ -218,22 +217,16 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
     everything = [source.id for source in explanation.sources]
     free = [source.id for source in explanation.sources if not source.pinned]
     ties = [tie.sources for tie in explanation.ties]
-    (kinds, *_) = kinds_by_condition(explanation)
-    # Of a condition that the answer does not meet, nothing is brought about or undone.
-    is_met = state_of_all(explanation, kinds) != "breaks"
-    fails = FAILS if is_met else dict.fromkeys(FAILS, "is no rule")
     for witness in explanation.witnesses:
         doing = "retaining" if witness.kind is RuleKind.RETENTION else "omitting"
         named = named_among(witness.sources, free, ties, names) or "nothing"
         kept = named_among(witness.kept, everything, names=names) or "no sources"
         others = {*witness.sources} if doing == "retaining" else {*everything} - {*witness.sources}
         given = "" if {*witness.kept} == others else f" with {kept} retained"
-        if doing == "omitting" and named.startswith("all but "):
-            named = f"everything except {named.removeprefix('all but ')}"  # clearer beside a "not"
-        attempt = f"{doing} {named} {fails[witness.kind]}"
         counted = votes.get((witness.kind, frozenset(witness.kept)))
         voted = f" ({counted})" if counted else ""
-        yield f"{attempt}{given}{_answered(witness.answer)}{voted}"
+        said = "it was not so" if witness.answer is None else _answered(witness.answer)
+        yield f"{doing} {named}: no,{given} {said}{voted}"
 
 
 def _left_open(explanation: Explanation, names: Mapping[str, str]) -> Iterator[str]:
@@ -243,5 +236,5 @@ def _left_open(explanation: Explanation, names: Mapping[str, str]) -> Iterator[s
         yield f"{kept or 'no sources'}: {unresolved.reason}"
 
 
-def _answered(answer: str | None) -> str:
-    return "" if answer is None else f": the answer was {shortened(answer, 80)!r}"
+def _answered(answer: str) -> str:
+    return f"the answer was {shortened(answer, 80)!r}"

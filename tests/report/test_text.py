@@ -231,14 +231,14 @@ class TestRest:
 
     def test_witnesses_say_why_larger_sets_are_no_rules(self) -> None:
         assert section(explained(yes_if("D1")), "What is not a rule") == [
-            "  - retaining D2 and D3 does not bring it about: the answer was 'no'",
-            "  - omitting D2 and D3 does not undo it: the answer was 'yes'",
+            "  - retaining D2 and D3: no, the answer was 'no'",
+            "  - omitting D2 and D3: no, the answer was 'yes'",
         ]
 
     def test_most_of_them_are_named_by_what_is_not_among_them(self) -> None:
         assert section(explained(yes_if("D2"), sources=5), "What is not a rule") == [
-            "  - retaining all but D2 does not bring it about: the answer was 'no'",
-            "  - omitting everything except D2 does not undo it: the answer was 'yes'",
+            "  - retaining all but D2: no, the answer was 'no'",
+            "  - omitting all but D2: no, the answer was 'yes'",
         ]
 
     def test_importance_leaves_out_sources_that_count_for_nothing(self) -> None:
