@@ -13,7 +13,7 @@ from .subsets import has_pinned, kinds_by_condition, state_of_all
 _SEVERAL = "Each of these changes is enough by itself."
 _NOT_ALL_TRIED = "Smaller changes were not all tried."
 _OPPOSITE = (
-    "The smallest change is not known. To have it found, explain the opposite condition "
+    "The smallest removal is not known. To have it found, explain the opposite condition "
     "(~contains('x'), not:contains:x)."
 )
 _NOTHING_HELPS = "There is none: the outcome is the same whatever is left out."

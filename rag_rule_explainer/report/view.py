@@ -225,6 +225,8 @@ def _non_rules(explanation: Explanation, votes: _Votes, names: Mapping[str, str]
         given = "" if {*witness.kept} == others else f" with {kept} retained"
         counted = votes.get((witness.kind, frozenset(witness.kept)))
         voted = f" ({counted})" if counted else ""
+        if doing == "omitting" and named.startswith("all but ") and not given:
+            named = f"the others, with only {kept} left"
         said = "it was not so" if witness.answer is None else _answered(witness.answer)
         yield f"{doing} {named}: no,{given} {said}{voted}"
 

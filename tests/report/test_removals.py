@@ -67,7 +67,7 @@ def test_what_was_seen_is_a_change_although_none_was_recorded() -> None:
     found = flipping_changes(explained(lambda kept: kept == "a"))
     assert found.removals == ()
     assert found.is_open
-    assert "The smallest change is not known. To have it found, explain the opposite" in found.remark
+    assert "The smallest removal is not known. To have it found, explain the opposite" in found.remark
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -238,7 +238,7 @@ class TestRest:
     def test_most_of_them_are_named_by_what_is_not_among_them(self) -> None:
         assert section(explained(yes_if("D2"), sources=5), "What is not a rule") == [
             "  - retaining all but D2: no, the answer was 'no'",
-            "  - omitting all but D2: no, the answer was 'yes'",
+            "  - omitting the others, with only D2 left: no, the answer was 'yes'",
         ]
 
     def test_importance_leaves_out_sources_that_count_for_nothing(self) -> None:
