@@ -101,7 +101,7 @@ def _assumptions(material: Material, settings: Settings, plan: MiningPlan) -> Se
             every = ", which takes every subset" * (len(settings.kinds) > 1)
     pace = f"{material.seconds_per_replay:g} s a replay, {settings.concurrency} at a time"
     judge = "" if material.judge is not None else ", no judge"
-    typical = f"typical: two sources decide together{every}"
+    typical = f"typical: one or two sources decide{every}"
     said = [
         f"{material.answer_tokens} tokens an answer, {pace}; no provider's cache, no retries{judge}",
         f"best and worst: the least and the most, whatever the rules are; {typical}",
