@@ -30,7 +30,8 @@ JUDGING = JudgePrompt(
 
 
 class Identity(NamedTuple):
-    """What answers depend on: the model, its weights and its runtime; never where it is served."""
+    """An ``Identity`` names all that answers depend on: the model, its weights and its runtime, but not
+    the address where it is served."""
 
     model: str
     weights: str

@@ -49,7 +49,7 @@ def by_votes(subject: Subject, questions: Sequence[Asked], tell: Tell) -> list[V
 
 
 def right_shares(truth: Explanation, asked: Asked) -> dict[Subset, float]:
-    """Which share of the answers to each subset is right. Asking ends when the majority cannot change."""
+    """Returns the share of right answers for each subset. Asking ends when the majority cannot change."""
     return {
         frozenset(probe.kept): sum(asked.is_right(answer.text) for answer in probe.answers)
         / len(probe.answers)

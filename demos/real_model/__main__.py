@@ -37,7 +37,8 @@ class Answered:
 
     @property
     def condition(self) -> str:
-        """What the rules are about: the known mistake, if the model makes it, else the right fact."""
+        """Returns the words that the condition looks for: the known mistake if the model makes it, else
+        the right fact."""
         wrong = self.asked.wrong
         return wrong if wrong and wrong in self.answer.lower() else self.asked.fact_in(self.answer)
 
@@ -66,7 +67,7 @@ def ask(chain: Runnable[str, str], retriever: BaseRetriever, asked: Asked) -> An
 
 
 def accuracy(answered: Sequence[Answered]) -> Iterator[str]:
-    """What the model makes of all documents that were found."""
+    """Yields what the model answers with all documents that were found."""
     yield "\nWith all four documents it says:\n"
     for each in answered:
         yield f"{'right' if each.is_right else 'WRONG'}  {each.asked.question}"
@@ -103,7 +104,7 @@ def explain(chain: Runnable[str, str], answered: Answered) -> bool | None:
 
 
 def reads_well(explanation: Explanation, right: str) -> bool:
-    """Whether one document makes it say the fact, whatever else is there, and nothing else does."""
+    """Returns True iff this one document makes the model say the fact, and no other document does."""
     named = {(rule.kind, rule.sources) for rule in explanation}
     return named == {(kind, (right,)) for kind in RuleKind}
 

@@ -43,15 +43,18 @@ EXAMPLES = (
         "The train to Rome takes two hours [3].",
     ),
 )
-"""What the model is shown first. Without examples it hardly ever cites."""
+"""These examples stand first in each prompt. Without examples the model hardly ever cites."""
 DRAWS = 2000
 SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Checked:
-    """One answer. ``cited``: for each citation, the document, whether it is the right one, its class, the
-    kind of claim, and what a check of support says: that the document has the words of the claim."""
+    """A ``Checked`` holds one answer.
+
+    ``cited``: for each citation, the document, whether it is the right one, its class, the kind of claim,
+    and what a check of support says: that the document has the words of the claim.
+    """
 
     question: str
     answer: str

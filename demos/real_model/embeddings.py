@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.embeddings import Embeddings
 
 _OF_A_QUERY = "Represent this sentence for searching relevant passages: "
-"""What the authors of the model put before a query, and not before a passage."""
+"""The authors of the model put this text before a query, and not before a passage."""
 
 
 def embedding_files() -> Path:

@@ -24,10 +24,10 @@ from .check_options import CheckedSubject, CheckSearch, CheckWritten, ForbiddenO
 from .conditions import parsed
 from .explain import explained_or_verified
 from .options import ASK_ABOVE
-from .printing import write_result
+from .printing import hand_over
 from .questions import AskedQuestion, load_questions
 from .requests import AskingOptions, RecordingOptions, SearchRequest
-from .terminal import print_lines, say, stdout_kept
+from .terminal import say, stdout_kept
 
 
 def check_questions(
@@ -63,15 +63,7 @@ def check_questions(
     checking = _Checking(subject, forbidden, asking, recording, search)
     checking.check_options(questions)
     result = checking.run(questions)
-    text = written.text(result)
-    if written.out is None:
-        # Printing ends the program if the reader of the output has closed the pipe. That is suppressed,
-        # so that the exit code below is right even then.
-        with suppress(SystemExit):
-            print_lines([text.removesuffix("\n")])
-    else:
-        write_result(written.out, text)
-        say(f"{result.summary}; written to {written.out}")
+    hand_over(written.text(result), result.summary, written.out)
     raise typer.Exit(result.exit_code)
 
 

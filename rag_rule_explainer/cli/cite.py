@@ -1,7 +1,6 @@
 """This module runs ``rag-rules cite``. The command asks the questions in a file, and says which citations
 of the answers are real."""
 
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,10 +23,10 @@ from .forms import MATRIX, chosen_form
 from .judges import JudgeOptions
 from .options import ASK_ABOVE, Json, JudgeBaseUrl, JudgeModel
 from .output_options import OutOption
-from .printing import write_result
+from .printing import hand_over
 from .requests import AskingOptions, Condition, RecordingOptions, SearchRequest
 from .searching import Spending, Testing, VotingOptions
-from .terminal import print_lines, say, stdout_kept
+from .terminal import say, stdout_kept
 
 Pattern = Annotated[
     str | None,
@@ -138,13 +137,7 @@ def cite_questions(
     lines = load_cited_lines(subject.questions)
     surveying.check_options(lines)
     result = surveying.run(lines)
-    text = written.text(result)
-    if written.out is None:
-        with suppress(SystemExit):
-            print_lines([text.removesuffix("\n")])
-    else:
-        write_result(written.out, text)
-        say(f"{result.summary}; written to {written.out}")
+    hand_over(written.text(result), result.summary, written.out)
     raise typer.Exit(result.exit_code)
 
 

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -116,3 +117,15 @@ def write_result(out: Path, text: str) -> None:
     except InvalidInput as error:
         print_lines([text.removesuffix("\n")])
         raise InvalidInput(f"{error}; the result is printed instead") from error
+
+
+def hand_over(text: str, summary: str, out: Path | None) -> None:
+    """Writes the result of many questions into the file and says its summary, or prints it without a
+    file. Raises InvalidInput if the file cannot be written; the result is printed then."""
+    if out is not None:
+        write_result(out, text)
+        say(f"{summary}; written to {out}")
+        return
+    # Printing ends the program if the reader of the output has closed the pipe.
+    with suppress(SystemExit):
+        print_lines([text.removesuffix("\n")])
