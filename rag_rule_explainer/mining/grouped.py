@@ -260,8 +260,7 @@ class _Search:
         return any(antecedent & broken == antecedent for broken in self.broken)
 
     def unverified(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule over groups. It is unverified, as the groups will be divided
-        further."""
+        """Returns the claim for a rule over groups; unverified, because they will be divided further."""
         antecedent = self.groups.sources(rule.antecedent)
         return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
 

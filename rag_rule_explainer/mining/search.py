@@ -93,8 +93,7 @@ class RuleSearch(Generic[Key, Said]):
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
-        """Returns the ready asks, smallest rank first, each key once. ``limit``: the most asks; None for
-        all."""
+        """Returns the ready asks, smallest rank first, each key once; at most ``limit`` asks."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)

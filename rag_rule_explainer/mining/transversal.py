@@ -190,8 +190,7 @@ class _Search:
         candidate, rest = 0, self.lattice.units(start)
         while (yield from self.fails(candidate)):
             # If enough of the first units of ``rest`` are added to the candidate, it no longer fails. The
-            # last of these units is necessary for that, so it is kept. The units after it are not
-            # necessary.
+            # last of these units is necessary for that, so it is kept; the units after it are not.
             needed = yield from self.longest(candidate, rest, self.fails)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]

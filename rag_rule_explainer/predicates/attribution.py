@@ -58,7 +58,7 @@ _MOST = 14
 
 
 def _without_signs(text: str) -> str:
-    """Returns the text without the punctuation, brackets, symbols (such as emojis) and spaces around it."""
+    """Returns the text without the punctuation, brackets, emojis and spaces around it."""
     start, end = 0, len(text)
     while start < end and category(text[start])[0] in "SPZC":
         start += 1

@@ -2,7 +2,7 @@ r"""This module finds the citations in the text of an answer.
 
 It recognises all of these forms, even if one answer mixes them:
 
-    [1]  [2, 3]  [1-3]  [1/2]  [^1]  【1】  by position among the shown sources, or by ids that are numbers
+    [1]  [2, 3]  [1-3]  [1/2]  [^1]  【1】  by position, or by ids that are numbers
     [D2]  [D2; D4]  (D2)  [source D2]  [@D2]  \\cite{D2}   by id
     Source 2  sources 1 to 3  (Quelle 2)    by position; also document, doc, passage, in many languages
     <sup>1</sup>  so it is¹                 by position

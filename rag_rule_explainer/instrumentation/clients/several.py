@@ -50,7 +50,7 @@ def is_passage(text: str) -> bool:
 
 
 def are_messages(each: object) -> bool:
-    """Returns True iff ``each`` is a chat message. A message is not a result, but a part of one document."""
+    """Returns True iff ``each`` is a chat message. A message is part of one document and not a result."""
     return "role" in mapping_in(each)
 
 

@@ -85,6 +85,6 @@ class Refetching(Generic[Item]):
 
     @property
     def at_least(self) -> int:
-        """Returns the largest number of documents that the change can affect in one result; at least 1."""
+        """Returns the number of documents that the change may affect in one result; at least 1."""
         change = self.refetch.change
         return max(1, len(change.excluded) + len(change.names))

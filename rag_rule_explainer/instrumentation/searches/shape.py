@@ -19,7 +19,7 @@ class Shape(Protocol[Item]):
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: for example, that it is a list, or a copy of a client's response."""
+        """Returns the form of a result, such as that it is a list, or a copy of a client's response."""
         ...
 
     def of_another(self, form: object) -> object:

@@ -95,7 +95,7 @@ def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
 
 
 def first_wider(*choices: Wider) -> Wider:
-    """Returns a ``Wider`` that tries these ones in order, and returns the first search that is not None."""
+    """Returns a ``Wider`` that tries these in order, and returns the first search that is not None."""
 
     def wider(more: int) -> Wide | None:
         return next((found for each in choices if (found := each(more)) is not None), None)
@@ -132,7 +132,7 @@ def _is_count(given: object) -> bool:
 
 
 def _with(owner: Any, name: str, value: Any) -> Any:
-    """Returns a copy of an object with a new value of an attribute; None if the attribute cannot be set."""
+    """Returns a copy of an object with a new value of an attribute; None if it cannot be set."""
     own = None
     with suppress(Exception):  # the class belongs to a library, and may refuse to be copied or changed
         own = copy(owner)
