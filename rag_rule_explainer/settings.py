@@ -246,7 +246,8 @@ class Settings:
             if name not in known:
                 others = () if beside is None else keywords_of(beside)
                 raise InvalidInput(unknown_name(name, "setting", {*known, *others}))
-        return replace(settings or cls(), **cast("dict[str, Any]", overrides))
+        given = cast("dict[str, Any]", overrides)
+        return cls(**given) if settings is None else replace(settings, **given)
 
     def accepting(self, *, length: bool) -> "Settings":
         """Returns these settings. With ``length=True``, replies that were cut off at a length limit
@@ -276,7 +277,7 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields as a dict. Nested dataclasses become dicts, too."""
-        values = asdict(replace(self, store=None))
+        values = asdict(self if self.store is None else replace(self, store=None))
         return {**values, "store": None if self.store is None else self.store.as_dict()}
 
 

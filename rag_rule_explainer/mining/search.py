@@ -156,7 +156,8 @@ class RuleSearch(Generic[Key, Said]):
     @property
     def unresolved(self) -> tuple[Key, ...]:
         """The keys that the miner needed and whose verdict is UNKNOWN or missing, in ascending order."""
-        unknown = (m for m, verdict in self.verdicts.items() if verdict is Verdict.UNKNOWN)
+        verdicts = self.verdicts.items() if Verdict.UNKNOWN in self.verdicts.values() else ()
+        unknown = (m for m, verdict in verdicts if verdict is Verdict.UNKNOWN)
         open_asks = (key for key, ask in self._wanting.items() if ask.needed)
         guessed = self._speculation or ()
         needed = (key for key in self._in_flight if key not in guessed)
@@ -238,9 +239,7 @@ class RuleSearch(Generic[Key, Said]):
             speculation.learn(key, verdict)
         guessed = {key: verdict for key, verdict in verdicts.items() if key in speculation}
         self._guessed_verdicts |= guessed
-        return (
-            {m: verdict for m, verdict in verdicts.items() if m not in guessed} if guessed else verdicts
-        )
+        return {m: seen for m, seen in verdicts.items() if m not in guessed} if guessed else verdicts
 
     def _is_taken(self, key: Key) -> bool:
         return (

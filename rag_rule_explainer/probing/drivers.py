@@ -110,7 +110,7 @@ class _Work(Generic[Key, Said]):
             else:
                 self.in_flight -= 1
                 self.tell(search, key, verdict)
-            if not self.in_flight:
+            if not self.in_flight and self.idle:
                 self.wake_all()
             if time.monotonic() - self.yielded_at > LONGEST_BLOCKING:
                 await self.let_others_run()

@@ -84,7 +84,7 @@ class Judging:
             known = self._known.get(key)
         except Exception:
             return None  # ``judge`` is called next and reports the error
-        if known is not None:
+        if known is not None and self._judgements.mixed:
             self._note(key)
         return known
 

@@ -138,7 +138,9 @@ class Limiter:
 
     def leave(self) -> None:
         """Gives a slot back, and lets the next caller in the queue have it."""
-        self._give_back()
+        self._free.append(None)
+        if self._waiting:
+            self._admit_waiting()
 
     def _give_back(self) -> None:
         self._free.append(None)

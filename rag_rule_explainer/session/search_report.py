@@ -47,6 +47,9 @@ class SearchReport:
     resolved: bool = field(init=False)
     settled: bool = field(init=False)
     pinned: str = field(init=False)
+    _border: list[tuple[Antecedent, ...]] = field(
+        init=False, repr=False, compare=False, default_factory=list[tuple[Antecedent, ...]]
+    )
 
     def __post_init__(self) -> None:
         search = self.tracked.search
@@ -151,13 +154,13 @@ class SearchReport:
     def border(self) -> tuple[Antecedent, ...]:
         """Returns the maximal antecedents on which the condition was seen to break, largest first. After
         an exact search, these are exactly the set B of the paper."""
-        lattice = self.search.lattice
-        broken = (
-            self.kind.antecedent(lattice, mask)
-            for mask, verdict in self.search.verdicts.items()
-            if verdict is Verdict.BREAKS
-        )
-        return tuple(sorted(maximal(broken, lattice.size), key=_largest_first))
+        if not self._border:  # it is computed once
+            lattice, verdicts = self.search.lattice, self.search.verdicts.items()
+            flip = self.kind.flip(lattice)
+            broken = [Antecedent(m ^ flip) for m, verdict in verdicts if verdict is Verdict.BREAKS]
+            border = sorted(maximal(broken, lattice.size), key=_largest_first)
+            self._border.append(tuple(border))
+        return self._border[0]
 
     def witnesses(self) -> tuple[Witness, ...]:
         """Returns, for each antecedent of ``border``, the probe that shows that it is no rule. With a
