@@ -140,6 +140,14 @@ class ReplayFidelity(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class Promotion:
+    """A Promotion holds a ``warning`` with the sources that were held out or dropped and reach the model
+    when others are omitted; empty if no such source was observed so far."""
+
+    warning: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """A Baseline is the run on all sources whose answer the user wants explained, as an integration
@@ -171,8 +179,8 @@ class Baseline:
     other sources than replays were served, or an empty text. ``application``: the application's name.
     ``versions``: the versions of the libraries that it uses. ``trace``: what tracers know about this
     explanation already. ``stale``: the reason why the store's answers may come from another version of
-    the application; empty if there is none. ``promoted``: a warning with the sources of ``held_out`` and
-    ``dropped`` that reach the model when others are omitted; empty if no such source was observed.
+    the application; empty if there is none. ``promoted``: whether sources of ``held_out`` or ``dropped``
+    reach the model when others are omitted.
     """
 
     answer: Answer
@@ -202,7 +210,7 @@ class Baseline:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     trace: TracedExplanation | None = None
     stale: str = ""
-    promoted: str = ""
+    promoted: Promotion = field(default_factory=Promotion)
 
     def doubt(self) -> str:
         """Returns the reason why the verdicts of replays may be wrong; empty if none is known. It is the
@@ -211,7 +219,7 @@ class Baseline:
         search may not find; code decides by chance; omitting sources brings other sources before the
         model."""
         checked = "" if self.fidelity is None else self.fidelity.unchecked
-        return self.stale or checked or self.doubt_about_answers() or self.promoted
+        return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
         """Returns the part of ``doubt`` that is still true of the answers of these replays when a later

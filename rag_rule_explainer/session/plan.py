@@ -29,6 +29,9 @@ MOST_AGAIN = 8
 """The largest number of replays that are repeated at the end if the application's state has changed."""
 MOST_REWOUND = 7
 """The largest number of replays that are repeated with the state from before the baseline."""
+MOST_PROMOTING = 8
+"""The largest number of replays at the end that try whether sources which the model did not see reach it
+beside others."""
 
 
 @dataclass(frozen=True, slots=True)
