@@ -140,6 +140,14 @@ class ReplayFidelity(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class Promotion:
+    """A Promotion holds a ``warning`` with the sources that were held out or dropped and reach the model
+    when others are omitted; empty if no such source was observed so far."""
+
+    warning: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """A Baseline is the run on all sources whose answer the user wants explained, as an integration
@@ -172,8 +180,8 @@ class Baseline:
     replays were served, or an empty text. ``application``: the application's name. ``versions``: the
     versions of the libraries that it uses. ``trace``: what tracers know about this explanation already.
     ``stale``: the reason why the store's answers may come from another version of the application; empty
-    if there is none. ``promoted``: a warning that names sources of ``held_out`` and ``dropped`` which
-    reach the model when other sources are omitted; empty if no such source was observed.
+    if there is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model
+    when other sources are omitted.
     """
 
     answer: Answer
@@ -203,7 +211,7 @@ class Baseline:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     trace: TracedExplanation | None = None
     stale: str = ""
-    promoted: str = ""
+    promoted: Promotion = field(default_factory=Promotion)
 
     def doubt(self) -> str:
         """Returns the reason why the verdicts of replays may be wrong; empty if no reason is known. If
@@ -216,7 +224,7 @@ class Baseline:
         - If sources are omitted, the application shows the model other sources instead.
         """
         checked = "" if self.fidelity is None else self.fidelity.unchecked
-        return self.stale or checked or self.doubt_about_answers() or self.promoted
+        return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
         """Returns the part of ``doubt`` that a later explanation must repeat if it takes the answers of
