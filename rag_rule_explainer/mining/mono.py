@@ -12,6 +12,7 @@ its child, so the complement of the parent is a smaller number. So each parent c
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..lattice import Antecedent, Lattice, Mask, Subset, smallest_first
 from ..rules import Claim, RuleKind
@@ -23,6 +24,9 @@ from .protocol import Ask, Mining, Wanted
 class Mono:
     """This miner finds and proves all minimal rules of one kind. ``minimal``: False to find all valid
     rules."""
+
+    by_prefix: ClassVar[bool] = True
+    """Several workers may share the asks by what prompts begin with."""
 
     kind: RuleKind
     minimal: bool = True
