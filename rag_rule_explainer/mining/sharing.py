@@ -24,16 +24,16 @@ FEW = 16
 """Up to so many new masks are put in their places one by one; more are sorted with all others."""
 
 
-class Beginning(NamedTuple):
-    """A Beginning holds the masks from ``start`` to below ``start + 2 ** bits``."""
+class PrefixBlock(NamedTuple):
+    """A PrefixBlock holds the masks from ``start`` to below ``start + 2 ** bits``."""
 
     start: int
     bits: int
 
     @property
-    def halves(self) -> "tuple[Beginning, Beginning]":
+    def halves(self) -> "tuple[PrefixBlock, PrefixBlock]":
         """The masks without the block's highest bit, and those with it."""
-        return Beginning(self.start, self.bits - 1), Beginning(
+        return PrefixBlock(self.start, self.bits - 1), PrefixBlock(
             self.start + (1 << self.bits - 1), self.bits - 1
         )
 
@@ -42,7 +42,7 @@ class Beginning(NamedTuple):
         return bisect_left(masks, self.start), bisect_left(masks, self.start + (1 << self.bits))
 
     @classmethod
-    def beside(cls, mask: int, bits: int) -> "Beginning":
+    def beside(cls, mask: int, bits: int) -> "PrefixBlock":
         """Returns the masks whose highest bit that differs from ``mask`` is the one with number
         ``bits``, counted from 1; for 0, ``mask`` itself."""
         return cls(((mask >> bits - 1) ^ 1) << bits - 1, bits - 1) if bits else cls(mask, 0)
@@ -118,12 +118,12 @@ class Ready(Generic[Shared]):
         nearest = _distance(own, self._masks)
         if nearest >= _distance(own, others):
             return None
-        start, end = Beginning.beside(own, nearest).within(self._masks)
+        start, end = PrefixBlock.beside(own, nearest).within(self._masks)
         return start, end - 1
 
     def _farthest(self, others: Sequence[int]) -> list[int]:
         """Returns the ends of the slices in the largest blocks in which no other worker is."""
-        blocks = [Beginning(0, max([self._masks[-1], *others[-1:]]).bit_length())]
+        blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]
         while True:
             free = [block for block in blocks if not _count(block, others)]
             # The masks of several workers may be in the smallest blocks: there are no larger ones left.
@@ -132,11 +132,11 @@ class Ready(Generic[Shared]):
                 return [place for start, end in slices for place in (start, end - 1)]
             blocks = [half for each in blocks for half in self._filled(each.halves)]
 
-    def _filled(self, blocks: Sequence[Beginning]) -> Iterator[Beginning]:
+    def _filled(self, blocks: Sequence[PrefixBlock]) -> Iterator[PrefixBlock]:
         return (block for block in blocks if _count(block, self._masks))
 
 
-def _count(block: Beginning, masks: Sequence[int]) -> int:
+def _count(block: PrefixBlock, masks: Sequence[int]) -> int:
     start, end = block.within(masks)
     return end - start
 
