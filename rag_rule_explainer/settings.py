@@ -192,8 +192,8 @@ class Settings:
 
     @property
     def tied_from(self) -> float | None:
-        """Returns the share of common word shingles from which two texts are tied; None if no texts
-        are tied."""
+        """Returns the share of common word shingles (sequences of three words) from which two texts are
+        tied; None if no texts are tied."""
         return SIMILARITY if self.merge_duplicates is True else self.merge_duplicates or None
 
     def _check_sampling(self) -> None:
@@ -262,8 +262,8 @@ class Settings:
 
     @property
     def is_automatic(self) -> bool:
-        """Returns True iff the number of sources and the limit of replays decide whether rules are tested
-        on random subsets."""
+        """Returns True iff the miner is chosen automatically: the number of sources and the limit of
+        replays then decide whether rules are tested on random subsets."""
         return self.miner == "auto" or (isinstance(self.miner, Sampled) and self.miner.if_many)
 
     @property

@@ -90,8 +90,8 @@ def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
 
 @lru_cache(maxsize=128)
 def _lanes_without(unit: int, size: int) -> int:
-    """Returns a packed integer that has ``_LANE`` bits (a lane) for each mask. All bits of the lane are 1
-    if the mask lacks the bit ``unit``, and 0 otherwise."""
+    """Returns a packed integer that has a lane of ``_LANE`` bits for each mask. All bits of a lane are 1
+    if its mask lacks the bit ``unit``, and 0 otherwise."""
     run = _LANE << unit
     pattern, width = (1 << run) - 1, 2 * run
     while width < _LANE << size:

@@ -61,8 +61,8 @@ class Mono:
 
 
 class _Frontier:
-    """The _Frontier holds the antecedents that are known to be valid, and finds those that can be
-    requested next, since all their parents are valid."""
+    """A _Frontier holds the antecedents that are known to be valid. It finds the antecedents that can be
+    requested next, which are those whose parents are all valid."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice

@@ -97,7 +97,7 @@ class RuleSearch(Generic[Key, Said]):
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
-        """Returns the asks that are ready, at most ``limit``, smallest rank first. No key comes twice."""
+        """Returns the ready asks, smallest rank first, each key once; at most ``limit`` asks."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
@@ -176,7 +176,7 @@ class RuleSearch(Generic[Key, Said]):
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns True iff the miner has marked its ask for this key as crucial (see ``Ask``)."""
+        """Returns True iff the miner's ask for this key is crucial (see ``Ask``)."""
         return key in self._crucial
 
     @property

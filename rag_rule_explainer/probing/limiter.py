@@ -90,7 +90,7 @@ class Limiter:
             )
 
     def is_part_of(self, limiter: "Limiter") -> bool:
-        """Returns True iff a call that holds a slot of this limiter also holds a slot of ``limiter``."""
+        """Returns True iff every call with a slot of this limiter also holds a slot of ``limiter``."""
         return self is limiter
 
     @contextmanager

@@ -1,5 +1,5 @@
-"""This module checks the baseline: that it meets the conditions, and that the application repeats its
-answer."""
+"""This module checks the baseline: whether its answer meets the conditions, and whether the application
+repeats it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -186,9 +186,9 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Is called after a replay on all sources took too long. Raises BaselineFailed if a replay
-        without the first source takes too long as well. Then probably every replay does, and a search
-        would be useless."""
+        """Checks whether all replays take too long, after a replay on all sources took too long. Raises
+        BaselineFailed if a replay without the first source takes too long as well, because a search would
+        then be useless."""
         if not (fewer := Subset(self.sources.full & ~1)):
             return
         reply = await self.prober.sampler.first(Arrangement.of(self.sources, fewer))

@@ -1,6 +1,6 @@
-"""This module tries whether sources that the model did not see in the baseline reach it when others are
-omitted, as with an application that shows only the best few of what it retrieves, or with a retriever
-that returns only the best few of what it finds."""
+"""This module tests whether sources that the model did not see in the baseline reach the model when other
+sources are omitted. This happens if an application shows only the best few of its retrieved sources, or
+if a retriever returns only the best few of those it finds."""
 
 from dataclasses import replace
 from typing import Protocol
@@ -35,7 +35,7 @@ _NOT_TRIED = (
 
 
 class Promoting(Protocol):
-    """A Promoting is what this module has to know about the call of ``explain``. ``notes``: gets a text
+    """A ``Promoting`` is the part of a call of ``explain`` that this module uses. ``notes``: gets a text
     if the replay failed."""
 
     @property
@@ -45,7 +45,7 @@ class Promoting(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """The settings of the call."""
+        """The settings of this call of ``explain``."""
         ...
 
     @property
@@ -55,12 +55,12 @@ class Promoting(Protocol):
 
 
 async def with_promoted(established: Established, call: Promoting, sampler: Sampler) -> Established:
-    """Returns the baseline with ``promoted`` set if the model is shown sources that the rules are not
-    about when all sources that they are about are omitted.
+    """Returns the baseline with ``promoted`` (a warning) set if the model is shown other sources when all
+    sources of the rules are omitted.
 
-    One replay shows it: it is served the sources that were held out or dropped, and those that are
-    always retained. There is none if there are no such sources, if the settings want no repeat check, or
-    if a limit is reached.
+    One replay decides this: it is served the sources that were held out (retrieved but not shown) or
+    dropped (found by a search but not returned), and the pinned sources. There is no replay if there are
+    no such sources, if the settings want no repeat check, or if a limit is reached.
     """
     baseline, replayer = established.baseline, sampler.replayer
     wanted = call.settings.check_repeatable or call.settings.noise.votes
@@ -81,7 +81,7 @@ async def with_promoted(established: Established, call: Promoting, sampler: Samp
     except LimitReached:
         return established
     except SourceLeak:
-        # The text of an omitted source came back in another source, such as a duplicate of it.
+        # The omitted text reached the model in another source, such as a duplicate of the omitted one.
         return established._replace(baseline=replace(baseline, promoted=_SAME_TEXT))
     except RagRuleError as error:
         reply = Reply(None, cause=error)
@@ -90,7 +90,8 @@ async def with_promoted(established: Established, call: Promoting, sampler: Samp
         return established
     held_out, dropped = ({each.id for each in some} for some in (baseline.held_out, baseline.dropped))
     shown = [each for each in reply.answer.seen or () if each in held_out]
-    # Of a source that a search dropped, it is known whether the search returns it now.
+    # For a source that a search dropped in the baseline, ``delivered`` shows whether the search returns
+    # it now.
     shown += [each for each in reply.answer.delivered or () if each in dropped]
     if not shown:
         return established

@@ -22,14 +22,14 @@ _MOST_BREAKING = 100
 """A rule with a confidence below 1 lists the subsets on which it breaks, but at most this number of
 them."""
 _SURE = {"proved", "confident", "tested", "voted"}
-"""The claims by which a rule counts for the relation of another one."""
+"""The statuses of a rule that are certain enough to compare it with rules of the other kind."""
 _OF_SUPERSETS = {"proved", "voted"}
-"""Those of them that hold for every superset of the rule's sources too."""
+"""The statuses in ``_SURE`` that also apply to every larger antecedent."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchReport:
-    """A SearchReport states the results of one search by the ids of sources.
+    """A SearchReport presents the results of one search, with ids of sources in place of masks.
 
     ``noise``: the settings of votes. ``method``: the method of the search. ``condition``: the predicate
     as text. ``settled``: True if all votes on which the rules depend were taken. ``resolved``: True if
