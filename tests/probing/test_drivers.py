@@ -59,7 +59,7 @@ def test_workers_share_the_subsets_by_what_prompts_begin_with() -> None:
     search = RuleSearch(Exhaustive(RuleKind.RETENTION), LATTICE)
     clock.run(drive((search,), bench, 4, lockstep=True))
     asked = [mask for _, mask in bench.asked]
-    # In each round, one subset of each quarter, so that no two of them have all their beginning in common.
+    # In each round, one subset of each quarter, so that beginnings differ.
     rounds = [sorted(mask >> 4 for mask in asked[start : start + 4]) for start in range(0, 64, 4)]
     assert rounds == [[0, 1, 2, 3]] * 16
 
