@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from struct import calcsize, pack, unpack
+from typing import ClassVar
 
 from ..lattice import Antecedent, Lattice, Mask, Subset, minimal, smallest_first
 from ..rules import Claim, RuleKind
@@ -32,6 +33,9 @@ class Confidence:
     ``minimal``: False to find all antecedents with at least this confidence. A subset without a verdict
     counts as BREAKS. So further verdicts never make an earlier claim false.
     """
+
+    by_prefix: ClassVar[bool] = True
+    """Several workers may share the asks by what prompts begin with."""
 
     kind: RuleKind
     share: float

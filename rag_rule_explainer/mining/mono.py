@@ -14,6 +14,7 @@ its child, so the complement of the parent is a smaller number. So each parent c
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from ..lattice import Antecedent, Lattice, Mask, Subset, smallest_first
 from ..rules import Claim, RuleKind
@@ -37,6 +38,9 @@ _wanted: Callable[[tuple[tuple[Ask, ...], Callable[[], tuple[Claim, ...]], str]]
 class Mono:
     """This miner finds and proves all minimal rules of one kind. ``minimal``: False to find all valid
     rules."""
+
+    by_prefix: ClassVar[bool] = True
+    """Several workers may share the asks by what prompts begin with."""
 
     kind: RuleKind
     minimal: bool = True
