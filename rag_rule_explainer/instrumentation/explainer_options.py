@@ -10,6 +10,7 @@ from typing_extensions import Self
 from ..allowed import checked_flag, checked_function
 from ..explainer import Explainer
 from ..predicates import PredicateLike
+from ..predicates.only_calls import reads_calls
 from ..probing.limiter import Limiter
 from ..probing.narrow_limiter import narrowed
 from ..probing.replaying import WantedScope
@@ -97,9 +98,11 @@ class ExplainerOptions:
             return self
         return replace(self, limiter=narrowed(self.limiter, concurrency))
 
-    def manner(self, settings: Settings, retrievers: tuple[object, ...] = ()) -> Manner:
-        """Returns the options that concern recording and replaying. ``retrievers``: the only retrievers
-        that are recorded; empty for all."""
+    def manner(
+        self, settings: Settings, predicate: object, retrievers: tuple[object, ...] = ()
+    ) -> Manner:
+        """Returns the options that concern recording and replaying. ``predicate``: the condition of the
+        explainer. ``retrievers``: the only retrievers that are recorded; empty for all."""
         return Manner(
             self.answer_of,
             retrievers,
@@ -112,6 +115,7 @@ class ExplainerOptions:
             self.ignore,
             self.replay_bound,
             self.print_replays,
+            reads_calls(predicate) or reads_calls(self.omission_predicate),
         )
 
     def explainer(self, predicate: PredicateLike | None, settings: Settings) -> Explainer:

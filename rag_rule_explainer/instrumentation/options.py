@@ -59,7 +59,8 @@ class Manner:
     reasons that mark a reply as complete in addition to the usual ones. ``ignore``: patterns of texts
     that may differ between the requests of the baseline and of a replay on all sources; ``steady``
     replaces them. ``replay_bound``: the limit of a replay, as a multiple of the baseline's requests, tool
-    calls and steps. See the integrations' ``RuleExplainer`` for the other options.
+    calls and steps. ``accepts_calls``: True if a condition is about tool calls, so that an answer may be
+    only a tool call. See the integrations' ``RuleExplainer`` for the other options.
     """
 
     answer_of: AnswerOf
@@ -73,6 +74,7 @@ class Manner:
     ignore: Sequence[str | re.Pattern[str]] = ()
     replay_bound: float | None = FACTOR
     print_replays: bool = False
+    accepts_calls: bool = False
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:

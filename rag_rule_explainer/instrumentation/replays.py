@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from ..errors import RagRuleError, StateShared
@@ -10,6 +10,7 @@ from ..printable import plain_id
 from ..probing.replaying import UnusableReply
 from ..sources import Source
 from ..verdicts import Answer
+from .answered import taken_as_answer, whole_answer
 from .application import Application
 from .bounds import Bound, Extent, ReplayEnded
 from .copies.state import State
@@ -18,21 +19,17 @@ from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
 from .options import CallInput, Manner
-from .reading import unread_in
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
 from .run_context import (
-    ModelWatch,
     Participation,
     failed_reply,
     failing,
-    fault_in,
     participating,
     unusable,
-    with_spent,
 )
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
@@ -184,10 +181,9 @@ class Replays(Generic[Item]):
             # model was called or that nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
-        answer = whole_answer(self.manner, output, run.watch)
+        answer, fault = taken_as_answer(whole_answer(self.manner, output, run), run, self.manner)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
         self._check_search_is_no_chance(checked, kept, run)
-        fault = fault_in(answer, run.watch, run.tools)
         if fault:
             raise unusable(fault, run.watch, passing=True)
         self.fidelity.check(run, answer, kept)
@@ -258,12 +254,3 @@ def replays_muted(manner: Manner) -> AbstractContextManager[None]:
     """Mutes prints and warnings during the block, unless the user wants to see them
     (``print_replays``)."""
     return nullcontext() if manner.print_replays else muting()
-
-
-def whole_answer(manner: Manner, output: Any, watch: ModelWatch) -> Answer:
-    """Returns the answer that is read from an output, with the tokens that the run spent. Raises
-    InvalidInput if there is none."""
-    answer = Answer.of(manner.answer_of(output))
-    if answer.value is None and not manner.reads_answers:
-        answer = replace(answer, unread=unread_in(output, answer.text))
-    return with_spent(answer, watch)

@@ -8,11 +8,12 @@ from typing import Any, Generic, TypeVar
 
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleError
 from ..probing.interrupts import kept as interrupts_kept
-from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
+from ..probing.replaying import Baseline, UnusableReply
 from ..probing.tracing.marks import TracedExplanation
 from ..probing.tracing.traced import traced_first
 from ..sources import Source
 from ..verdicts import Answer
+from .answered import explainable, whole_answer
 from .application import Application
 from .copies.state import State
 from .doubts import BASELINE
@@ -26,8 +27,8 @@ from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.refetching import Refetch, Refetching
 from .recording.serving import Serving
-from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
-from .run_context import ModelWatch, Participation, failed_reply, fault_in
+from .replays import Replays, inside_run, participation_of, replays_muted
+from .run_context import ModelWatch, Participation, failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
@@ -193,9 +194,7 @@ class ApplicationRun(Generic[Item]):
         except InvalidInput:
             self._check_not_stopped(output, unreadable=True)
             raise
-        fault = fault_in(answer, first.watch, first.tools) or (EMPTY if said_nothing(answer) else "")
-        if fault:
-            raise no_answer(fault)
+        answer = explainable(answer, first, self._manner)
         given, state = self.application.texts_in(self.case.given), self._state
         constants = state.leftovers.before.texts()
         texts = (source.text for source in captured.sources)
@@ -211,14 +210,14 @@ class ApplicationRun(Generic[Item]):
 
     def answer_in(self, output: Any) -> Answer:
         """Returns the answer in an output of the first run."""
-        return whole_answer(self._manner, output, self._first.watch)
+        return whole_answer(self._manner, output, self._first)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
         try:
             return self._recorded_sources()
         except NoSourcesCaptured:
             with suppress(InvalidInput):
-                whole_answer(self._manner, output, self._first.watch)
+                whole_answer(self._manner, output, self._first)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
             # human. The error then has to name this cause.

@@ -2,8 +2,9 @@
 stubs."""
 
 import re
+from collections.abc import Mapping
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.tools import BaseTool
 from typing_extensions import override
@@ -33,28 +34,34 @@ class StubTool(BaseTool):
 
 
 def _running(name: str, method: Any) -> Any:
-    def stand_in(tool: BaseTool) -> BaseTool | None:
+    def stand_in(tool: BaseTool, given: Any) -> BaseTool | None:
         run = participation()
         if run is None or isinstance(tool, StubTool):
             return None
-        run.use_tool(tool.name)
+        run.use_tool(tool.name, arguments_in(given))
         return StubTool.standing_in_for(tool, run.stubs[tool.name]) if tool.name in run.stubs else None
 
     @wraps(method)
     def run(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
-        stub = stand_in(self)
+        stub = stand_in(self, args[0] if args else kwargs.get("tool_input"))
         with using_tool(self.name):
             result = method(self, *args, **kwargs) if stub is None else stub.run(*args, **kwargs)
         return _noted(result)
 
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
-        stub = stand_in(self)
+        stub = stand_in(self, args[0] if args else kwargs.get("tool_input"))
         with using_tool(self.name):
             result = await (method(self, *args, **kwargs) if stub is None else stub.arun(*args, **kwargs))
         return _noted(result)
 
     return arun if name == "arun" else run
+
+
+def arguments_in(given: Any) -> Any:
+    """Returns the arguments in the input of a tool, which may be a whole tool call."""
+    entries = cast("Mapping[str, Any]", given if isinstance(given, Mapping) else {})
+    return cast("Any", entries["args"] if entries.get("type") == "tool_call" else given)
 
 
 def _noted(result: Any) -> Any:

@@ -3,6 +3,7 @@ stubs."""
 
 import asyncio
 import re
+from collections.abc import Mapping
 from contextvars import copy_context
 from copy import copy
 from functools import wraps
@@ -26,7 +27,7 @@ def _calling(name: str, method: Any) -> Any:
         if run is None:
             return None
         called = str(tool.metadata.name)
-        run.use_tool(None if called == _HANDOFF else called)
+        run.use_tool(None if called == _HANDOFF else called, _arguments(args, kwargs))
         if called not in run.stubs:
             return None
         result = copied(run.stubs[called])
@@ -51,6 +52,10 @@ def _calling(name: str, method: Any) -> Any:
         return _made(result)
 
     return acall if name == "acall" else call
+
+
+def _arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return {**({"input": args[0] if len(args) == 1 else args} if args else {}), **kwargs}
 
 
 def _made(result: Any) -> Any:

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -22,12 +23,16 @@ def tool(function: Function) -> Function:
     without the mark. Outside of an explanation, the function does the same as before.
     """
     name = checked_function("tool", function, "a function").__name__
+    signature = inspect.signature(function)
 
-    def begun() -> Any:
+    def begun(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         run = participation()
         if run is None:
             return _NOT_STUBBED
-        run.use_tool(name)
+        arguments: object = None
+        with suppress(TypeError):  # the function itself says what is wrong with its arguments
+            arguments = signature.bind(*args, **kwargs).arguments
+        run.use_tool(name, arguments)
         if name not in run.stubs:
             return _NOT_STUBBED
         run.stubbed.add(name)
@@ -41,13 +46,13 @@ def tool(function: Function) -> Function:
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        stub = begun()
+        stub = begun(args, kwargs)
         with using_tool(name):
             return made(function(*args, **kwargs) if stub is _NOT_STUBBED else stub)
 
     @wraps(function)
     async def acall(*args: Any, **kwargs: Any) -> Any:
-        stub = begun()
+        stub = begun(args, kwargs)
         with using_tool(name):
             return made(await function(*args, **kwargs) if stub is _NOT_STUBBED else stub)
 
