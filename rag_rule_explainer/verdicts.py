@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any, cast
 
 from .allowed import brief
-from .answers.tool_calls import ToolCall, calls_given
+from .answers.tool_calls import ToolCall, calls_given, calls_said
 from .answers.unequal import not_its_text
 from .errors import InvalidInput
 from .sources import Source
@@ -97,6 +97,11 @@ class Answer:
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def shown(self) -> str:
+        """Returns the text that reports show: that of the answer, or, if it is blank, its tool calls."""
+        return self.text if self.text.strip() or not self.calls else calls_said(self.calls)
 
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":

@@ -64,6 +64,11 @@ def _object_in(text: str) -> Mapping[Any, Any] | None:
     return cast("Mapping[Any, Any]", read) if isinstance(read, dict) else None
 
 
+def calls_said(calls: Iterable[ToolCall]) -> str:
+    """Returns calls as a text, such as ``calls search(q="x"), then stop()``."""
+    return f"calls {', then '.join(map(str, calls))}"
+
+
 def calls_given(given: Any) -> tuple[ToolCall, ...] | None:
     """Returns the ``calls`` of a user's Answer as a tuple; None if they were not recorded. Raises
     InvalidInput for anything but a list of calls, each with a name and arguments."""

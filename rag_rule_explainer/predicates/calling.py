@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..allowed import called_as, checked_whole
-from ..answers.tool_calls import ToolCall
+from ..answers.tool_calls import ToolCall, calls_said
 from ..errors import InvalidInput
 from ..printable import printable, shortened
 from ..verdicts import Answer, Case, Judgement, Verdict
@@ -43,7 +43,7 @@ def _made(calls: Sequence[ToolCall]) -> str:
     """Returns the calls of a run as a reason, such as "the run calls search(q="x"), then stop()"."""
     if not calls:
         return "the run calls no tool"
-    return f"the run calls {printable(shortened(', then '.join(map(str, calls)), _LONGEST))}"
+    return f"the run {printable(shortened(calls_said(calls), _LONGEST))}"
 
 
 def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
