@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..answers.tool_calls import ToolCall
-from ..predicates.only_calls import CALLS_ONLY
+from ..predicates.only_calls import CALLS_ONLY, CUT
 from ..probing.budget import summed
 from ..probing.replaying import EMPTY, said_nothing
 from ..probing.wholeness import CALLS, Said
@@ -14,7 +14,7 @@ from ..verdicts import Answer
 from .first_run_faults import no_answer
 from .options import Manner
 from .reading import unread_in
-from .run_context import ModelWatch, Participation
+from .run_context import ModelWatch, Participation, unusable
 
 
 def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
@@ -76,6 +76,15 @@ def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
     if not models:
         return answer
     return replace(answer, usage={**(answer.usage or {}), **summed(models)}, models=models)
+
+
+def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
+    """Returns what is known of a replay that was ended at a tool call: its calls so far. ``cut``: why it
+    was ended. Raises UnusableReply unless a condition is about calls, and they were recorded."""
+    answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
+    if not (manner.accepts_calls and answer.calls):
+        raise unusable(cut, run.watch, passing=False)
+    return replace(answer, finish_reason=CUT, note=cut)
 
 
 def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:

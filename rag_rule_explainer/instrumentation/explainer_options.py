@@ -20,6 +20,7 @@ from .bounds import FACTOR
 from .options import AnswerOf, Manner, QuestionOf, UsersReading
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
+from .tool_replay import OnNewToolCall, checked_safe_tools
 
 
 class ExplainerFields(SettingsFields, total=False):
@@ -33,6 +34,8 @@ class ExplainerFields(SettingsFields, total=False):
     on_new_query: OnNewQuery | None
     on_no_retrieval: OnNoRetrieval
     stub_tools: Mapping[str, Any] | None
+    on_new_tool_call: OnNewToolCall | None
+    safe_tools: Sequence[str]
     allow_length: bool
     trace_replays: bool
     ignore: Sequence[str | re.Pattern[str]]
@@ -65,6 +68,8 @@ class ExplainerOptions:
     on_new_query: OnNewQuery | None = None
     on_no_retrieval: OnNoRetrieval = "error"
     stub_tools: Mapping[str, Any] | None = None
+    on_new_tool_call: OnNewToolCall | None = None
+    safe_tools: Sequence[str] = ()
     allow_length: bool = False
     trace_replays: bool = True
     ignore: Sequence[str | re.Pattern[str]] = ()
@@ -116,6 +121,8 @@ class ExplainerOptions:
             self.replay_bound,
             self.print_replays,
             reads_calls(predicate) or reads_calls(self.omission_predicate),
+            self.on_new_tool_call,
+            checked_safe_tools(self.safe_tools),
         )
 
     def explainer(self, predicate: PredicateLike | None, settings: Settings) -> Explainer:

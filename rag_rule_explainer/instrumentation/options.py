@@ -17,6 +17,7 @@ from .recording.exposure_checks import OnNoRetrieval
 from .recording.refetching import Refetch
 from .requests.volatile import Steady
 from .rewinding.companies import is_of_own
+from .tool_replay import OnNewToolCall, checked_on_new_tool_call
 
 QuestionOf: TypeAlias = Callable[[Any], str]
 """The user's function that reads the question out of an application's input."""
@@ -75,11 +76,14 @@ class Manner:
     replay_bound: float | None = FACTOR
     print_replays: bool = False
     accepts_calls: bool = False
+    on_new_tool_call: OnNewToolCall | None = None
+    safe_tools: frozenset[str] = frozenset()
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:
         checked_function("answer_of", self.answer_of, "a function from an output to its answer", 1)
         object.__setattr__(self, "answer_of", UsersReading.of("answer_of", self.answer_of))
+        checked_on_new_tool_call(self.on_new_tool_call)
         for name in ("trace_replays", "print_replays"):
             checked_flag(name, getattr(self, name))
         object.__setattr__(self, "steady", Steady(self.ignore))
@@ -92,6 +96,12 @@ class Manner:
         """Returns the way in which new queries of replays are served. ``called``: the names of the tools
         that the baseline called."""
         return self.on_new_query or _by_default(called)
+
+    @property
+    def replays_tools(self) -> bool:
+        """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
+        user wants it, or a condition is about tool calls."""
+        return self.accepts_calls or self.on_new_tool_call is not None or bool(self.safe_tools)
 
     @property
     def reads_answers(self) -> bool:
@@ -110,6 +120,8 @@ class Manner:
             chosen["on_new_query"] = self.on_new_query
         if self.stub_tools:
             chosen["stub_tools"] = dict(self.stub_tools)
+        if self.replays_tools and called:
+            chosen["tools"] = self.on_new_tool_call or "unknown", sorted(self.safe_tools)
         return chosen
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .requests.exchanges import Exchanges
 from .requests.source_recognition import Request
 from .shared_state.temporaries import Shared
+from .tool_replay import ToolOutcome, ToolRecord, ToolReplay, UsedTool
 
 
 class ModelWatch(Protocol):
@@ -135,6 +136,9 @@ class Participation:
     a stub. ``outside``: receives the run's use of files and environment variables. ``before_search``:
     functions that are called before each search. ``muted``: True if the run's prints are hidden.
     ``executed``: the calls of tools that ran, each with the number of the models' replies before it.
+    ``tool_record``: what came of the calls of a baseline; ``tool_replay`` answers those of a replay; None
+    if tools run. ``unmarked``: the tools whose calls cannot be answered, because nothing says which
+    functions they are.
     ``begun``: the threads that the run started. ``waits``: why the run waits for a human, with advice;
     empty if it does not. ``doubts``: warnings about what its searches returned.
     """
@@ -146,6 +150,9 @@ class Participation:
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
     executed: list[tuple[int, ToolCall]] = field(default_factory=list[tuple[int, ToolCall]])
+    tool_record: ToolRecord = field(default_factory=ToolRecord)
+    tool_replay: ToolReplay | None = None
+    unmarked: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
     muted: bool = False
@@ -169,15 +176,25 @@ class Participation:
         if self.bound is not None:
             self.bound.check_retrievals(made)
 
-    def use_tool(self, name: str | None, arguments: object = None) -> None:
-        """Counts a tool call, and raises an error if the replay now exceeds its limit. ``name``: the name
-        of the tool; None if the call is only counted."""
+    def use_tool(self, name: str | None, arguments: object = None) -> UsedTool:
+        """Counts a tool call, and returns it with what it gets. Raises an error if the replay now exceeds
+        its limit, or ends at this call. ``name``: the name of the tool; None if the call is only
+        counted."""
         self.tool_calls += 1
+        call = ToolCall.written(name, arguments)
         if name is not None:
             self.tools.add(name)
-            self.executed.append((len(self.watch.said), ToolCall.written(name, arguments)))
+            self.executed.append((len(self.watch.said), call))
         if self.bound is not None:
             self.bound.count_tool_call()
+        if name is None:
+            return UsedTool(None, None, None)
+        if name in self.stubs:
+            self.stubbed.add(name)
+            return UsedTool(None, None, ToolOutcome(self.stubs[name]))
+        if self.tool_replay is None:
+            return UsedTool(call, self.tool_record, None)
+        return UsedTool(call, None, self.tool_replay.outcome(call))
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)

@@ -18,7 +18,7 @@ from .application import Application
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
-from .first_run_faults import application_failed, check_stubs, no_answer, nothing_retrieved
+from .first_run_faults import application_failed, check_stubs, check_tools, no_answer, nothing_retrieved
 from .isolation.attributes import data_copy
 from .options import CallInput, Manner
 from .recorded_baseline import RecordedBaseline
@@ -186,6 +186,7 @@ class ApplicationRun(Generic[Item]):
         if self.case.unreadable is not None:
             raise self.case.unreadable
         check_stubs(self._manner, first)
+        check_tools(self._manner, first)
         if first.watch.fault:
             raise no_answer(first.watch.fault)
         captured = self._sources_of(output)

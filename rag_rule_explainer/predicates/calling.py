@@ -18,6 +18,7 @@ from ..printable import printable, shortened
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .call_tests import CallSteps, CallTest, judged_steps
 from .combine import both, both_after, either, either_after, no_truth, opposite
+from .only_calls import is_cut
 from .protocol import Judged, Predicate
 
 NOT_RECORDED = Judgement(Verdict.UNKNOWN, "the tool calls of this run were not recorded")
@@ -30,7 +31,7 @@ def calls_key(case: Case, tests: Sequence[CallTest] = ()) -> Hashable | None:
     inside = tuple(test.keys(case) for test in tests)
     if None in inside:
         return None
-    return (case.question, _as_text(case.baseline), _as_text(case.answer), inside)
+    return case.question, _as_text(case.baseline), _as_text(case.answer), is_cut(case.answer), inside
 
 
 def _as_text(answer: Answer) -> str | None:
@@ -44,6 +45,14 @@ def _made(calls: Sequence[ToolCall]) -> str:
     if not calls:
         return "the run calls no tool"
     return f"the run {printable(shortened(calls_said(calls), _LONGEST))}"
+
+
+def _breaks_by(case: Case) -> Judgement:
+    """Returns the judgement of a run without such calls: BREAKS, or UNKNOWN if the run was cut."""
+    calls = case.answer.calls or ()
+    if is_cut(case.answer):
+        return Judgement(Verdict.UNKNOWN, case.answer.note or f"{_made(calls)}, and was ended there")
+    return Judgement(Verdict.BREAKS, _made(calls))
 
 
 def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
@@ -74,7 +83,9 @@ class CallsTool:
                 return judgement
             if judgement.verdict is Verdict.UNKNOWN:
                 unknown = judgement
-        return unknown or Judgement(Verdict.BREAKS, _made(calls))
+        if unknown is None and self.is_next and calls:
+            return Judgement(Verdict.BREAKS, _made(calls))  # the first step is known, even of a cut run
+        return unknown or _breaks_by(case)
 
     def memo_key(self, case: Case) -> Hashable | None:
         """Returns the cache key: the question and the calls; None if an argument's test has none."""
@@ -132,7 +143,7 @@ class CallsInOrder:
                 unknown = passes if passes.verdict is Verdict.UNKNOWN else before
                 so_far[place] = Judgement(Verdict.HOLDS) if is_sure else unknown
         last = so_far[-1]
-        return Judgement(Verdict.BREAKS, _made(case.answer.calls)) if _breaks(last) else last
+        return _breaks_by(case) if last.verdict is Verdict.BREAKS else last
 
     def memo_key(self, case: Case) -> Hashable | None:
         """Returns the cache key: the question and the calls; None if an argument's test has none."""
@@ -171,7 +182,10 @@ class CallCount:
         if calls is None:
             return NOT_RECORDED
         number = sum(self.tool is None or call.name == self.tool for call in calls)
-        fits = self.at_least <= number and (self.at_most is None or number <= self.at_most)
+        too_many = self.at_most is not None and number > self.at_most
+        if is_cut(case.answer) and not too_many and (number < self.at_least or self.at_most is not None):
+            return _breaks_by(case)
+        fits = self.at_least <= number and not too_many
         return Judgement(Verdict.of(fits), "" if fits else _made(calls))
 
     def memo_key(self, case: Case) -> Hashable | None:
@@ -201,10 +215,6 @@ class CallCount:
 
     __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
     __rand__, __ror__ = both_after, either_after
-
-
-def _breaks(judgement: Judgement) -> bool:
-    return judgement.verdict is Verdict.BREAKS
 
 
 @called_as("calls_tool")

@@ -17,6 +17,9 @@ from .remembering import remembered_name
 
 CALLS_ONLY = "tool_calls"
 """The finish reason of an answer that is only a tool call, whatever the provider calls it."""
+CUT = "new_tool_call"
+"""The finish reason of a replay that was ended at a tool call whose result is not known. Its calls so far
+are known, and there may have been more."""
 _NO_ANSWER = Judgement(
     Verdict.UNKNOWN, "the answer is only a tool call, and this condition is about the answer's text"
 )
@@ -25,11 +28,17 @@ Kind = TypeVar("Kind")
 
 
 def is_only_calls(answer: Answer) -> bool:
-    """Returns True iff the answer has tool calls, and neither a value nor a text that answers."""
+    """Returns True iff the answer has tool calls, and neither a value nor a text that answers. The run
+    may have been cut."""
     if not answer.calls or answer.value is not None:
         return False
     reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))
     return reason in _CALLING or not answer.text.strip()
+
+
+def is_cut(answer: Answer) -> bool:
+    """Returns True iff the run was ended at a tool call, so that there may have been more calls."""
+    return answer.finish_reason == CUT
 
 
 def reads_calls(predicate: Any) -> bool:

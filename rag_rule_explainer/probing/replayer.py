@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 from ..errors import NoSourcesCaptured, UntrueReplay
-from ..predicates.only_calls import is_only_calls
+from ..predicates.only_calls import is_cut, is_only_calls
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Judgement, Verdict
 from . import threads
@@ -79,6 +79,8 @@ class Replayer:
         if is_call and not self.accepts_calls:
             return CALLS
         if answer.finish_reason is None:
+            return ""
+        if is_call and is_cut(answer):
             return ""
         may_call = answer.value is not None or is_call
         return answer_fault(answer.finish_reason, structured=may_call, accepts=self.accepts)

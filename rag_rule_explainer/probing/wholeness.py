@@ -64,7 +64,7 @@ _WORDS: Mapping[Ending, str] = {
     Ending.UNFINISHED: """incomplete inprogress queued pauseturn paused failed error errorlimit timeout
         timelimit cancel cancelled canceled usercancel abort aborted interrupted notfinished other
         imageother noimage language malformedfunctioncall malformedtooluse malformedmodeloutput
-        malformedresponse unexpectedtoolcall toomanytoolcalls missingthoughtsignature
+        malformedresponse unexpectedtoolcall newtoolcall toomanytoolcalls missingthoughtsignature
         insufficientsystemresource networkerror""",
     Ending.LENGTH: """length maxtokens maximumtokens maxoutput maxoutputtokens maxcompletiontokens
         maxnewtokens maxlen maxlength modellength maxcontext tokenlimit truncated

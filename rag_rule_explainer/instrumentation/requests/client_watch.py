@@ -186,6 +186,8 @@ class ClientWatch:
             if name in run.stubs and name not in run.stubbed:
                 raise refused(InvalidInput(_RUNS.format(name=name)))
             run.made.append(text)
+            if all(call.name != name for _, call in run.executed):
+                run.unmarked.add(name)
             if sight.seen_in([Request(text)]):
                 run.retrieving_tools.add(name)
 
