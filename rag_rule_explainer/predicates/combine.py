@@ -8,14 +8,14 @@ from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
 from ..allowed import brief, called_as, named_function, takes
+from ..answers.unequal import called_as_condition
 from ..errors import InvalidInput
-from ..verdicts import Case, Judgement, Verdict, called_as_condition
+from ..verdicts import Case, Judgement, Verdict
 from .outcomes import ANONYMOUS, as_judgement, joint_judgement, run
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike
 from .remembered_case import RememberedCase, answers_key, check_not_refused, own_copy
 
 NOT_SO = "it is not so that"
-"""The words that turn the whole sentence after them into its opposite."""
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
 """Matches errors of functions that use a Case as a text. The last alternative is for Python 3.10."""

@@ -33,8 +33,10 @@ def reads_only_value(predicate: Any) -> bool:
 
 
 def predicates_in(predicate: Any) -> Iterator[Any]:
-    """Yields the predicate itself, and all predicates that are combined or negated in it."""
+    """Yields the predicate itself, and all predicates that are combined or negated in it, or that judge
+    an argument of a tool call for it."""
     yield predicate
-    for part in (getattr(predicate, "inner", None), *getattr(predicate, "parts", ())):
+    own = (*getattr(predicate, "parts", ()), *getattr(predicate, "on_arguments", ()))
+    for part in (getattr(predicate, "inner", None), *own):
         if part is not None:
             yield from predicates_in(part)

@@ -10,7 +10,7 @@ from ..predicates.wording import same_wording
 from ..printable import shortened
 from ..probing.judging import Judging
 from ..probing.limits import LimitReached
-from ..probing.replaying import EMPTY, Baseline, said_nothing
+from ..probing.replaying import EMPTY, Baseline
 from ..probing.reply import Reply
 from ..probing.sampler import Sampler
 from ..probing.tracing.marks import TracedReplay
@@ -138,7 +138,8 @@ class BaselineSetup:
 
     def _check_whole(self, current: Answer) -> None:
         """Raises BaselineFailed if the application's current answer is empty or was cut off."""
-        fault = self.sampler.replayer.fault_in(current) or (EMPTY if said_nothing(current) else "")
+        replayer = self.sampler.replayer
+        fault = replayer.fault_in(current) or (EMPTY if replayer.is_empty(current) else "")
         if fault:
             raise BaselineFailed(f"{fault}, so there is nothing to explain; make it answer first")
 

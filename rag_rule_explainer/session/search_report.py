@@ -238,7 +238,7 @@ class SearchReport:
     def _answer(self, antecedent: Antecedent) -> str | None:
         probe = self.tracked.get(self._subset(antecedent))
         answer = probe.reply.answer if probe else None
-        return encodable(answer.text) if answer else None
+        return encodable(answer.shown) if answer else None
 
     def _why_unknown(self, mask: Subset) -> str:
         probe = self.tracked.get(mask)

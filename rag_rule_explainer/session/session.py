@@ -8,6 +8,7 @@ from functools import partial
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
 from ..predicates import Predicate, unwrapped
+from ..predicates.only_calls import reads_calls
 from ..probing.answer_cache import AnswerCache
 from ..probing.budget import Budget
 from ..probing.judge_batcher import JudgeBatcher
@@ -70,14 +71,12 @@ class Session:
     _has_baseline: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        settings, given = self.settings, self.baseline
+        settings, given, seconds = self.settings, self.baseline, self.settings.timeout
         self._has_baseline = given is not None
-        known = None if given is None else given.trace
+        known, longest = (None, None) if given is None else (given.trace, given.longest)
         self.trace = known or self.trace
         bases = dict.fromkeys(str(unwrapped(each)[0]) for each in self.predicates.values())
         self.trace.condition = "; ".join(bases)
-        longest = None if given is None else given.longest
-        seconds = settings.timeout
         self._replayer = Replayer(
             self.question,
             self.replay,
@@ -87,6 +86,7 @@ class Session:
             seconds if seconds is None or longest is None else min(seconds, longest),
             settings.accept_finish_reasons,
             self.trace if known is not None or anybody() else None,
+            accepts_calls=any(map(reads_calls, self.predicates.values())),
         )
         if self.series is not None:
             self.series.begin(self._replayer.budget)

@@ -128,7 +128,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
             options = replace(options, answer_of=parsed_answer_in)
         super().__init__(application=runnable, question_of=options.question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         retrievers = tuple(map(instance_of, Manner.instances(options.retrievers)))
-        self._manner = options.manner(settings, retrievers)
+        self._manner = options.manner(settings, predicate, retrievers)
         sets_concurrency = "concurrency" in fields or options.settings not in (None, Settings())
         own_bound = settings.concurrency if sets_concurrency else None
         self._explainers = BoundedExplainers(predicate, options, settings, own_bound)

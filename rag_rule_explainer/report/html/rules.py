@@ -60,7 +60,7 @@ def opening(explanation: Explanation) -> Markup:
     ).format(
         question=as_one(shortened(printable(explanation.question), _LONGEST_QUESTION)),
         whole=_rest_of(explanation.question),
-        answer=_answer(explanation.baseline.text, marked),
+        answer=_answer(explanation.baseline.shown, marked),
         condition=looked_at,
         warnings=said,
     )
