@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from .settings import Settings, SettingsFields
     from .sources import Source
     from .storing.store import Store
+    from .traces import Incident
     from .verdicts import Answer, Case, Judgement, Verdict
     from .version import __version__
 
@@ -148,6 +149,7 @@ _ROOMS = {
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
     "storing.store": ("Store",),
+    "traces": ("Incident",),
     "explanation.summary": ("RuleSummary", "Summary"),
     "session.updates": ("Update",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
@@ -173,6 +175,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Finding",
+    "Incident",
     "InvalidInput",
     "JudgeCheck",
     "JudgeReply",

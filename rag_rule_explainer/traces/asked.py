@@ -68,7 +68,8 @@ class TracedQuestion:
             return replies[-1], "the answer was read in the last reply of the model"
         raise NotInTrace(
             f"the trace {self.id} holds no answer that can be read: looked at the output of "
-            f"{_named(self.top)} and at the last reply of a model; does the tracer record inputs and outputs?"
+            f"{_named(self.top)} and at the last reply of a model; does the tracer record inputs and "
+            "outputs?"
         )
 
     def history(self) -> tuple[Message, ...]:
@@ -102,13 +103,15 @@ def questions_in(trace: SpansOfTrace) -> list[TracedQuestion]:
     circle = next((each for each in spans.values() if each.id not in reached), None)
     if circle is not None:
         raise InvalidInput(
-            f"{circle.place}: the span {circle.id} is its own ancestor; the trace {trace.id} is not a tree"
+            f"{circle.place}: the span {circle.id} is its own ancestor, so {trace.id} is no tree of spans"
         )
     tops = [top for root in roots for top in _tops(root, below)]
     session = trace.session
     if len(tops) < 2:
         everything = tuple(sorted(spans.values(), key=lambda span: span.start))
-        return [TracedQuestion(trace.id, trace.id, tops[0] if tops else _lone(roots), everything, session)]
+        return [
+            TracedQuestion(trace.id, trace.id, tops[0] if tops else _lone(roots), everything, session)
+        ]
     return [
         TracedQuestion(
             top.id,

@@ -1,4 +1,4 @@
-"""This module reads the attributes of spans of OpenTelemetry, in the forms in which exporters write them."""
+"""This module reads the attributes of spans of OpenTelemetry, in the forms that exporters write."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
@@ -58,7 +58,7 @@ class Attributes:
         if isinstance(kept, dict) and not isinstance(value, Mapping):
             kept[""] = value
         elif isinstance(kept, dict):
-            kept.update(cast("Mapping[str, Any]", value))
+            cast("dict[str, Any]", kept).update(cast("Mapping[str, Any]", value))
         else:
             at[last] = value
 
@@ -94,5 +94,7 @@ class Attributes:
         if not isinstance(held, Mapping):
             return None
         items = cast("Mapping[str, Any]", held)
-        numbers = sorted(int(each) for each in items if each.isascii() and each.isdigit() and len(each) < 9)
+        numbers = sorted(
+            int(each) for each in items if each.isascii() and each.isdigit() and len(each) < 9
+        )
         return [items[str(each)] for each in numbers if str(each) in items] or None

@@ -29,7 +29,7 @@ class Corpus(Protocol):
         ...
 
     def within(self, text: str) -> tuple[TracedDocument, ...]:
-        """Returns the documents whose texts stand in ``text`` as a whole, in the order in which they do."""
+        """Returns the documents whose whole texts stand in ``text``, in the order in which they do."""
         ...
 
 
@@ -41,7 +41,7 @@ class ListedCorpus:
         self._make = make
 
     def texts(self, ids: Sequence[str]) -> dict[str, TracedDocument]:
-        """Returns the documents with these ids. Raises InvalidInput if two different texts have one id."""
+        """Returns the documents with these ids. Raises InvalidInput if one id stands for two texts."""
         wanted, found = set(ids), dict[str, TracedDocument]()
         for each in self._make():
             if each.id in wanted and each.text is not None:
@@ -91,9 +91,10 @@ class AskedCorpus:
 
     def within(self, text: str) -> tuple[TracedDocument, ...]:
         """Raises InvalidInput, because a function gives a text for an id only."""
+        del text
         raise InvalidInput(
-            f"{self.name} is a function from ids to texts, and the trace holds no ids; give a file, a folder "
-            "or a list of documents"
+            f"{self.name} is a function from ids to texts, and the trace holds no ids; give a file, a "
+            "folder or a list of documents"
         )
 
 
@@ -126,10 +127,12 @@ def _document(given: Any, identity: str | None, name: str) -> TracedDocument:
     if not isinstance(text, str):
         parts = given_parts(given)
         if parts is None or not isinstance(parts.text, str):
-            raise InvalidInput(f"{name} has a {type(given).__name__} for a document; give texts or documents")
+            raise InvalidInput(
+                f"{name} has a {type(given).__name__} for a document; give texts or documents"
+            )
         text, own, metadata = parts.text, parts.id, parts.metadata
-    held = cast("Mapping[str, Any]", metadata) if isinstance(metadata, Mapping) else {}
-    return TracedDocument(text, identity or (None if own is None else str(own)), held)
+    held = dict(cast("Mapping[str, Any]", metadata)) if isinstance(metadata, Mapping) else None
+    return TracedDocument(text, identity or (None if own is None else str(own)), held or {})
 
 
 def _of_path(path: Path) -> Corpus:
@@ -137,8 +140,8 @@ def _of_path(path: Path) -> Corpus:
         return ListedCorpus(str(path), lambda: _in_folder(path))
     if not os.path.exists(path):  # noqa: PTH110 -- as above
         raise InvalidInput(
-            f'there is no corpus {path}; give a .jsonl file with lines like {{"id": "D1", "text": "..."}}, or a '
-            "folder of texts whose names are the ids"
+            f'there is no corpus {path}; give lines like {{"id": "D1", "text": "..."}} in a .jsonl, or '
+            "a folder of texts whose names are the ids"
         )
     return ListedCorpus(str(path), lambda: _in_file(path))
 
@@ -157,7 +160,9 @@ def _in_folder(folder: Path) -> Iterator[TracedDocument]:
         if file.suffix.lower() not in {".txt", ".md"} or not file.is_file():
             continue
         if file.stat().st_size > _LONGEST_FILE:
-            raise InvalidInput(f"{file} is larger than {_LONGEST_FILE >> 20} MB; take it out of the corpus")
+            raise InvalidInput(
+                f"{file} is larger than {_LONGEST_FILE >> 20} MB; take it out of the corpus"
+            )
         try:
             text = file.read_text("utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:

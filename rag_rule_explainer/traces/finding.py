@@ -1,5 +1,6 @@
 """This module finds the documents behind an answer in its trace."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,24 +33,33 @@ def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocume
     Raises NotInTrace if there are none, naming the places that were looked at, and if texts are missing.
     """
     batches = _reranked(question, _searched(question))
-    if any(batches):
-        whole = _completed(question, batches, corpus)
-        return FoundDocuments(_named(whole))
+    is_nameless = any(each.text is None and each.id is None for batch in batches for each in batch)
+    if any(batches) and not (is_nameless and corpus is not None):
+        return FoundDocuments(_named(_completed(question, batches, corpus)))
+    missing = _nothing(question) if not any(batches) else _nameless(question, batches)
     seen = _texts_of(question)
     if corpus is None:
-        raise NotInTrace(f"{_nothing(question)}. {_advice(seen)}")
+        raise NotInTrace(f"{missing}. {_advice(seen)}")
     within = [found for text in seen if (found := corpus.within(text))]
     if not within:
         raise NotInTrace(
-            f"{_nothing(question)}, and no text of {corpus.name} stands in a request to a model or in the "
-            "result of a tool as a whole"
+            f"{missing}, and no text of {corpus.name} stands in a request to a model or in the result of "
+            "a tool as a whole"
         )
-    best = max(within, key=len)
-    note = f"the documents are the texts of {corpus.name} that stand in {_WHERE}"
-    return FoundDocuments(_named([best]), note)
+    note = (
+        f"the documents are the texts of {corpus.name} that stand in the request to the model, or in the "
+        "result of a tool"
+    )
+    return FoundDocuments(_named([max(within, key=len)]), note)
 
 
-_WHERE = "the request to the model, or in the result of a tool"
+def _nameless(question: TracedQuestion, batches: Sequence[Batch]) -> str:
+    everything = [each for batch in batches for each in batch]
+    count = sum(each.text is None and each.id is None for each in everything)
+    return (
+        f"the trace {question.id} holds neither the text nor the id of {count} of {len(everything)} "
+        "documents: looked at the steps of retrievers"
+    )
 
 
 def _searched(question: TracedQuestion) -> list[tuple[Span, Batch]]:
@@ -96,21 +106,15 @@ def _key(document: TracedDocument) -> str:
     return document.text if document.text is not None else f"id {document.id}"
 
 
-def _completed(
-    question: TracedQuestion, batches: Sequence[Batch], corpus: Corpus | None
-) -> list[Batch]:
+def _completed(question: TracedQuestion, batches: Sequence[Batch], corpus: Corpus | None) -> list[Batch]:
     """Returns the batches with the texts that the trace does not hold taken from the corpus."""
     everything = [each for batch in batches for each in batch]
     lacking = [each for each in everything if each.text is None]
     if not lacking:
         return list(batches)
     ids = list(dict.fromkeys(each.id for each in lacking if each.id is not None))
-    nameless = sum(each.id is None for each in lacking)
-    if nameless:
-        raise NotInTrace(
-            f"the trace {question.id} holds neither the text nor the id of {nameless} of {len(everything)} "
-            "documents (looked at the steps of retrievers); give the documents ids, or record their texts"
-        )
+    if len([each for each in lacking if each.id is not None]) < len(lacking):
+        raise NotInTrace(f"{_nameless(question, batches)}. {_advice(_texts_of(question))}")
     shown = ", ".join(ids[:_KNOWN]) + ", …" * (len(ids) > _KNOWN)
     if corpus is None:
         raise NotInTrace(
@@ -121,7 +125,8 @@ def _completed(
     unknown = [each for each in ids if each not in texts]
     if unknown:
         raise NotInTrace(
-            f"{corpus.name} has no text for {', '.join(unknown[:_KNOWN])}, which the trace {question.id} names"
+            f"{corpus.name} has no text for {', '.join(unknown[:_KNOWN])}, which the trace {question.id} "
+            "names"
         )
     return [
         tuple(each if each.text is not None else _filled(each, texts[str(each.id)]) for each in batch)
@@ -134,7 +139,7 @@ def _filled(document: TracedDocument, found: TracedDocument) -> TracedDocument:
 
 
 def _named(batches: Sequence[Batch]) -> tuple[Source, ...]:
-    """Returns the documents as sources, under the names that a recording of the application gives them."""
+    """Returns the documents as sources, under the names that an explanation of a live run gives them."""
     texts = [
         [RetrievedText(each.text or "", each.id, each.metadata) for each in batch] for batch in batches
     ]
@@ -152,23 +157,18 @@ def _texts_of(question: TracedQuestion) -> list[str]:
 
 
 def _nothing(question: TracedQuestion) -> str:
-    counts = {kind: sum(each.kind == kind for each in question.spans) for kind in ("retrieval", "tool")}
-    searched = _number(counts["retrieval"], "step of a retriever", "steps of retrievers")
-    tools = _number(counts["tool"], "step of a tool", "steps of tools")
+    counts = Counter(each.kind for each in question.spans)
     return (
-        f"the trace {question.id} holds no documents: looked at {searched}, at the results of rerankers, and "
-        f"at what {tools} returned beside text"
+        f"the trace {question.id} holds no documents: looked at the results of retrievers "
+        f"({counts['retrieval']} steps), of rerankers ({counts['rerank']}), and at what tools return "
+        f"beside their text ({counts['tool']})"
     )
-
-
-def _number(count: int, one: str, several: str) -> str:
-    return f"{count or 'no'} {one if count == 1 else several}"
 
 
 def _advice(seen: Sequence[str]) -> str:
     if not seen:
         return "Does the tracer record inputs and outputs, and is the search a retriever that it knows?"
     return (
-        "A request to a model or the result of a tool may hold their texts, but not where each begins: give "
-        "the texts with --corpus FILE|DIR (corpus= in Python)"
+        "A request to a model or the result of a tool may hold their texts, but not where each begins: "
+        "give the texts with --corpus FILE|DIR (corpus= in Python)"
     )

@@ -1,6 +1,6 @@
 """This module reads spans that follow OpenTelemetry's conventions for generative AI."""
 
-from typing import Any, cast
+from typing import Any
 
 from .bounds import parsed
 from .documents import documents_in
@@ -46,5 +46,5 @@ def genai_span(envelope: Envelope) -> Span | None:
 
 
 def _with_system(request: ModelRequest, instructions: Any) -> ModelRequest:
-    text = content_text(cast("Any", parsed(instructions)))
+    text = content_text(parsed(instructions))
     return ModelRequest((("system", text), *request.messages)) if text else request

@@ -52,7 +52,7 @@ def _alone(given: Any, key: str) -> Any:
     dicts."""
     if isinstance(given, Mapping) and set(cast("Mapping[str, Any]", given)) == {key}:
         return cast("Mapping[str, Any]", given)[key]
-    return given
+    return cast("Any", given)
 
 
 def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -33,13 +33,11 @@ def message_in(given: Any, depth: int = 0) -> Message | None:
     The message may be a dict with a role, LangChain's serialised message, OpenInference's ``message``, or
     a pair such as ["human", "text"].
     """
-    if depth > _DEEPEST:
-        return None
     if isinstance(given, (list, tuple)):
         pair = cast("Sequence[Any]", given)
         role = _role(pair[0]) if len(pair) == 2 else None
         return (role, pair[1]) if role and isinstance(pair[1], str) else None
-    if not isinstance(given, Mapping):
+    if depth > _DEEPEST or not isinstance(given, Mapping):
         return None
     fields = cast("Mapping[str, Any]", given)
     inside = fields.get("message")
@@ -77,14 +75,12 @@ def messages_in(given: Any) -> tuple[Message, ...]:
     """Returns the messages of a list of messages, also if it is the only item of another list. Returns
     no messages for any other value."""
     given = parsed(given)
-    while isinstance(given, (list, tuple)):
-        items = cast("Sequence[Any]", given)
-        if len(items) != 1 or not isinstance(items[0], (list, tuple)) or message_in(items[0]):
-            break
-        given = items[0]
     if not isinstance(given, (list, tuple)):
         return ()
-    found = [message_in(each) for each in cast("Sequence[Any]", given)]
+    items = cast("Sequence[Any]", given)
+    if len(items) == 1 and isinstance(items[0], (list, tuple)) and not message_in(items[0]):
+        items = cast("Sequence[Any]", items[0])
+    found = [message_in(each) for each in items]
     return tuple(each for each in found if each is not None) if all(found) else ()
 
 
@@ -152,7 +148,16 @@ def reply_in(given: Any) -> str | None:
         if not isinstance(given, Mapping):
             return None
         fields = cast("Mapping[str, Any]", given)
-        keys = ("generations", "choices", "message", "messages", "output", "text", "content", "completion")
+        keys = (
+            "generations",
+            "choices",
+            "message",
+            "messages",
+            "output",
+            "text",
+            "content",
+            "completion",
+        )
         given = next((fields[key] for key in keys if fields.get(key) is not None), None)
     return None
 
@@ -162,4 +167,4 @@ def _role(given: Any) -> str | None:
 
 
 def _last(given: Any) -> Any:
-    return cast("Sequence[Any]", given)[-1] if isinstance(given, list) and given else given
+    return cast("Sequence[Any]", given)[-1] if isinstance(given, list) and given else cast("Any", given)

@@ -24,7 +24,10 @@ def mlflow_span(envelope: Envelope) -> Span | None:
     if not attributes.any_under(("mlflow.spanType", "mlflow.traceRequestId", "mlflow.spanInputs")):
         return None
     fields = envelope.fields()
-    trace, kind = parsed(attributes.get("mlflow.traceRequestId")), parsed(attributes.get("mlflow.spanType"))
+    trace, kind = (
+        parsed(attributes.get("mlflow.traceRequestId")),
+        parsed(attributes.get("mlflow.spanType")),
+    )
     kind = _KINDS.get(kind, "other") if isinstance(kind, str) else "other"
     given, made = (parsed(attributes.get(f"mlflow.span{what}")) for what in ("Inputs", "Outputs"))
     model = parsed(attributes.get("mlflow.llm.model"))
@@ -59,7 +62,11 @@ def mlflow_conversation(record: Mapping[str, Any]) -> tuple[str, str | None] | N
         return None
     for key in ("trace_metadata", "request_metadata", "tags"):
         held = fields.get(key)
-        session = cast("Mapping[str, Any]", held).get("mlflow.trace.session") if isinstance(held, Mapping) else None
+        session = (
+            cast("Mapping[str, Any]", held).get("mlflow.trace.session")
+            if isinstance(held, Mapping)
+            else None
+        )
         if isinstance(session, str):
             return trace, session
     return trace, None

@@ -1,4 +1,4 @@
-"""This module reads spans that OpenInference's instrumentations write, as Phoenix and others keep them."""
+"""This module reads spans that OpenInference's instrumentations write, as Phoenix keeps them."""
 
 from .bounds import parsed
 from .documents import artifact_in, documents_in

@@ -9,7 +9,16 @@ from .messages import content_text, message_in, messages_in
 from .spans import Message
 
 _QUESTIONS = (
-    *("question", "query", "user_msg", "user_input", "input", "message", "query_str", "str_or_query_bundle"),
+    *(
+        "question",
+        "query",
+        "user_msg",
+        "user_input",
+        "input",
+        "message",
+        "query_str",
+        "str_or_query_bundle",
+    ),
     *("query_bundle", "messages", "text", "prompt", "inputs", "start_event", "kwargs", "args"),
 )
 _HISTORIES = ("chat_history", "history", "messages")
@@ -29,7 +38,7 @@ def question_in(given: Any, depth: int = 0) -> str | None:
     key, such as "question". Returns None if there is none."""
     given = parsed(given)
     if isinstance(given, str):
-        return given.strip() and not _OBJECT.fullmatch(given) and given or None
+        return (given.strip() and not _OBJECT.fullmatch(given) and given) or None
     if depth > _DEEPEST:
         return None
     if isinstance(given, (list, tuple)):
@@ -68,15 +77,10 @@ def answer_in(given: Any, depth: int = 0) -> str | None:
     usual key, such as "answer". Returns None if there is none, or if two entries may be it."""
     given = parsed(given)
     if isinstance(given, str):
-        stopped = _STOPPED.fullmatch(given)
-        if stopped is not None:
-            return stopped["said"]
-        return None if _OBJECT.fullmatch(given) or not given.strip() else given
-    if depth > _DEEPEST:
-        return None
-    if isinstance(given, (list, tuple)):
+        return _said(given)
+    if isinstance(given, (list, tuple)) and depth <= _DEEPEST:
         return _in_list(cast("Sequence[Any]", given), depth)
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or depth > _DEEPEST:
         return None
     message = message_in(given)
     if message is not None:
@@ -88,6 +92,13 @@ def answer_in(given: Any, depth: int = 0) -> str | None:
         if said:
             return said.pop() if len(said) == 1 else None
     return None
+
+
+def _said(text: str) -> str | None:
+    stopped = _STOPPED.fullmatch(text)
+    if stopped is not None:
+        return stopped["said"]
+    return None if _OBJECT.fullmatch(text) or not text.strip() else text
 
 
 def _in_list(items: Sequence[Any], depth: int) -> str | None:

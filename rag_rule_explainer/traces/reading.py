@@ -26,8 +26,8 @@ from .spans import Span
 _CONVENTIONS: tuple[Convention, ...] = (mlflow_span, langfuse_span, openinference_span, genai_span)
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
 TOOLS = (
-    "OpenInference (OTLP JSON, or as Phoenix exports it), MLflow, LangSmith, Langfuse, OpenTelemetry GenAI, "
-    "and events of LlamaIndex"
+    "OpenInference (OTLP JSON, or as Phoenix exports it), MLflow, LangSmith, Langfuse, OpenTelemetry "
+    "GenAI, and events of LlamaIndex"
 )
 Said: TypeAlias = "Span | tuple[str, str | None] | None"
 """What a record says: a step; the conversation of a trace; or nothing about an application."""
@@ -97,7 +97,9 @@ def trace_files(path: Path) -> list[Path]:
         if not os.path.exists(path):  # noqa: PTH110 -- as above
             raise InvalidInput(f"there is no {path}; give a trace file, or a folder of them")
         return [path]
-    found = [each for each in sorted(path.rglob("*")) if each.suffix.lower() in _SUFFIXES and each.is_file()]
+    found = [
+        each for each in sorted(path.rglob("*")) if each.suffix.lower() in _SUFFIXES and each.is_file()
+    ]
     if not found:
         raise InvalidInput(f"{path} holds no {', '.join(_SUFFIXES)} file; give a trace file")
     if len(found) > MOST_FILES:

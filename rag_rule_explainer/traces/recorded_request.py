@@ -65,7 +65,7 @@ class RecordedRequest:
 
 
 def _runs(cuts: Sequence[Cut], text: str) -> Iterator[list[Cut]]:
-    """Yields the cuts in runs that are joined by the same separator, as ``"\\n\\n".join`` makes them. The
+    """Yields the cuts in runs that are joined by the same separator, as ``str.join`` makes them. The
     separators of omitted sources are then left out with them."""
     run = list[Cut]()
     for cut in cuts:
@@ -79,21 +79,21 @@ def _runs(cuts: Sequence[Cut], text: str) -> Iterator[list[Cut]]:
         yield run
 
 
-def request_of(
-    question: TracedQuestion, answer: str, sources: Sequence[Source]
-) -> RecordedRequest:
+def request_of(question: TracedQuestion, answer: str, sources: Sequence[Source]) -> RecordedRequest:
     """Returns the request from which the answer came. If it cannot be replayed, it says why."""
     models = question.models
     if len(models) != 1:
-        count = f"{len(models)} requests to models" if models else "no request to a model that can be read"
+        count = (
+            f"{len(models)} requests to models" if models else "no request to a model that can be read"
+        )
         return RecordedRequest(refusal=f"the trace {question.id} has {count}, where one is needed")
     (model,) = models
     if model.request is None or any(role == "tool" for role, _ in model.request.messages):
         return RecordedRequest(refusal=f"the request in the trace {question.id} holds results of tools")
     if (model.reply or "").split() != answer.split():
         return RecordedRequest(
-            refusal=f"the answer in the trace {question.id} is not the reply of the model: the application "
-            "makes it of the reply"
+            refusal=f"the answer in the trace {question.id} is not the reply of the model, but made of "
+            "it by the application"
         )
     messages = model.request.messages
     cuts = _cuts(messages, sources)
@@ -133,14 +133,13 @@ def _places(text: str, part: str) -> Iterator[int]:
 def _with_metadata(text: str, at: int, source: Source) -> int:
     """Returns where the lines "key: value" of the source's metadata begin that stand right before its
     text, as LlamaIndex writes them; ``at`` if there are none."""
-    lines = [f"{key}: {value}" for key, value in source.metadata.items() if key != "score"]
-    before = text[:at].rstrip("\n")
+    lines = {f"{key}: {value}" for key, value in source.metadata.items() if key != "score"}
     begin = at
     while lines:
-        last = next((each for each in lines if before.endswith(each)), None)
-        if last is None or not (head := before[: len(before) - len(last)]) == "" and not head.endswith("\n"):
-            return begin
-        begin = len(head)
-        before = head.rstrip("\n")
-        lines.remove(last)
+        before = text[:begin].rstrip("\n")
+        start = before.rfind("\n") + 1
+        if before[start:] not in lines:
+            break
+        lines.discard(before[start:])
+        begin = start
     return begin

@@ -49,7 +49,7 @@ def records_in(file: Path) -> Iterator[Record]:
 
 def _objects_in(file: Path) -> Iterator[dict[str, Any]]:
     # Imported late, so that the package is imported fast.
-    import ijson
+    import ijson  # pyright: ignore[reportMissingTypeStubs] -- it ships none
 
     try:
         with file.open("rb") as opened:
@@ -76,7 +76,7 @@ def _whole_lines(opened: BufferedReader) -> Iterator[dict[str, Any]]:
         if not line:
             return
         try:
-            found = from_json(line) if line.strip() else {}
+            found: Any = from_json(line) if line.strip() else {}
         except ValueError:
             found = None
         if not isinstance(found, dict) or len(line) == _LONGEST_LINE:
@@ -221,6 +221,6 @@ class _Reading:
 
     def _no_record(self, kind: str) -> InvalidInput:
         return InvalidInput(
-            f"{self._file} has a {kind} where a span was to be; give the export of a tracer: an object, a "
-            "list of objects, or an object on each line"
+            f"{self._file} has a {kind} where a span was to be; give the export of a tracer: an object, "
+            "a list of objects, or an object on each line"
         )

@@ -5,6 +5,7 @@ An exporter is a function from a framework and questions to ask (name -> ask) to
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import StringIO
@@ -141,78 +142,79 @@ def runs(framework: str, asks: Mapping[str, Ask]) -> Files:
         collector = RunCollectorCallbackHandler()
         ask([collector])
         (run,) = collector.traced_runs
-        files[name] = run.model_dump_json() if hasattr(run, "model_dump_json") else run.json()
+        files[name] = json.dumps(_tree(run), indent=1)
     return files
 
 
+def _tree(run: Any) -> dict[str, Any]:
+    """What the client's ``read_run(load_child_runs=True)`` has: each run with those inside of it."""
+    own = json.loads(run.model_dump_json())
+    return {**own, "child_runs": [_tree(each) for each in run.child_runs]}
+
+
 def langfuse(framework: str, asks: Mapping[str, Ask]) -> Files:
-    """Observations in the form of the API, made of what its SDK sends to it. The API's own classes check
-    them: there is no such server for this machine."""
+    """Observations in the form of the API, made of what the SDK sends to it. The API's own class checks
+    them: no Langfuse runs on this machine."""
+    return _langfuse(asks, _observed)
+
+
+def langfuse_otel(framework: str, asks: Mapping[str, Ask]) -> Files:
+    """The spans that Langfuse's SDK sends, as OpenTelemetry writes them."""
+    return _langfuse(asks, _otlp)
+
+
+def _langfuse(asks: Mapping[str, Ask], write: Callable[[Any], str]) -> Files:
     from langfuse import Langfuse
     from langfuse.langchain import CallbackHandler
 
     kept, provider = _provider()
-    Langfuse(
+    client = Langfuse(
         public_key="pk-lf-1",
-        secret_key="sk-lf-1",
+        secret_key="sk-lf-1",  # noqa: S106 -- it sends to nobody
         base_url="http://127.0.0.1:9",
         tracer_provider=provider,
         span_exporter=kept,
     )
-    return {
-        name: text
-        for name, ask in asks.items()
-        for text in _each({name: lambda _, ask=ask: ask([CallbackHandler()])}, kept, _observed).values()
-    }
+    files: Files = {}
+    for name, ask in asks.items():
+        kept.clear()
+        ask([CallbackHandler()])
+        client.flush()
+        files[name] = write(kept.get_finished_spans())
+    return files
 
 
 def _observed(spans: Any) -> str:
     from langfuse.api.commons.types import ObservationV2
 
-    found: dict[str, Any] = {}
+    found: list[dict[str, Any]] = []
     for span in spans:
-        said = dict(span.attributes)
-        what = {key.rpartition(".")[2]: value for key, value in said.items() if "observation" in key}
-        found[f"{span.context.span_id:016x}"] = {
-            "id": f"{span.context.span_id:016x}",
-            "traceId": f"{span.context.trace_id:032x}",
-            "startTime": _moment(span.start_time),
-            "endTime": _moment(span.end_time),
-            "projectId": "project",
-            "parentObservationId": span.parent and f"{span.parent.span_id:016x}",
-            "type": str(what.get("type", "span")).upper(),
-            "name": span.name,
-            "input": what.get("input"),
-            "output": what.get("output"),
-            "sessionId": said.get("session.id"),
-            "providedModelName": said.get("langfuse.observation.model.name"),
-        }
-    for each in found.values():
-        ObservationV2.model_validate(each)
-    return json.dumps({"data": list(found.values()), "meta": {}}, indent=1)
+        said, own = dict(span.attributes), "langfuse.observation."
+        found.append(
+            {
+                "id": f"{span.context.span_id:016x}",
+                "traceId": f"{span.context.trace_id:032x}",
+                "startTime": _moment(span.start_time),
+                "endTime": _moment(span.end_time),
+                "projectId": "project",
+                "parentObservationId": span.parent and f"{span.parent.span_id:016x}",
+                "type": str(said.get(f"{own}type", "span")).upper(),
+                "name": span.name,
+                "input": said.get(f"{own}input"),
+                "output": said.get(f"{own}output"),
+                "sessionId": said.get("session.id"),
+                "providedModelName": said.get(f"{own}model.name"),
+            }
+        )
+    for each in found:
+        ObservationV2(**{re.sub("([A-Z])", r"_\1", key).lower(): value for key, value in each.items()})
+    return json.dumps({"data": found, "meta": {}}, indent=1)
 
 
 def _moment(nanoseconds: int) -> str:
     from datetime import datetime, timezone
 
     return datetime.fromtimestamp(nanoseconds / 1e9, timezone.utc).isoformat()
-
-
-def langfuse_otel(framework: str, asks: Mapping[str, Ask]) -> Files:
-    """The spans that Langfuse's SDK sends, as OpenTelemetry writes them."""
-    from langfuse import Langfuse
-    from langfuse.langchain import CallbackHandler
-
-    kept, provider = _provider()
-    Langfuse(
-        public_key="pk-lf-1",
-        secret_key="sk-lf-1",
-        base_url="http://127.0.0.1:9",
-        tracer_provider=provider,
-        span_exporter=kept,
-    )
-    traced = {name: (lambda _, ask=ask: ask([CallbackHandler()])) for name, ask in asks.items()}
-    return _each(traced, kept, _otlp)
 
 
 def events(framework: str, asks: Mapping[str, Ask]) -> Files:

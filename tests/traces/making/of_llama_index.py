@@ -102,11 +102,11 @@ def agent() -> Asked:
 class Turning(BaseNodePostprocessor):
     """Puts the last node first, leaves out the copper, and tells of it as rerankers do."""
 
-    def _postprocess_nodes(self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None) -> Any:
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> Any:
         tell = get_dispatcher(__name__)
-        tell.event(
-            ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=3, model_name="turning")
-        )
+        tell.event(ReRankStartEvent(query=query_bundle, nodes=nodes, top_n=3, model_name="turning"))
         kept = [each for each in reversed(nodes) if each.node_id != "copper"]
         turned = [NodeWithScore(node=each.node, score=1 / place) for place, each in enumerate(kept, 1)]
         tell.event(ReRankEndEvent(nodes=turned))
@@ -141,9 +141,7 @@ def chatting() -> Asked:
         ChatMessage(role=MessageRole.USER, content="Do you know stones?"),
         ChatMessage(role=MessageRole.ASSISTANT, content="I know a few."),
     ]
-    made = ContextChatEngine.from_defaults(
-        retriever=Counting(nodes()), llm=llm(), chat_history=past
-    )
+    made = ContextChatEngine.from_defaults(retriever=Counting(nodes()), llm=llm(), chat_history=past)
     return Asked(made, QUESTION, lambda app, given, _: app.chat(given))
 
 
