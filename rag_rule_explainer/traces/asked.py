@@ -125,7 +125,7 @@ def questions_in(trace: SpansOfTrace) -> list[TracedQuestion]:
 
 
 def _lone(roots: list[Span]) -> Span | None:
-    return roots[0] if len(roots) == 1 else None
+    return roots[0] if len(roots) == 1 and roots[0].kind == "other" else None
 
 
 def _distinct(trace: SpansOfTrace) -> dict[str, Span]:

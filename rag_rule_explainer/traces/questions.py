@@ -39,13 +39,12 @@ def question_in(given: Any, depth: int = 0) -> str | None:
     given = parsed(given)
     if isinstance(given, str):
         return (given.strip() and not _OBJECT.fullmatch(given) and given) or None
-    if depth > _DEEPEST:
-        return None
-    if isinstance(given, (list, tuple)):
+    if isinstance(given, (list, tuple)) and depth <= _DEEPEST:
         said = [text for role, text in messages_in(given) if role == "user"]
         items = cast("Sequence[Any]", given)
-        return said[-1] if said else question_in(items[0], depth + 1) if len(items) == 1 else None
-    if not isinstance(given, Mapping):
+        # OpenTelemetry writes the whole input of a chain as the text of one message, so it is parsed.
+        return question_in((said or items)[-1], depth + 1) if said or len(items) == 1 else None
+    if not isinstance(given, Mapping) or depth > _DEEPEST:
         return None
     message = message_in(given)
     if message is not None:
@@ -59,7 +58,7 @@ def question_in(given: Any, depth: int = 0) -> str | None:
 
 def history_in(given: Any) -> tuple[Message, ...]:
     """Returns the messages of a conversation that an input holds before its question."""
-    given = parsed(given)
+    given = _alone(parsed(given))
     if isinstance(given, Mapping):
         fields = cast("Mapping[str, Any]", given)
         several = (messages_in(fields.get(key)) for key in _HISTORIES if key in fields)
@@ -70,6 +69,13 @@ def history_in(given: Any) -> tuple[Message, ...]:
         said = messages_in(given)
     last = max((place for place, (role, _) in enumerate(said) if role == "user"), default=0)
     return said[:last]
+
+
+def _alone(given: Any) -> Any:
+    """Returns the input that stands in the text of one message; any other input unchanged."""
+    said = messages_in(given)
+    inside = parsed(said[0][1]) if len(said) == 1 else None
+    return cast("Any", inside) if isinstance(inside, Mapping) else given
 
 
 def answer_in(given: Any, depth: int = 0) -> str | None:

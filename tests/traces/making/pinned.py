@@ -26,13 +26,13 @@ _BLANKED = re.compile(
 )
 
 
-def pinned(text: str) -> str:
-    """The trace with running numbers instead; times keep their order."""
+def pinned(text: str, first: int = 1) -> str:
+    """The trace with running numbers instead, from ``first`` on; times keep their order."""
     for pattern, made in _NUMBERED:
         known: dict[str, str] = {}
 
         def numbered(found: re.Match[str], known: Any = known, made: Any = made) -> str:
-            return known.setdefault(found[0], made(len(known) + 1))
+            return known.setdefault(found[0], made(len(known) + first))
 
         text = re.sub(pattern, numbered, text)
     for pattern, made in _TIMES:
