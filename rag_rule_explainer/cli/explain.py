@@ -43,7 +43,7 @@ from .rechecking_entry import RecheckAsked, rechecking_entry
 from .requests import SearchRequest
 from .sources import load_sources
 from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
-from .traced import input_in, recorded_baseline, shown_to_the_model
+from .traced import recorded_baseline, shown_to_the_model, traced_input
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
 """A rule that the user names: the ids of its sources, and its kind."""
@@ -218,7 +218,7 @@ def _application(
     asked = request.subject.question or (incident.question if incident else None)
     application = load_application(request.subject.app)
     integration = Integration.of(application, request.subject.framework)
-    traced = None if request.subject.says_input else input_in(incident)
+    traced = None if request.subject.says_input else traced_input(incident)
     given, question = (
         application_input(integration, request, asked) if traced is None else (traced, str(asked))
     )

@@ -131,14 +131,7 @@ class SearchRequest:
 
     def __post_init__(self) -> None:
         subject, asking = self.subject, self.asking
-        self.traced.check(
-            answers=subject.app is not None or asking.model is not None,
-            others={
-                "--sources": subject.sources,
-                "--documents": subject.documents,
-                "--baseline": self.recording.baseline,
-            },
-        )
+        self._check_subject()
         of_models = {
             "--base-url": asking.base_url,
             "--key": asking.key,
@@ -172,11 +165,22 @@ class SearchRequest:
             # believe that the endpoint answered, so this is an error.
             if value is not None and asking.model is None:
                 raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
+        self.condition.judge.check(self.condition.written)
+
+    def _check_subject(self) -> None:
+        subject = self.subject
         if subject.input is not None and subject.input_key is not None:
             raise InvalidInput("--input is the whole input; leave --input-key out")
-        self.condition.judge.check(self.condition.written)
         if subject.question is not None and not subject.question.strip():
             raise InvalidInput("the question is empty; give one with --question")
+        self.traced.check(
+            answers=subject.app is not None or self.asking.model is not None,
+            others={
+                "--sources": subject.sources,
+                "--documents": subject.documents,
+                "--baseline": self.recording.baseline,
+            },
+        )
 
     def incident(self) -> Incident | None:
         """Returns the incident in the trace or in the baseline's file; None if neither is given."""

@@ -102,7 +102,7 @@ def _corpus(written: str | None) -> "CorpusLike | None":
     return cast("CorpusLike", load_object(written, "--corpus"))
 
 
-def input_in(incident: Incident | None) -> dict[str, Any] | None:
+def traced_input(incident: Incident | None) -> dict[str, Any] | None:
     """Returns the application's whole input as the trace has it, if it is more than the question; else
     None."""
     given = None if incident is None else incident.given

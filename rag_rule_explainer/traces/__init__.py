@@ -6,6 +6,6 @@ Nothing here uses the network.
 from .corpora import CorpusLike
 from .incident import Incident
 from .recorded_request import RecordedRequest
-from .spans import Message
+from .spans import TracedMessage
 
-__all__ = ["CorpusLike", "Incident", "Message", "RecordedRequest"]
+__all__ = ["CorpusLike", "Incident", "RecordedRequest", "TracedMessage"]

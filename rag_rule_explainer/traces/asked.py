@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from ..errors import InvalidInput, NotInTrace
 from ..printable import printable_within
-from .questions import answer_in, history_in, question_in
+from .questions import history_in, traced_answer, traced_question
 from .reading import SpansOfTrace
-from .spans import Message, Span
+from .spans import TracedMessage, TracedSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class TracedQuestion:
 
     id: str
     trace: str
-    top: Span | None
-    spans: tuple[Span, ...]
+    top: TracedSpan | None
+    spans: tuple[TracedSpan, ...]
     session: str | None
 
     @property
-    def models(self) -> tuple[Span, ...]:
+    def models(self) -> tuple[TracedSpan, ...]:
         """Returns the requests to models, without the steps around them that are recorded as requests,
         too."""
         asked = [each for each in self.spans if each.kind == "model" and each.request is not None]
@@ -38,7 +38,7 @@ class TracedQuestion:
 
         Raises NotInTrace if there is none.
         """
-        own = None if self.top is None else question_in(self.top.input)
+        own = None if self.top is None else traced_question(self.top.input)
         if own is not None:
             return own, ""
         texts = [each.text for span in self.spans for each in span.documents or () if each.text]
@@ -47,7 +47,7 @@ class TracedQuestion:
             said = [] if request is None else [text for role, text in request.messages if role == "user"]
             if request is not None and request.is_chat and said and not any(t in said[-1] for t in texts):
                 return said[-1], "the question was read in the first request to the model"
-        queries = {question_in(each.input) for each in self.spans if each.kind == "retrieval"}
+        queries = {traced_question(each.input) for each in self.spans if each.kind == "retrieval"}
         if len(queries) == 1 and (query := queries.pop()):
             return query, "the question was read in the query of the retriever"
         raise NotInTrace(
@@ -60,7 +60,7 @@ class TracedQuestion:
 
         Raises NotInTrace if there is none.
         """
-        own = None if self.top is None else answer_in(self.top.output)
+        own = None if self.top is None else traced_answer(self.top.output)
         if own is not None:
             return own, ""
         replies = [each.reply for each in self.models]
@@ -72,7 +72,7 @@ class TracedQuestion:
             "outputs?"
         )
 
-    def history(self) -> tuple[Message, ...]:
+    def history(self) -> tuple[TracedMessage, ...]:
         """Returns the earlier messages of the conversation, as the input holds them."""
         return () if self.top is None else history_in(self.top.input)
 
@@ -92,7 +92,7 @@ def questions_in(trace: SpansOfTrace) -> list[TracedQuestion]:
     Raises InvalidInput if two different spans have one id, or if spans are parents of each other.
     """
     spans = _distinct(trace)
-    below = dict[str | None, list[Span]]()
+    below = dict[str | None, list[TracedSpan]]()
     for each in spans.values():
         parent = each.parent if each.parent in spans else None
         below.setdefault(parent, []).append(each)
@@ -124,12 +124,12 @@ def questions_in(trace: SpansOfTrace) -> list[TracedQuestion]:
     ]
 
 
-def _lone(roots: list[Span]) -> Span | None:
+def _lone(roots: list[TracedSpan]) -> TracedSpan | None:
     return roots[0] if len(roots) == 1 and roots[0].kind == "other" else None
 
 
-def _distinct(trace: SpansOfTrace) -> dict[str, Span]:
-    spans = dict[str, Span]()
+def _distinct(trace: SpansOfTrace) -> dict[str, TracedSpan]:
+    spans = dict[str, TracedSpan]()
     for each in trace.spans:
         known = spans.setdefault(each.id, each)
         # An exporter that retries may send a span twice; then both are equal.
@@ -141,7 +141,7 @@ def _distinct(trace: SpansOfTrace) -> dict[str, Span]:
     return spans
 
 
-def _under(top: Span, below: dict[str | None, list[Span]]) -> Iterator[Span]:
+def _under(top: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> Iterator[TracedSpan]:
     # A span has one parent, so nothing is visited twice; a circle is not below any root.
     stack = [top]
     while stack:
@@ -150,13 +150,13 @@ def _under(top: Span, below: dict[str | None, list[Span]]) -> Iterator[Span]:
         stack.extend(reversed(below.get(span.id, [])))
 
 
-def _tops(root: Span, below: dict[str | None, list[Span]]) -> list[Span]:
+def _tops(root: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> list[TracedSpan]:
     """Returns the outermost steps below a root that have both a question and an answer."""
-    found, stack = list[Span](), [root]
+    found, stack = list[TracedSpan](), [root]
     while stack:
         span = stack.pop()
         is_step = span.kind == "other"
-        if is_step and question_in(span.input) and answer_in(span.output):
+        if is_step and traced_question(span.input) and traced_answer(span.output):
             found.append(span)
         elif is_step and (span is root or (span.input is None and span.output is None)):
             # What has an input or an output of its own is a step of the answer to one question.
@@ -165,5 +165,5 @@ def _tops(root: Span, below: dict[str | None, list[Span]]) -> list[Span]:
     return found
 
 
-def _named(top: Span | None) -> str:
+def _named(top: TracedSpan | None) -> str:
     return "the outermost steps" if top is None else f"the outermost step {top.name or top.id!r}"

@@ -36,7 +36,7 @@ def listed_attributes(given: Any) -> dict[str, Any]:
     return found
 
 
-class Attributes:
+class SpanAttributes:
     """The attributes of a span, by their names. ``get`` and ``under`` find them whether the exporter
     writes them flat ("a.b.c") or nested."""
 

@@ -19,7 +19,7 @@ MOST_FILES = 10_000
 _LONGEST_TEXT = 16 << 20
 
 
-def parsed(value: Any) -> Any:
+def as_data(value: Any) -> Any:
     """Returns the data in a text that is a JSON object or list; any other value unchanged.
 
     Tracers write structured values as texts. A text that is too long, or nested too deeply, stays a text.

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ..given import ID_KEYS
-from .bounds import parsed
+from .bounds import as_data
 from .spans import TracedDocument
 
 _LISTS = ("documents", "nodes", "source_nodes", "source_documents", "context", "output", "result")
@@ -15,13 +15,15 @@ _WRAPPERS = ("output", "data", "kwargs", "tool_output", "update", "messages", "r
 _DEEPEST = 6
 
 
-def documents_in(given: Any) -> tuple[TracedDocument, ...] | None:
+def traced_documents(given: Any) -> tuple[TracedDocument, ...] | None:
     """Returns the documents in the output of a search; None if it is anything else. Either all items of
     a list are documents, or none is read."""
-    given = parsed(given)
+    given = as_data(given)
     if isinstance(given, Mapping):
         fields = cast("Mapping[str, Any]", given)
-        found = (documents_in(fields[key]) for key in _LISTS if isinstance(fields.get(key), (list, str)))
+        found = (
+            traced_documents(fields[key]) for key in _LISTS if isinstance(fields.get(key), (list, str))
+        )
         return next((each for each in found if each is not None), None)
     if not isinstance(given, list):
         return None
@@ -67,7 +69,7 @@ def _plain(fields: Mapping[str, Any]) -> TracedDocument | None:
     is_document = text is not None and not {"role", "tool_calls", "tool_call_id"} & set(fields)
     if not (is_document or is_reference):
         return None
-    held = parsed(fields.get("metadata"))
+    held = as_data(fields.get("metadata"))
     metadata = dict(cast("Mapping[str, Any]", held)) if isinstance(held, Mapping) else {}
     found = TracedDocument(text, None if identity is None else str(identity), metadata)
     return _scored(found, fields.get("score"))
@@ -88,7 +90,7 @@ def _scored(document: TracedDocument, score: Any) -> TracedDocument:
 
 def artifact_in(given: Any, depth: int = 0) -> tuple[TracedDocument, ...] | None:
     """Returns the documents that a tool returned beside its text; None if there are none."""
-    given = parsed(given)
+    given = as_data(given)
     if depth > _DEEPEST:
         return None
     if isinstance(given, list) and len(cast("list[Any]", given)) == 1:
@@ -97,7 +99,7 @@ def artifact_in(given: Any, depth: int = 0) -> tuple[TracedDocument, ...] | None
         return None
     fields = cast("Mapping[str, Any]", given)
     for key in _ARTIFACTS:
-        found = documents_in(fields.get(key))
+        found = traced_documents(fields.get(key))
         if found:
             return found
     inside = (artifact_in(fields[key], depth + 1) for key in _WRAPPERS if fields.get(key) is not None)
@@ -106,7 +108,7 @@ def artifact_in(given: Any, depth: int = 0) -> tuple[TracedDocument, ...] | None
 
 def tool_text(given: Any, depth: int = 0) -> str | None:
     """Returns the text of the result of a tool; None if it cannot be read."""
-    given = parsed(given)
+    given = as_data(given)
     if isinstance(given, str):
         return given
     if depth > _DEEPEST or not isinstance(given, Mapping):

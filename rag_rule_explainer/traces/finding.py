@@ -10,9 +10,9 @@ from ..sources import Source
 from .asked import TracedQuestion
 from .corpora import Corpus
 from .documents import tool_text
-from .spans import Span, TracedDocument
+from .spans import TracedDocument, TracedSpan
 
-Batch = tuple[TracedDocument, ...]
+_Batch = tuple[TracedDocument, ...]
 _KNOWN = 20
 
 
@@ -53,7 +53,7 @@ def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocume
     return FoundDocuments(_named([max(within, key=len)]), note)
 
 
-def _nameless(question: TracedQuestion, batches: Sequence[Batch]) -> str:
+def _nameless(question: TracedQuestion, batches: Sequence[_Batch]) -> str:
     everything = [each for batch in batches for each in batch]
     count = sum(each.text is None and each.id is None for each in everything)
     return (
@@ -62,7 +62,7 @@ def _nameless(question: TracedQuestion, batches: Sequence[Batch]) -> str:
     )
 
 
-def _searched(question: TracedQuestion) -> list[tuple[Span, Batch]]:
+def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
     """Returns the results of the outermost searches, in the order in which they began."""
     by_id = {each.id: each for each in question.spans}
     found = [
@@ -81,13 +81,13 @@ def _searched(question: TracedQuestion) -> list[tuple[Span, Batch]]:
     ]
 
 
-def _above(span: Span, by_id: dict[str, Span]) -> Iterator[Span]:
+def _above(span: TracedSpan, by_id: dict[str, TracedSpan]) -> Iterator[TracedSpan]:
     while span.parent in by_id:
         span = by_id[span.parent]
         yield span
 
 
-def _reranked(question: TracedQuestion, batches: list[tuple[Span, Batch]]) -> list[Batch]:
+def _reranked(question: TracedQuestion, batches: list[tuple[TracedSpan, _Batch]]) -> list[_Batch]:
     """Returns the batches, with the result of a reranker in the place of the batches that it reranked."""
     for span in question.spans:
         if span.kind != "rerank" or not span.documents:
@@ -106,7 +106,9 @@ def _key(document: TracedDocument) -> str:
     return document.text if document.text is not None else f"id {document.id}"
 
 
-def _completed(question: TracedQuestion, batches: Sequence[Batch], corpus: Corpus | None) -> list[Batch]:
+def _completed(
+    question: TracedQuestion, batches: Sequence[_Batch], corpus: Corpus | None
+) -> list[_Batch]:
     """Returns the batches with the texts that the trace does not hold taken from the corpus."""
     everything = [each for batch in batches for each in batch]
     lacking = [each for each in everything if each.text is None]
@@ -138,7 +140,7 @@ def _filled(document: TracedDocument, found: TracedDocument) -> TracedDocument:
     return TracedDocument(found.text, document.id, {**found.metadata, **document.metadata})
 
 
-def _named(batches: Sequence[Batch]) -> tuple[Source, ...]:
+def _named(batches: Sequence[_Batch]) -> tuple[Source, ...]:
     """Returns the documents as sources, under the names that an explanation of a live run gives them."""
     texts = [
         [RetrievedText(each.text or "", each.id, each.metadata) for each in batch] for batch in batches

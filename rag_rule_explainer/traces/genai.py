@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from .bounds import parsed
-from .documents import documents_in
+from .bounds import as_data
+from .documents import traced_documents
 from .messages import content_text, messages_in, request_in
 from .opentelemetry import Envelope
-from .spans import ModelRequest, Span, SpanKind
+from .spans import TracedKind, TracedRequest, TracedSpan
 
-_KINDS: dict[str, SpanKind] = {
+_KINDS: dict[str, TracedKind] = {
     "retrieval": "retrieval",
     "rerank": "rerank",
     "execute_tool": "tool",
@@ -18,7 +18,7 @@ _KINDS: dict[str, SpanKind] = {
 }
 
 
-def genai_span(envelope: Envelope) -> Span | None:
+def genai_span(envelope: Envelope) -> TracedSpan | None:
     """Returns a span of the GenAI conventions; None for any other span."""
     attributes = envelope.attributes
     operation = attributes.text("gen_ai.operation.name")
@@ -31,13 +31,13 @@ def genai_span(envelope: Envelope) -> Span | None:
     query = attributes.get("gen_ai.retrieval.query.text")
     request = request_in(sent) if kind == "model" and sent is not None else None
     replies = messages_in(said)
-    return Span(
+    return TracedSpan(
         **envelope.fields(),
         kind=kind,
         tracer="OpenTelemetry",
-        input=parsed(sent if sent is not None else query),
-        output=parsed(said if said is not None else result),
-        documents=documents_in(result if kind == "tool" else documents),
+        input=as_data(sent if sent is not None else query),
+        output=as_data(said if said is not None else result),
+        documents=traced_documents(result if kind == "tool" else documents),
         request=request and _with_system(request, attributes.get("gen_ai.system_instructions")),
         reply=replies[-1][1] if replies and kind == "model" else None,
         model=attributes.text("gen_ai.response.model") or attributes.text("gen_ai.request.model"),
@@ -45,6 +45,6 @@ def genai_span(envelope: Envelope) -> Span | None:
     )
 
 
-def _with_system(request: ModelRequest, instructions: Any) -> ModelRequest:
-    text = content_text(parsed(instructions))
-    return ModelRequest((("system", text), *request.messages)) if text else request
+def _with_system(request: TracedRequest, instructions: Any) -> TracedRequest:
+    text = content_text(as_data(instructions))
+    return TracedRequest((("system", text), *request.messages)) if text else request

@@ -14,7 +14,7 @@ from .corpora import Corpus, CorpusLike, corpus_of
 from .finding import documents_of
 from .reading import traces_in
 from .recorded_request import RecordedRequest, request_of
-from .spans import Message
+from .spans import TracedMessage
 
 _MOST_SHOWN = 10
 
@@ -36,7 +36,7 @@ class Incident:
     documents: tuple[Source, ...] | None = None
     pinned: tuple[str, ...] = ()
     given: Any = None
-    history: tuple[Message, ...] = ()
+    history: tuple[TracedMessage, ...] = ()
     model: str | None = None
     session: str | None = None
     place: str = ""
@@ -148,7 +148,7 @@ def _meant(questions: list[TracedQuestion], trace_id: str) -> list[TracedQuestio
     ]
 
 
-def _earlier(question: TracedQuestion, path: Path) -> tuple[Message, ...]:
+def _earlier(question: TracedQuestion, path: Path) -> tuple[TracedMessage, ...]:
     """Returns the earlier questions of the same conversation in the file, with their answers."""
     if question.session is None or question.top is None:
         return ()

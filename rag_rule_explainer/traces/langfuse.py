@@ -3,18 +3,18 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from .bounds import parsed
-from .documents import artifact_in, documents_in
-from .messages import reply_in, request_in
+from .bounds import as_data
+from .documents import artifact_in, traced_documents
+from .messages import request_in, traced_reply
 from .opentelemetry import Envelope
-from .spans import Span, SpanKind
+from .spans import TracedKind, TracedSpan
 
-_KINDS: dict[str, SpanKind] = {"RETRIEVER": "retrieval", "TOOL": "tool", "GENERATION": "model"}
+_KINDS: dict[str, TracedKind] = {"RETRIEVER": "retrieval", "TOOL": "tool", "GENERATION": "model"}
 _TYPES = frozenset({*_KINDS, "SPAN", "EVENT", "AGENT", "CHAIN", "EVALUATOR", "EMBEDDING", "GUARDRAIL"})
 _OBSERVATION = "langfuse.observation"
 
 
-def langfuse_observation(record: Mapping[str, Any], place: str) -> Span | None:
+def langfuse_observation(record: Mapping[str, Any], place: str) -> TracedSpan | None:
     """Returns an observation in the form of the API as a span; None for any other record."""
     kind, own = record.get("type"), record.get("id")
     trace = record.get("traceId", record.get("trace_id"))
@@ -38,12 +38,12 @@ def langfuse_observation(record: Mapping[str, Any], place: str) -> Span | None:
             "session": session if isinstance(session, str) else None,
         },
         kind,
-        parsed(fields.get("input")),
-        parsed(fields.get("output")),
+        as_data(fields.get("input")),
+        as_data(fields.get("output")),
     )
 
 
-def langfuse_span(envelope: Envelope) -> Span | None:
+def langfuse_span(envelope: Envelope) -> TracedSpan | None:
     """Returns a span that Langfuse's SDK sends; None for any other span."""
     attributes = envelope.attributes
     kind = attributes.text(f"{_OBSERVATION}.type")
@@ -56,17 +56,17 @@ def langfuse_span(envelope: Envelope) -> Span | None:
             "session": attributes.text("session.id"),
         },
         kind,
-        parsed(attributes.get(f"{_OBSERVATION}.input")),
-        parsed(attributes.get(f"{_OBSERVATION}.output")),
+        as_data(attributes.get(f"{_OBSERVATION}.input")),
+        as_data(attributes.get(f"{_OBSERVATION}.output")),
     )
 
 
-def _span(fields: dict[str, Any], written: str, given: Any, made: Any) -> Span:
+def _span(fields: dict[str, Any], written: str, given: Any, made: Any) -> TracedSpan:
     kind = _KINDS.get(written.upper(), "other")
-    documents = documents_in(made) if kind == "retrieval" else None
+    documents = traced_documents(made) if kind == "retrieval" else None
     if kind == "tool":
-        documents = artifact_in(made) or documents_in(made)
-    return Span(
+        documents = artifact_in(made) or traced_documents(made)
+    return TracedSpan(
         **fields,
         kind=kind,
         tracer="Langfuse",
@@ -74,7 +74,7 @@ def _span(fields: dict[str, Any], written: str, given: Any, made: Any) -> Span:
         output=made,
         documents=documents,
         request=request_in(given) if kind == "model" else None,
-        reply=reply_in(made) if kind == "model" else None,
+        reply=traced_reply(made) if kind == "model" else None,
     )
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from .documents import artifact_in, documents_in
-from .messages import reply_in, request_in
-from .spans import Span, SpanKind
+from .documents import artifact_in, traced_documents
+from .messages import request_in, traced_reply
+from .spans import TracedKind, TracedSpan
 
-_KINDS: dict[str, SpanKind] = {"retriever": "retrieval", "tool": "tool", "llm": "model"}
+_KINDS: dict[str, TracedKind] = {"retriever": "retrieval", "tool": "tool", "llm": "model"}
 _SESSIONS = ("session_id", "thread_id", "conversation_id")
 
 
-def langsmith_span(record: Mapping[str, Any], place: str) -> Span | None:
+def langsmith_span(record: Mapping[str, Any], place: str) -> TracedSpan | None:
     """Returns a run as a span; None for any other record."""
     run_type, own = record.get("run_type"), record.get("id")
     if not isinstance(run_type, str) or not isinstance(own, str):
@@ -22,7 +22,7 @@ def langsmith_span(record: Mapping[str, Any], place: str) -> Span | None:
     sessions = (metadata.get(key) for key in _SESSIONS)
     model = metadata.get("ls_model_name")
     name = record.get("name")
-    return Span(
+    return TracedSpan(
         trace=_trace(record, own),
         id=own,
         parent=parent if isinstance(parent, str) else None,
@@ -35,16 +35,16 @@ def langsmith_span(record: Mapping[str, Any], place: str) -> Span | None:
         output=made,
         documents=_documents(kind, made),
         request=request_in(record.get("inputs")) if kind == "model" else None,
-        reply=reply_in(record.get("outputs")) if kind == "model" else None,
+        reply=traced_reply(record.get("outputs")) if kind == "model" else None,
         model=model if isinstance(model, str) else None,
         session=next((each for each in sessions if isinstance(each, str)), None),
     )
 
 
-def _documents(kind: SpanKind, made: Any) -> Any:
+def _documents(kind: TracedKind, made: Any) -> Any:
     if kind == "tool":
-        return artifact_in(made) or documents_in(made)
-    return documents_in(made) if kind == "retrieval" else None
+        return artifact_in(made) or traced_documents(made)
+    return traced_documents(made) if kind == "retrieval" else None
 
 
 def _alone(given: Any, key: str) -> Any:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidInput
-from .documents import documents_in
-from .messages import reply_in, request_in
-from .questions import question_in
-from .spans import Span, SpanKind
+from .documents import traced_documents
+from .messages import request_in, traced_reply
+from .questions import traced_question
+from .spans import TracedKind, TracedSpan
 
-_ENDS: dict[str, tuple[SpanKind, str]] = {
+_ENDS: dict[str, tuple[TracedKind, str]] = {
     "QueryEndEvent": ("other", "query"),
     "SynthesizeEndEvent": ("other", "query"),
     "RetrievalEndEvent": ("retrieval", "str_or_query_bundle"),
@@ -43,7 +43,7 @@ class LlamaEvents:
     def __init__(self) -> None:
         self._questions, self._open = 1, dict[str, str]()
 
-    def span(self, record: Mapping[str, Any], place: str) -> Span | None:
+    def span(self, record: Mapping[str, Any], place: str) -> TracedSpan | None:
         """Returns the step that ends with this event; None if none does."""
         if not is_llama_event(record):
             return None
@@ -67,7 +67,7 @@ class LlamaEvents:
         identity = own if name in _CLOSING or name == "workflow.output" else str(record["id_"])
         start = str(record.get("timestamp") or "")
         place_of = {"trace": trace, "id": identity, "parent": parent, "place": place}
-        return Span(**place_of, **made, name=name, tracer="LlamaIndex", start=start)
+        return TracedSpan(**place_of, **made, name=name, tracer="LlamaIndex", start=start)
 
     def _check_one_question(self, name: str, record: Mapping[str, Any], place: str) -> None:
         asked = {each for each in self._open.values() if each}
@@ -86,7 +86,7 @@ def is_llama_event(record: Mapping[str, Any]) -> bool:
 
 
 def _asked(record: Mapping[str, Any]) -> str:
-    return question_in(record.get("query") or record.get("str_or_query_bundle")) or ""
+    return traced_question(record.get("query") or record.get("str_or_query_bundle")) or ""
 
 
 def _class_of(record: Mapping[str, Any]) -> str:
@@ -106,8 +106,8 @@ def _ended(record: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     kind, key = _ENDS[name]
     given = record.get(key)
     if kind in {"retrieval", "rerank"}:
-        return {"kind": kind, "input": given, "documents": documents_in(record.get("nodes"))}
+        return {"kind": kind, "input": given, "documents": traced_documents(record.get("nodes"))}
     if kind == "model":
         made = record.get("response")
-        return {"kind": kind, "input": given, "request": request_in(given), "reply": reply_in(made)}
+        return {"kind": kind, "input": given, "request": request_in(given), "reply": traced_reply(made)}
     return {"kind": kind, "input": given, "output": record.get("response", record.get("output"))}

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from .bounds import parsed
-from .spans import Message, ModelRequest
+from .bounds import as_data
+from .spans import TracedMessage, TracedRequest
 
 _ROLES = {
     "human": "user",
@@ -27,7 +27,7 @@ _CONTENT = ("content", "parts", "blocks", "text")
 _DEEPEST = 6
 
 
-def message_in(given: Any, depth: int = 0) -> Message | None:
+def message_in(given: Any, depth: int = 0) -> TracedMessage | None:
     """Returns the role and the text of a message; None for any other value.
 
     The message may be a dict with a role, LangChain's serialised message, OpenInference's ``message``, or
@@ -71,10 +71,10 @@ def content_text(content: Any) -> str | None:
     return None
 
 
-def messages_in(given: Any) -> tuple[Message, ...]:
+def messages_in(given: Any) -> tuple[TracedMessage, ...]:
     """Returns the messages of a list of messages, also if it is the only item of another list. Returns
     no messages for any other value."""
-    given = parsed(given)
+    given = as_data(given)
     if not isinstance(given, (list, tuple)):
         return ()
     items = cast("Sequence[Any]", given)
@@ -86,7 +86,7 @@ def messages_in(given: Any) -> tuple[Message, ...]:
 
 def has_calls(given: Any) -> bool:
     """Returns True iff any message in a list calls a tool, or is the result of one."""
-    return any(role == "tool" for role, _ in messages_in(given)) or any(_calls(parsed(given), 0))
+    return any(role == "tool" for role, _ in messages_in(given)) or any(_calls(as_data(given), 0))
 
 
 def _calls(given: Any, depth: int) -> Iterator[bool]:
@@ -101,28 +101,28 @@ def _calls(given: Any, depth: int) -> Iterator[bool]:
             yield from _calls(each, depth + 1)
 
 
-def request_in(given: Any) -> ModelRequest | None:
+def request_in(given: Any) -> TracedRequest | None:
     """Returns the request to a model in the input of its span; None if it cannot be read.
 
     The input may be messages, a dict with messages or prompts, or a text.
     """
-    given = parsed(given)
+    given = as_data(given)
     if isinstance(given, str):
-        return ModelRequest((("user", given),), is_chat=False) if given else None
+        return TracedRequest((("user", given),), is_chat=False) if given else None
     found = messages_in(given)
     if found:
-        return ModelRequest(found)
+        return TracedRequest(found)
     if not isinstance(given, Mapping):
         return None
     fields = cast("Mapping[str, Any]", given)
     for key in ("messages", "input"):
         found = messages_in(fields.get(key))
         if found:
-            return ModelRequest(found)
+            return TracedRequest(found)
     for key in ("prompts", "args", "prompt"):
         prompt = _only_text(fields.get(key))
         if prompt is not None:
-            return ModelRequest((("user", prompt),), is_chat=False)
+            return TracedRequest((("user", prompt),), is_chat=False)
     return None
 
 
@@ -132,9 +132,9 @@ def _only_text(given: Any) -> str | None:
     return given if isinstance(given, str) else None
 
 
-def reply_in(given: Any) -> str | None:
+def traced_reply(given: Any) -> str | None:
     """Returns the text of a model's reply in the output of its span; None if it cannot be read."""
-    given = parsed(given)
+    given = as_data(given)
     for _ in range(_DEEPEST):
         if isinstance(given, str):
             return given

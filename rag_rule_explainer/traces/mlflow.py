@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from .bounds import parsed
-from .documents import artifact_in, documents_in
-from .messages import reply_in, request_in
+from .bounds import as_data
+from .documents import artifact_in, traced_documents
+from .messages import request_in, traced_reply
 from .opentelemetry import Envelope
-from .spans import Span, SpanKind
+from .spans import TracedKind, TracedSpan
 
-_KINDS: dict[str, SpanKind] = {
+_KINDS: dict[str, TracedKind] = {
     "RETRIEVER": "retrieval",
     "RERANKER": "rerank",
     "TOOL": "tool",
@@ -18,20 +18,20 @@ _KINDS: dict[str, SpanKind] = {
 }
 
 
-def mlflow_span(envelope: Envelope) -> Span | None:
+def mlflow_span(envelope: Envelope) -> TracedSpan | None:
     """Returns a span of MLflow; None for any other span."""
     attributes = envelope.attributes
     if not attributes.any_under(("mlflow.spanType", "mlflow.traceRequestId", "mlflow.spanInputs")):
         return None
     fields = envelope.fields()
     trace, kind = (
-        parsed(attributes.get("mlflow.traceRequestId")),
-        parsed(attributes.get("mlflow.spanType")),
+        as_data(attributes.get("mlflow.traceRequestId")),
+        as_data(attributes.get("mlflow.spanType")),
     )
     kind = _KINDS.get(kind, "other") if isinstance(kind, str) else "other"
-    given, made = (parsed(attributes.get(f"mlflow.span{what}")) for what in ("Inputs", "Outputs"))
-    model = parsed(attributes.get("mlflow.llm.model"))
-    return Span(
+    given, made = (as_data(attributes.get(f"mlflow.span{what}")) for what in ("Inputs", "Outputs"))
+    model = as_data(attributes.get("mlflow.llm.model"))
+    return TracedSpan(
         **{**fields, "trace": trace if isinstance(trace, str) else fields["trace"]},
         kind=kind,
         tracer="MLflow",
@@ -39,15 +39,15 @@ def mlflow_span(envelope: Envelope) -> Span | None:
         output=made,
         documents=_documents(kind, made),
         request=request_in(given) if kind == "model" else None,
-        reply=reply_in(made) if kind == "model" else None,
+        reply=traced_reply(made) if kind == "model" else None,
         model=model if isinstance(model, str) else None,
     )
 
 
-def _documents(kind: SpanKind, made: Any) -> Any:
+def _documents(kind: TracedKind, made: Any) -> Any:
     if kind == "tool":
-        return artifact_in(made) or documents_in(made)
-    return documents_in(made) if kind in {"retrieval", "rerank"} else None
+        return artifact_in(made) or traced_documents(made)
+    return traced_documents(made) if kind in {"retrieval", "rerank"} else None
 
 
 def mlflow_conversation(record: Mapping[str, Any]) -> tuple[str, str | None] | None:

@@ -1,12 +1,12 @@
 """This module reads spans that OpenInference's instrumentations write, as Phoenix keeps them."""
 
-from .bounds import parsed
-from .documents import artifact_in, documents_in
-from .messages import Message, has_calls, message_in, request_in
+from .bounds import as_data
+from .documents import artifact_in, traced_documents
+from .messages import TracedMessage, has_calls, message_in, request_in
 from .opentelemetry import Envelope
-from .spans import ModelRequest, Span, SpanKind, TracedDocument
+from .spans import TracedDocument, TracedKind, TracedRequest, TracedSpan
 
-_KINDS: dict[str, SpanKind] = {
+_KINDS: dict[str, TracedKind] = {
     "RETRIEVER": "retrieval",
     "RERANKER": "rerank",
     "TOOL": "tool",
@@ -14,7 +14,7 @@ _KINDS: dict[str, SpanKind] = {
 }
 
 
-def openinference_span(envelope: Envelope) -> Span | None:
+def openinference_span(envelope: Envelope) -> TracedSpan | None:
     """Returns a span of OpenInference; None for any other span."""
     attributes = envelope.attributes
     written = attributes.text("openinference.span.kind")
@@ -25,12 +25,12 @@ def openinference_span(envelope: Envelope) -> Span | None:
         kind = "rerank"
     output = attributes.get("output.value")
     documents = _documents(envelope, kind)
-    return Span(
+    return TracedSpan(
         **envelope.fields(),
         kind=kind,
         tracer="OpenInference",
-        input=parsed(attributes.get("input.value")),
-        output=parsed(output),
+        input=as_data(attributes.get("input.value")),
+        output=as_data(output),
         documents=documents,
         request=_request(envelope) if kind == "model" else None,
         reply=_reply(envelope) if kind == "model" else None,
@@ -39,18 +39,20 @@ def openinference_span(envelope: Envelope) -> Span | None:
     )
 
 
-def _documents(envelope: Envelope, kind: SpanKind) -> tuple[TracedDocument, ...] | None:
+def _documents(envelope: Envelope, kind: TracedKind) -> tuple[TracedDocument, ...] | None:
     attributes = envelope.attributes
     output = attributes.get("output.value")
     if kind == "tool":
-        return artifact_in(output) or documents_in(output)
+        return artifact_in(output) or traced_documents(output)
     if kind == "rerank":
-        return documents_in(attributes.listed("reranker.output_documents")) or documents_in(output)
+        return traced_documents(attributes.listed("reranker.output_documents")) or traced_documents(
+            output
+        )
     if kind != "retrieval":
         return None
-    written = documents_in(attributes.listed("retrieval.documents"))
+    written = traced_documents(attributes.listed("retrieval.documents"))
     # Of LangChain's documents, the ids stand in the output alone.
-    whole = documents_in(output)
+    whole = traced_documents(output)
     if written is None or whole is None or len(whole) != len(written):
         return written or whole
     same = all(each.text in {None, other.text} for each, other in zip(whole, written, strict=True))
@@ -62,13 +64,13 @@ def _documents(envelope: Envelope, kind: SpanKind) -> tuple[TracedDocument, ...]
     )
 
 
-def _request(envelope: Envelope) -> ModelRequest | None:
+def _request(envelope: Envelope) -> TracedRequest | None:
     attributes = envelope.attributes
     listed = attributes.listed("llm.input_messages")
     messages = [message_in(each) for each in listed or ()]
     if messages and all(messages):
-        said: tuple[Message, ...] = tuple(each for each in messages if each is not None)
-        return ModelRequest(said)
+        said: tuple[TracedMessage, ...] = tuple(each for each in messages if each is not None)
+        return TracedRequest(said)
     prompts = attributes.listed("llm.prompts")
     if prompts:
         return request_in({"prompts": prompts})
@@ -84,4 +86,4 @@ def _reply(envelope: Envelope) -> str | None:
     if said:
         return said[-1]
     output = envelope.attributes.get("output.value")
-    return output if isinstance(output, str) and not isinstance(parsed(output), (dict, list)) else None
+    return output if isinstance(output, str) and not isinstance(as_data(output), (dict, list)) else None

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from .attributes import Attributes, listed_attributes
-from .spans import Span
+from .attributes import SpanAttributes, listed_attributes
+from .spans import TracedSpan
 
 _ROWS = "attributes."
 """The prefix of the columns that hold attributes in a table of spans."""
@@ -22,15 +22,15 @@ class Envelope:
     name: str
     start: str
     place: str
-    attributes: Attributes
+    attributes: SpanAttributes
 
     def fields(self) -> dict[str, Any]:
-        """Returns the fields of a ``Span`` that the envelope has."""
+        """Returns the fields of a ``TracedSpan`` that the envelope has."""
         names = ("trace", "id", "parent", "name", "start", "place")
         return {name: getattr(self, name) for name in names}
 
 
-Convention = Callable[[Envelope], Span | None]
+Convention = Callable[[Envelope], TracedSpan | None]
 """Reads a span of one convention; None if the span follows another one."""
 
 
@@ -62,7 +62,7 @@ def envelope_of(record: Mapping[str, Any], place: str) -> Envelope | None:
         name if isinstance(name, str) else "",
         f"{start:020d}" if isinstance(start, int) else str(start).rjust(20, "0")[:64],
         place,
-        Attributes(attributes),
+        SpanAttributes(attributes),
     )
 
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from .bounds import parsed
+from .bounds import as_data
 from .messages import content_text, message_in, messages_in
-from .spans import Message
+from .spans import TracedMessage
 
 _QUESTIONS = (
     *(
@@ -33,32 +33,32 @@ _OBJECT = re.compile(r"\s*<[\w. ]*(?:object|generator)[^>]*>\s*|[A-Z]\w+\(.*", r
 _STOPPED = re.compile(r"StopEvent\(result=(?P<quote>['\"])(?P<said>[^\\]*?)(?P=quote)\)")
 
 
-def question_in(given: Any, depth: int = 0) -> str | None:
+def traced_question(given: Any, depth: int = 0) -> str | None:
     """Returns the question in an input: a text, the last message of a user, or the entry under a usual
     key, such as "question". Returns None if there is none."""
-    given = parsed(given)
+    given = as_data(given)
     if isinstance(given, str):
         return (given.strip() and not _OBJECT.fullmatch(given) and given) or None
     if isinstance(given, (list, tuple)) and depth <= _DEEPEST:
         said = [text for role, text in messages_in(given) if role == "user"]
         items = cast("Sequence[Any]", given)
         # OpenTelemetry writes the whole input of a chain as the text of one message, so it is parsed.
-        return question_in((said or items)[-1], depth + 1) if said or len(items) == 1 else None
+        return traced_question((said or items)[-1], depth + 1) if said or len(items) == 1 else None
     if not isinstance(given, Mapping) or depth > _DEEPEST:
         return None
     message = message_in(given)
     if message is not None:
         return message[1] if message[0] == "user" else None
     fields = cast("Mapping[str, Any]", given)
-    found = (question_in(fields[key], depth + 1) for key in _QUESTIONS if fields.get(key) is not None)
+    found = (traced_question(fields[key], depth + 1) for key in _QUESTIONS if fields.get(key) is not None)
     question = next((each for each in found if each), None)
     texts = [each for each in fields.values() if isinstance(each, str) and each.strip()]
     return texts[0] if question is None and len(texts) == 1 and len(fields) == 1 else question
 
 
-def history_in(given: Any) -> tuple[Message, ...]:
+def history_in(given: Any) -> tuple[TracedMessage, ...]:
     """Returns the messages of a conversation that an input holds before its question."""
-    given = _alone(parsed(given))
+    given = _alone(as_data(given))
     if isinstance(given, Mapping):
         fields = cast("Mapping[str, Any]", given)
         several = (messages_in(fields.get(key)) for key in _HISTORIES if key in fields)
@@ -74,14 +74,14 @@ def history_in(given: Any) -> tuple[Message, ...]:
 def _alone(given: Any) -> Any:
     """Returns the input that stands in the text of one message; any other input unchanged."""
     said = messages_in(given)
-    inside = parsed(said[0][1]) if len(said) == 1 else None
+    inside = as_data(said[0][1]) if len(said) == 1 else None
     return cast("Any", inside) if isinstance(inside, Mapping) else given
 
 
-def answer_in(given: Any, depth: int = 0) -> str | None:
+def traced_answer(given: Any, depth: int = 0) -> str | None:
     """Returns the answer in an output: a text, the last message that no user wrote, or the entry under a
     usual key, such as "answer". Returns None if there is none, or if two entries may be it."""
-    given = parsed(given)
+    given = as_data(given)
     if isinstance(given, str):
         return _said(given)
     if isinstance(given, (list, tuple)) and depth <= _DEEPEST:
@@ -93,7 +93,7 @@ def answer_in(given: Any, depth: int = 0) -> str | None:
         return message[1] or None
     fields = cast("Mapping[str, Any]", given)
     for keys in (_ANSWERS, _LESS_SURE, _SELDOM):
-        found = {answer_in(fields[key], depth + 1) for key in keys if fields.get(key) is not None}
+        found = {traced_answer(fields[key], depth + 1) for key in keys if fields.get(key) is not None}
         said = found - {None}
         if said:
             return said.pop() if len(said) == 1 else None
@@ -112,7 +112,7 @@ def _in_list(items: Sequence[Any], depth: int) -> str | None:
     if said:
         return said[-1] or None
     if len(items) == 1:
-        return answer_in(items[0], depth + 1)
+        return traced_answer(items[0], depth + 1)
     if items and all(isinstance(each, str) for each in items):
         # A streamed answer, as its pieces.
         return "".join(items)

@@ -21,7 +21,7 @@ from .mlflow import mlflow_conversation, mlflow_span
 from .openinference import openinference_span
 from .opentelemetry import Convention, envelope_of
 from .records import records_in
-from .spans import Span
+from .spans import TracedSpan
 
 _CONVENTIONS: tuple[Convention, ...] = (mlflow_span, langfuse_span, openinference_span, genai_span)
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -29,7 +29,7 @@ TOOLS = (
     "OpenInference (OTLP JSON, or as Phoenix exports it), MLflow, LangSmith, Langfuse, OpenTelemetry "
     "GenAI, and events of LlamaIndex"
 )
-Said: TypeAlias = "Span | tuple[str, str | None] | None"
+_Said: TypeAlias = "TracedSpan | tuple[str, str | None] | None"
 """What a record says: a step; the conversation of a trace; or nothing about an application."""
 
 
@@ -39,11 +39,11 @@ class SpansOfTrace:
     conversation; None if none is named."""
 
     id: str
-    spans: list[Span] = field(default_factory=list[Span])
+    spans: list[TracedSpan] = field(default_factory=list[TracedSpan])
     session: str | None = None
     weight: int = 0
 
-    def add(self, span: Span) -> None:
+    def add(self, span: TracedSpan) -> None:
         """Adds a span. Raises InvalidInput if the trace is then larger than any that is read."""
         self.spans.append(span)
         self.session = self.session or span.session
@@ -64,7 +64,7 @@ def traces_in(path: Path, wanted: Callable[[str], bool] = lambda _: True) -> Ite
     files = trace_files(path)
     counts, sessions = Counter[str](), dict[str, str]()
     for said in _said_in(files):
-        if isinstance(said, Span):
+        if isinstance(said, TracedSpan):
             counts[said.trace] += 1
         elif said[1] is not None:
             sessions[said[0]] = said[1]
@@ -72,7 +72,7 @@ def traces_in(path: Path, wanted: Callable[[str], bool] = lambda _: True) -> Ite
         raise InvalidInput(f"{path} holds no trace of an application; what is read are {TOOLS}")
     opened, weight = dict[str, SpansOfTrace](), 0
     for said in _said_in(files):
-        if not isinstance(said, Span) or not wanted(said.trace):
+        if not isinstance(said, TracedSpan) or not wanted(said.trace):
             continue
         trace = opened.setdefault(said.trace, SpansOfTrace(said.trace, session=sessions.get(said.trace)))
         before = trace.weight
@@ -107,20 +107,20 @@ def trace_files(path: Path) -> list[Path]:
     return found
 
 
-def _said_in(files: Sequence[Path]) -> Iterator["Span | tuple[str, str | None]"]:
+def _said_in(files: Sequence[Path]) -> Iterator["TracedSpan | tuple[str, str | None]"]:
     for file in files:
         events, several = LlamaEvents(), len(files) > 1
         for place, record in records_in(file):
             said = _read(record, place, events)
-            if isinstance(said, Span) and not said.trace:
+            if isinstance(said, TracedSpan) and not said.trace:
                 raise InvalidInput(f"{place}: the span {said.id} names no trace; it has no trace id")
-            if isinstance(said, Span) and several and said.tracer == "LlamaIndex":
+            if isinstance(said, TracedSpan) and several and said.tracer == "LlamaIndex":
                 said = replace(said, trace=f"{said.trace} of {file.name}")
             if said is not None:
                 yield said
 
 
-def _read(record: Mapping[str, Any], place: str, events: LlamaEvents) -> Said:
+def _read(record: Mapping[str, Any], place: str, events: LlamaEvents) -> _Said:
     if is_llama_event(record):
         return events.span(record, place)
     run = langsmith_span(record, place) or langfuse_observation(record, place)
@@ -132,10 +132,10 @@ def _read(record: Mapping[str, Any], place: str, events: LlamaEvents) -> Said:
     read = next((span for each in _CONVENTIONS if (span := each(envelope)) is not None), None)
     # A span of a web server or of a database says nothing about the application, but may be the parent
     # of spans that do.
-    return read or Span(**envelope.fields(), kind="other", tracer="OpenTelemetry")
+    return read or TracedSpan(**envelope.fields(), kind="other", tracer="OpenTelemetry")
 
 
-def _weight(span: Span) -> int:
+def _weight(span: TracedSpan) -> int:
     """Returns about how many characters a span keeps in memory."""
     total, stack = 0, [span.input, span.output, span.reply, span.request and span.request.messages]
     stack.extend(each.text for each in span.documents or ())

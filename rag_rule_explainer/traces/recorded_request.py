@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ..errors import NotInTrace
 from ..sources import Source
 from .asked import TracedQuestion
-from .spans import Message
+from .spans import TracedMessage
 
 _SHORTEST = 12
 """The minimum number of characters of a text that is cut out: a shorter one may stand there by chance."""
@@ -32,13 +32,13 @@ class RecordedRequest:
     can. ``hidden``: the ids of the sources that do not stand in it, so the model was not shown them.
     """
 
-    messages: tuple[Message, ...] = ()
+    messages: tuple[TracedMessage, ...] = ()
     is_chat: bool = True
     cuts: tuple[Cut, ...] = ()
     hidden: tuple[str, ...] = ()
     refusal: str = ""
 
-    def written(self, question: str, sources: Sequence[Source]) -> list[Message]:
+    def written(self, question: str, sources: Sequence[Source]) -> list[TracedMessage]:
         """Returns the messages with these sources alone. ``question`` is in the messages already."""
         del question
         kept = {each.id for each in sources}
@@ -106,7 +106,7 @@ def request_of(question: TracedQuestion, answer: str, sources: Sequence[Source])
     return RecordedRequest(messages, model.request.is_chat, cuts, hidden)
 
 
-def _cuts(messages: Sequence[Message], sources: Sequence[Source]) -> tuple[Cut, ...]:
+def _cuts(messages: Sequence[TracedMessage], sources: Sequence[Source]) -> tuple[Cut, ...]:
     found = [
         Cut(place, _with_metadata(text, at, source), at + len(own), source.id)
         for place, (role, text) in enumerate(messages)

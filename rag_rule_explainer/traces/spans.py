@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-SpanKind: TypeAlias = Literal["retrieval", "rerank", "tool", "model", "other"]
+TracedKind: TypeAlias = Literal["retrieval", "rerank", "tool", "model", "other"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,22 +19,22 @@ class TracedDocument:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
-Message: TypeAlias = tuple[str, str]
+TracedMessage: TypeAlias = tuple[str, str]
 """A message of a chat: its role (system, user, assistant or tool), and its text."""
 
 
 @dataclass(frozen=True, slots=True)
-class ModelRequest:
-    """A ``ModelRequest`` is what a model was sent. ``messages``: the messages of a chat, or one message
+class TracedRequest:
+    """A ``TracedRequest`` is what a model was sent. ``messages``: the messages of a chat, or one message
     of a user if the model completes a text (``is_chat`` is then False)."""
 
-    messages: tuple[Message, ...]
+    messages: tuple[TracedMessage, ...]
     is_chat: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A ``Span`` is one step of an application. ``parent``: the id of the step that it is part of.
+class TracedSpan:
+    """A ``TracedSpan`` is one step of an application. ``parent``: the id of the step that it is part of.
     ``place``: where it was read, such as "a.json, record 3". ``start``: orders the spans of a trace.
     ``input`` and ``output``: JSON data, or a text; None if the tracer wrote none. ``documents``: those
     that a search or a reranker returned; None if the span says nothing of documents. ``request`` and
@@ -44,7 +44,7 @@ class Span:
     trace: str
     id: str
     parent: str | None
-    kind: SpanKind
+    kind: TracedKind
     name: str
     place: str
     tracer: str
@@ -52,7 +52,7 @@ class Span:
     input: Any = None
     output: Any = None
     documents: tuple[TracedDocument, ...] | None = None
-    request: ModelRequest | None = None
+    request: TracedRequest | None = None
     reply: str | None = None
     model: str | None = None
     session: str | None = None

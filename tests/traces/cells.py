@@ -1,9 +1,9 @@
 """The cells: which tracing tool, of which framework, of which shape of application, and what its trace
 holds.
 
-Every cell has a file in ``fixtures``, made by the real packages: ``make traces`` makes them anew. Of what is
-not here, there is no cell: LangSmith, Langfuse and OpenTelemetry's GenAI instrumentation record LangChain
-alone, LlamaIndex's events LlamaIndex alone.
+Every cell has a file in ``fixtures``, made by the real packages: ``make traces`` makes them anew. There are
+no other cells: LangSmith, Langfuse and OpenTelemetry's GenAI instrumentation record LangChain alone, and
+LlamaIndex's events LlamaIndex alone.
 """
 
 import json
@@ -28,8 +28,8 @@ TRACERS = {
 }
 """Each with the frameworks that it records."""
 Holds = Literal["texts", "no texts", "no documents", "no question"]
-"""What a trace holds. Without texts or documents it is refused by name, and they are found with the texts in a
-corpus; without a question it is always refused."""
+"""What a trace holds. Without texts or documents it is refused by name, and they are found with the
+texts in a corpus; without a question it is always refused."""
 
 
 @dataclass(frozen=True)

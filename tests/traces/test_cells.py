@@ -1,4 +1,4 @@
-"""What is read in the traces that the real packages write, beside what a recording of the run captures."""
+"""What is read in traces that the real packages write, beside what a recording of the run captures."""
 
 import json
 from importlib import import_module
@@ -55,7 +55,7 @@ def test_with_the_texts_in_a_corpus_it_is_what_a_recording_of_the_run_captures(c
 @pytest.mark.parametrize("cell", [cell for cell in CELLS if cell.holds == "no question"], ids=str)
 def test_where_the_question_is_missing_it_is_said_where_it_was_looked_for(cell: Cell) -> None:
     for corpus in (None, corpus_of(cell)):
-        with pytest.raises(NotInTrace, match="no question .* looked at the input of"):
+        with pytest.raises(NotInTrace, match=r"no question .* looked at the input of"):
             Incident.from_trace(cell.file, corpus=corpus)
 
 
