@@ -2,6 +2,7 @@
 
     RagRuleError
     ├── InvalidInput (ValueError)       a value given to the package cannot be used
+    │   ├── NotInTrace                  a trace lacks the question, the answer or the documents
     │   └── TooManySources              an exact search over so many sources cannot finish
     ├── MissingExtra (ImportError)      an optional dependency is not installed
     ├── BaselineFailed                  the application failed on all sources, before any replay
@@ -56,6 +57,13 @@ class RagRuleError(Exception):
 class InvalidInput(RagRuleError, ValueError):
     """This error says that a value given to the package cannot be used. The message names the value
     and says which values are allowed."""
+
+
+class NotInTrace(InvalidInput):
+    """This error says that a trace does not hold the question, the answer or the documents. The message
+    names the places that were looked at."""
+
+    PAGE = "NotInTrace"
 
 
 class TooManySources(InvalidInput):
