@@ -99,7 +99,8 @@ class Replays(Generic[Item]):
         # A module with a retriever or a store may have been imported since the last replay. Its classes
         # need the patches too.
         self.application.interception.wrap_loaded_classes()
-        gate, copies = Serving(self.captured, self._in_place(kept)), self.first.state.of_a_replay()
+        served = self.captured.in_place(kept, self.exposure.units)
+        gate, copies = Serving(self.captured, served), self.first.state.of_a_replay()
         run = participation_of(self.application, self.manner, self.state, gate, copies)
         run.traced = self.manner.trace_replays
         run.muted = not self.manner.print_replays
@@ -141,15 +142,6 @@ class Replays(Generic[Item]):
         # a replay must not be compared with it.
         is_baselines = self.exposure.is_all(ids) and not self.captured.other_order(ids)
         return EVERYTHING if is_baselines else ids
-
-    def _in_place(self, kept: Sequence[Source]) -> Sequence[Source]:
-        """Returns these sources in the order of the baseline if rules are not about all of them. Such a
-        replay tries which sources reach a model, and nobody asked for another order of them."""
-        if {source.id for source in kept} <= {source.id for source in self.exposure.units}:
-            return kept
-        found = [source.id for source in self.captured.opened().sources]
-        places = {identity: place for place, identity in enumerate(found)}
-        return sorted(kept, key=lambda source: places.get(source.id, len(places)))
 
     def _bound(self, run: Participation, kept: Sequence[Source]) -> Bound | None:
         if self.manner.replay_bound is None:
