@@ -128,8 +128,8 @@ def _places(
 
 
 def _pieces(text: str, split: SplitText) -> Iterator[Place]:
-    """Yields the start and the end of each piece. Raises InvalidInput for a piece that the text does not
-    contain at this point."""
+    """Yields the start and the end of each piece in the text. Raises InvalidInput if a piece does not
+    occur in the rest of the text."""
     after = 0
     for piece in split(text):
         if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more

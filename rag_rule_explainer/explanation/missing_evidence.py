@@ -42,7 +42,8 @@ def complaints_of_evidence(explanation: "Explanation", tied: Tied) -> Iterator[s
     counted, kept = explanation.counts.probes, len(explanation.probes)
     if kept < min(counted, MOST_PROBES):
         yield f"it has {kept} probes, but counts {counted}"
-    # If an explanation has more probes than can be kept, some of what they showed is not in it.
+    # An explanation keeps a limited number of probes. If there were more, it does not contain all
+    # evidence.
     if kept != counted:
         return
     if probed.unshown:

@@ -1,4 +1,5 @@
-"""This module says at the end of a report what the explanation cost, and whether rules may be missing."""
+"""This module writes the end of a report: the cost of the explanation, and whether rules may be
+missing."""
 
 from collections.abc import Iterator, Mapping
 from math import floor
