@@ -36,7 +36,8 @@ def cost_statements(explanation: Explanation) -> Iterator[Statement]:
 
 
 def completeness_of(explanation: Explanation) -> Statement:
-    """Returns a statement that says that these are all rules, or else why there may be others."""
+    """Returns a statement that says whether the explanation has all rules, and if not, why there may be
+    others."""
     if explanation.ended:
         negated = "" if explanation.complete else "not "
         tone: ReportTone = "sure" if explanation.complete else "open"
