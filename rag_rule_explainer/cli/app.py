@@ -34,7 +34,7 @@ from .verify import verify
 
 class _Commands(ScreenGroup):
     """This class runs the commands. It turns Ctrl-C into an ``Abort``, which ``main`` reports to the
-    user. Typer itself would end the program without a message."""
+    user, because Typer itself would end the program without a message."""
 
     @override
     def invoke(self, ctx: Any) -> Any:

@@ -1,19 +1,14 @@
 """This module makes replays that only call a chat model, with question and sources in one prompt."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from langchain_core.language_models.chat_models import BaseChatModel
 
 from rag_rule_explainer import Answer, Settings, Source
-from rag_rule_explainer.instrumentation.run_context import (
-    failed_reply,
-    failing,
-    fault_in,
-    unusable,
-    with_spent,
-)
+from rag_rule_explainer.instrumentation.answered import CALLS_ONLY, fault_in, with_calls, with_spent
+from rag_rule_explainer.instrumentation.run_context import failed_reply, failing, unusable
 from rag_rule_explainer.testing.prompts import qa_prompt
 
 from .reading import answer_in
@@ -47,8 +42,11 @@ class ChatReplay:
                 reply = self.model.invoke(list(self.messages(question, sources)))
         if watch.fault:
             raise failed_reply(watch.fault, watch)
-        answer = with_spent(answer_in(reply), watch)
+        answer = with_calls(with_spent(answer_in(reply), watch), watch)
         fault = fault_in(answer, watch)
+        if fault and answer.calls:
+            # Whether a condition is about tool calls is not known here, so the explainer decides.
+            return replace(answer, finish_reason=CALLS_ONLY)
         if fault:
             raise unusable(fault, watch, passing=True)
         return answer
