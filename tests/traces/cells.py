@@ -2,8 +2,8 @@
 holds.
 
 Every cell has a file in ``fixtures``, made by the real packages: ``make traces`` makes them anew. There
-is no other cell: LangSmith, Langfuse and OpenTelemetry's GenAI instrumentation record LangChain alone, and
-LlamaIndex's events LlamaIndex alone.
+is no other cell: LangSmith, Langfuse and OpenTelemetry's GenAI instrumentation record LangChain, and
+LlamaIndex's events LlamaIndex, alone.
 """
 
 import json
