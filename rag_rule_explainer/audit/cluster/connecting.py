@@ -5,7 +5,6 @@ import socket
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from ...errors import InvalidInput, MissingExtra
@@ -23,11 +22,14 @@ _OBJECTS = 200 * 2**20
 
 def ray_module() -> Any:
     """Returns the module ``ray``. Raises MissingExtra if it is not installed."""
-    if find_spec("ray") is None:
-        raise MissingExtra.naming("ray", "the engine 'ray'")
     # Ray reports its use to its makers unless it is told not to.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    return import_module("ray")
+    try:
+        return import_module("ray")
+    except ModuleNotFoundError as error:
+        if error.name != "ray":
+            raise
+        raise MissingExtra.naming("ray", "the engine 'ray'") from error
 
 
 @contextmanager

@@ -104,3 +104,7 @@ def _named(job: AuditJob, store: Store) -> str:
     options = sorted((name, repr(each)) for name, each in job.options.items() if name != "progress")
     parts = job.application, str(job.condition), str(job.good), job.framework, store.namespace, options
     return sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+on_ray = OnRay()
+"""The engine on this machine alone: a cluster that lives as long as the audit."""
