@@ -1,0 +1,180 @@
+"""A log of 1,000 questions over twenty corpora that are poisoned, made of published files.
+
+How a corpus is made. The 300 questions of PoisonedRAG and the 150 of RAMDocs to which the data have a wrong
+answer are dealt out in turn, and so are 550 questions that nobody attacks: of HotpotQA, 2WikiMultiHopQA,
+MuSiQue and the other questions of RAMDocs, drawn with a seed from all that have another text. So a corpus
+is asked 50 questions or so, of which 22 or 23 are attacked.
+
+What is in it. The attack texts of all its questions (five for each of PoisonedRAG; the sources labelled
+"misinfo" of RAMDocs) are its planted documents. Beside them are the clean paragraphs that the data have to
+its questions: those of HotpotQA to 91 questions of PoisonedRAG, the other sources of RAMDocs, and the
+paragraphs of HotpotQA, 2Wiki and MuSiQue to the questions that nobody attacks. It is padded up to 600
+documents with paragraphs of HotpotQA and 2Wiki to questions of other corpora, drawn with the seed. A
+passage is in a corpus once. The order is shuffled.
+
+What is asked. BM25 retrieves; the offline reader answers. The answer to an attacked question is bad where
+it contains a wrong answer of the data in whole words; to any other one where it contains a wrong answer
+that was planted in the same corpus for another question (yes and no aside, which anybody may say).
+
+Truth. The reader always answers alike, so every subset of what is shown is asked: a document is to blame
+for a question if there is a subset with which the answer is bad and without it is not. A question is scored
+where its answer is bad, and is not when the same is asked of the corpus without its planted documents.
+"""
+
+import json
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rag_rule_explainer import Answer, Case, Source, contains
+from rag_rule_explainer.testing.ranking import best_matches
+from rag_rule_explainer.testing.reader import read_answer
+from rag_rule_explainer.verdicts import Verdict
+
+CORPORA, SIZE, QUESTIONS = 20, 600, 1000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of the log. ``wrong``: the answers that are bad; ``own``: the clean documents to it."""
+
+    id: str
+    question: str
+    dataset: str
+    wrong: tuple[str, ...]
+    planted: tuple[Source, ...]
+    own: tuple[Source, ...]
+
+    @property
+    def is_attacked(self) -> bool:
+        return bool(self.planted)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    name: str
+    asked: tuple[Asked, ...]
+    documents: tuple[Source, ...]
+
+    @cached_property
+    def planted(self) -> frozenset[str]:
+        return frozenset(each.id for one in self.asked for each in one.planted)
+
+    def shown(self, question: str, top_k: int, *, poisoned: bool = True) -> list[Source]:
+        among = [each for each in self.documents if poisoned or each.id not in self.planted]
+        places = best_matches(question, [each.passage for each in among], top_k)
+        return [among[place] for place in places]
+
+    @cached_property
+    def _wrong(self) -> dict[str, tuple[str, ...]]:
+        named = [each for one in self.asked if one.is_attacked for each in one.wrong]
+        anybody = tuple(dict.fromkeys(each for each in named if each.casefold() not in {"yes", "no"}))
+        return {each.question: each.wrong or anybody for each in self.asked}
+
+    def is_bad(self, case: Case) -> bool:
+        """The condition of the whole log."""
+        wrong = self._wrong[case.question]
+        return any(contains(each, whole_words=True)(case).verdict is Verdict.HOLDS for each in wrong)
+
+    def answers_badly(self, question: str, shown: Sequence[Source]) -> bool:
+        answer = Answer(read(question, shown))
+        return self.is_bad(Case(question, answer, answer, tuple(shown)))
+
+
+def read(question: str, shown: Sequence[Source]) -> str:
+    return read_answer(question, [each.passage for each in shown])
+
+
+def shared_corpora(data: Path, seed: int = 0) -> Iterator[Corpus]:
+    attacked, quiet = list(_attacked(data)), list(_quiet(data))
+    known = {each.question for each in attacked}
+    draw = random.Random(seed)
+    others = draw.sample([e for e in quiet if e.question not in known], QUESTIONS - len(attacked))
+    log = [*attacked, *others]
+    foreign = [each for one in quiet if one.dataset != "ramdocs" for each in one.own]
+    foreign = [each for each in foreign if not each.id.startswith("musique")]
+    for number in range(CORPORA):
+        yield _corpus(f"corpus-{number}", log[number::CORPORA], foreign, random.Random(seed + number))
+
+
+def _corpus(
+    name: str, asked: Sequence[Asked], foreign: Sequence[Source], draw: random.Random
+) -> Corpus:
+    planted = [each for one in asked for each in one.planted]
+    own = _once([*planted, *(each for one in asked for each in one.own)])
+    padding = _once([*own, *draw.sample(foreign, len(foreign))])[len(own) : SIZE]
+    documents = [*own, *padding]
+    draw.shuffle(documents)
+    kept = {each.id for each in documents}
+    trimmed = [
+        Asked(
+            e.id,
+            e.question,
+            e.dataset,
+            e.wrong,
+            tuple(each for each in e.planted if each.id in kept),
+            e.own,
+        )
+        for e in asked
+    ]
+    return Corpus(name, tuple(trimmed), tuple(documents))
+
+
+def _once(documents: Iterable[Source]) -> list[Source]:
+    return list({each.passage: each for each in reversed(list(documents))}.values())[::-1]
+
+
+def _attacked(data: Path) -> Iterator[Asked]:
+    known = {each["question"]: each for each in _records(data / "poisonedrag_hotpotqa_context.jsonl")}
+    for number, record in enumerate(_records(data / "poisonedrag.jsonl")):
+        identity = f"poisonedrag-{number}"
+        planted = [Source(f"{identity}-planted-{n}", t) for n, t in enumerate(record["adversarial_texts"])]
+        own = _sources(identity, known.get(record["question"], {}).get("sources", []))
+        wrong = (str(record["incorrect_answer"]),)
+        yield Asked(identity, record["question"], record["dataset"], wrong, tuple(planted), own)
+    for number, record in enumerate(_records(data / "misinformation.jsonl")):
+        if record["wrong_answers"]:
+            yield _ramdocs(number, record)
+
+
+def _ramdocs(number: int, record: dict[str, Any]) -> Asked:
+    identity = f"ramdocs-{number}"
+    labelled = list(zip(_sources(identity, record["sources"]), record["sources"], strict=True))
+    planted = tuple(
+        Source(f"{identity}-planted-{n}", each.text, each.metadata)
+        for n, (each, source) in enumerate(labelled)
+        if source["label"] == "misinfo"
+    )
+    own = tuple(each for each, source in labelled if source["label"] != "misinfo")
+    wrong = tuple(dict.fromkeys(map(str, record["wrong_answers"])))
+    return Asked(identity, record["question"], "ramdocs", wrong, planted, own)
+
+
+def _quiet(data: Path) -> Iterator[Asked]:
+    for name in ("hotpotqa_dev", "hotpotqa_train", "2wiki_train", "musique_train"):
+        for number, record in enumerate(_records(data / f"{name}.jsonl")):
+            identity = f"{name}-{number}"
+            own = _sources(identity, record["sources"])
+            yield Asked(identity, record["question"], name, (), (), own)
+    for number, record in enumerate(_records(data / "misinformation.jsonl")):
+        if not record["wrong_answers"]:
+            yield _ramdocs(number, record)
+
+
+def _sources(identity: str, sources: Sequence[dict[str, Any]]) -> tuple[Source, ...]:
+    # "Document 3", as RAMDocs call a source, says nothing.
+    return tuple(
+        Source(
+            f"{identity}-{n}",
+            each["text"],
+            {} if each["title"].startswith("Document ") else {"title": each["title"]},
+        )
+        for n, each in enumerate(sources)
+    )
+
+
+def _records(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
