@@ -74,7 +74,7 @@ class BlamePlan:
     """A ``BlamePlan`` says which replays decide whom to blame, and how many they are.
 
     ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
-    ``proved``: documents that a proved rule names, which need no test. ``tested``: the other ones, each
+    ``proved``: documents of a deterministic application that a proved rule names, which need no test. ``tested``: the other ones, each
     with the number of replays of either of its subsets. ``left_out``: documents that stay untested,
     because the limit of replays does not reach for them, or because no pair of theirs is known.
     """
@@ -114,11 +114,19 @@ class BlamePlan:
 
 
 def plan_blame(
-    suspects: Iterable[Suspect], fdr: float, *, most_replays: int | None = None, seed: int = 0
+    suspects: Iterable[Suspect],
+    fdr: float,
+    *,
+    deterministic: bool = False,
+    most_replays: int | None = None,
+    seed: int = 0,
 ) -> BlamePlan:
     """Returns the plan by which the documents to blame are found.
 
-    ``fdr``: the false discovery rate, above 0 and below 1. ``most_replays``: an upper bound; documents
+    ``fdr``: the false discovery rate, above 0 and below 1. ``deterministic``: True if the application is
+    known to answer the same question from the same documents always alike; documents that a proved rule
+    names then need no test. A rule of an application that varies may be called proved because each of its
+    subsets was asked once, so without this word its documents are tested, too. ``most_replays``: an upper bound; documents
     that fewer questions implicate are left out first. The choice rests on the search alone, so the test
     is as valid as without it. Raises InvalidInput for other values.
     """
@@ -127,8 +135,8 @@ def plan_blame(
     if most_replays is not None and (type(most_replays) is not int or most_replays < 0):
         raise InvalidInput(f"most_replays is {most_replays!r}; give a number from 0, or None")
     ordered = sorted(suspects, key=lambda each: (-len(each.implicated), each.document))
-    proved = tuple(each for each in ordered if each.proved)
-    open_ones = [each for each in ordered if not each.proved]
+    proved = tuple(each for each in ordered if each.proved and deterministic)
+    open_ones = [each for each in ordered if not (each.proved and deterministic)]
     with_pairs = [_with_fewer_pairs(each) for each in open_ones if each.pairs]
     tested = _affordable(with_pairs, fdr, most_replays)
     known = {each.document for each, _ in tested}

@@ -39,11 +39,9 @@ def _suspect(
 ) -> Suspect:
     # A rule of which a part is a rule may name a document for nothing.
     proved = tuple(name for name, own in rules.items() if any(_settles(each) for each in own))
-    if proved:  # no pair is looked for that is not tested
-        return Suspect(document, shown, tuple(rules), proved)
     found = [_best_pair(document, name, own, explanations[name]) for name, own in rules.items()]
     found.sort(key=lambda each: each[0], reverse=True)
-    return Suspect(document, shown, tuple(rules), (), tuple(pair for _, pair in found))
+    return Suspect(document, shown, tuple(rules), proved, tuple(pair for _, pair in found))
 
 
 def _settles(rule: Finding) -> bool:

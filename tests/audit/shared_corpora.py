@@ -74,6 +74,9 @@ class Corpus:
         anybody = tuple(dict.fromkeys(each for each in named if each.casefold() not in {"yes", "no"}))
         return {each.question: each.wrong or anybody for each in self.asked}
 
+    def wrong_answer(self, question: str) -> str:
+        return self._wrong[question][0]
+
     def is_bad(self, case: Case) -> bool:
         """The condition of the whole log."""
         wrong = self._wrong[case.question]
@@ -105,10 +108,10 @@ def _corpus(
 ) -> Corpus:
     planted = [each for one in asked for each in one.planted]
     own = _once([*planted, *(each for one in asked for each in one.own)])
-    padding = _once([*own, *draw.sample(foreign, len(foreign))])[len(own) : SIZE]
-    documents = [*own, *padding]
+    documents = _once([*own, *draw.sample(foreign, len(foreign))])[:SIZE]
     draw.shuffle(documents)
     kept = {each.id for each in documents}
+    assert len(kept) == SIZE > len(own)
     trimmed = [
         Asked(
             e.id,
@@ -124,7 +127,10 @@ def _corpus(
 
 
 def _once(documents: Iterable[Source]) -> list[Source]:
-    return list({each.passage: each for each in reversed(list(documents))}.values())[::-1]
+    first: dict[str, Source] = {}
+    for each in documents:
+        first.setdefault(each.passage, each)
+    return list(first.values())
 
 
 def _attacked(data: Path) -> Iterator[Asked]:
