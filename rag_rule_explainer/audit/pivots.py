@@ -1,63 +1,90 @@
 """This module reads from explanations which documents are suspects, and on which subsets they decided."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import Finding
 from ..fixing.badness import badness_of
 from ..rules import RuleKind
 from ..verdicts import Verdict
-from .blame_plan import PivotPair, Suspect
+from .blame_plan import MOST_PAIRS, PivotPair, Suspect
+
+_Strength = tuple[int, int]
+"""The number of samples behind a pair, and of its documents."""
 
 
-def suspects_of(explanations: Mapping[str, Explanation]) -> tuple[Suspect, ...]:
+def suspects_in(explanation: Explanation) -> tuple[str, ...]:
+    """Returns the documents that rules of the bad outcome name, the one to suspect most first: by its
+    Shapley index among retention rules, then among omission rules, then in the order shown."""
+    named = {name for rule in explanation.rules for name in rule.sources}
+    power = {(each.source, each.kind): each.shapley for each in explanation.importance}
+    rank = {source.id: place for place, source in enumerate(explanation.sources)}
+
+    def order(name: str) -> tuple[float, float, int]:
+        of_rules = (power.get((name, kind), 0.0) for kind in (RuleKind.RETENTION, RuleKind.OMISSION))
+        retained, omitted = of_rules
+        return -retained, -omitted, rank[name]
+
+    return tuple(sorted(named, key=order))
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known of one suspect so far. ``pairs``: those with the most evidence."""
+
+    implicated: list[str] = field(default_factory=list[str])
+    proved: list[str] = field(default_factory=list[str])
+    pairs: list[tuple[_Strength, PivotPair]] = field(default_factory=list[tuple[_Strength, PivotPair]])
+
+    def add(self, strength: _Strength, pair: PivotPair) -> None:
+        self.pairs.append((strength, pair))
+        self.pairs.sort(key=lambda each: each[0], reverse=True)
+        del self.pairs[MOST_PAIRS:]
+
+
+def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspect, ...]:
     """Returns every document that a rule of the bad outcome names, in the order of the first question that
     it is named in.
 
-    ``explanations``: by the question's id, those of the questions whose answer was bad. The bad outcome
-    is what the condition of retention rules looks for, and what that of omission rules excludes.
+    ``explanations``: the question's id and the explanation of each question whose answer was bad; they
+    are read one at a time. The bad outcome is what the condition of retention rules looks for, and what
+    that of omission rules excludes.
     """
-    shown = defaultdict[str, int](int)
-    named = defaultdict[str, dict[str, list[Finding]]](dict)
-    for question, explanation in explanations.items():
+    shown, found = defaultdict[str, int](int), defaultdict[str, _Found](_Found)
+    for question, explanation in explanations:
         for source in explanation.sources:
             shown[source.id] += 1
-        for rule in (*explanation.retention_rules, *explanation.omission_rules):
+        rules = defaultdict[str, list[Finding]](list)
+        for rule in explanation.rules:
             for document in rule.sources:
-                named[document].setdefault(question, []).append(rule)
+                rules[document].append(rule)
+        for document, own in rules.items():
+            found[document].implicated.append(question)
+            if any(map(_settles, own)):
+                found[document].proved.append(question)
+            found[document].add(*_best_pair(document, question, own, explanation))
     return tuple(
-        _suspect(document, shown[document], rules, explanations) for document, rules in named.items()
+        Suspect(name, shown[name], tuple(one.implicated), tuple(one.proved), tuple(p for _, p in one.pairs))
+        for name, one in found.items()
     )
 
 
-def _suspect(
-    document: str,
-    shown: int,
-    rules: Mapping[str, list[Finding]],
-    explanations: Mapping[str, Explanation],
-) -> Suspect:
-    # A rule of which a part is a rule may name a document for nothing.
-    proved = tuple(name for name, own in rules.items() if any(_settles(each) for each in own))
-    found = [_best_pair(document, name, own, explanations[name]) for name, own in rules.items()]
-    found.sort(key=lambda each: each[0], reverse=True)
-    return Suspect(document, shown, tuple(rules), proved, tuple(pair for _, pair in found))
-
-
 def _settles(rule: Finding) -> bool:
+    # A rule of which a part is a rule, too, may name a document for nothing.
     return rule.proved and rule.minimal is True and not rule.tied and not rule.tied_beside
 
 
 def _best_pair(
     document: str, question: str, rules: Iterable[Finding], explanation: Explanation
-) -> tuple[tuple[int, int], PivotPair]:
-    """Returns the pair with the most evidence, with its number of samples and of documents; those of the
-    probes, or else of the rules themselves."""
+) -> tuple[_Strength, PivotPair]:
+    """Returns the pair with the most evidence: of the probes, or else of the rules themselves."""
     rules = tuple(rules)
     tied = next((group for rule in rules for group in rule.tied if document in group), (document,))
     pairs = list(_of_probes(explanation, document, frozenset(tied)))
     if pairs:
-        samples, _, kept = max(pairs, key=lambda each: (each[0], each[1], each[2]))
+        samples, _, kept = max(pairs)
         return (samples, len(kept)), PivotPair(document, question, kept, tied)
     kept = _of_rule(rules[0], explanation, frozenset(tied))
     return (0, len(kept)), PivotPair(document, question, kept, tied)

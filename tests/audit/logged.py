@@ -62,7 +62,7 @@ class Told:
     def is_scored(self) -> bool:
         if not self.answers_badly:
             return False
-        clean = self.corpus.shown(self.asked.question, len(self.shown), poisoned=False)
+        clean = self.corpus.shown_without_planted(self.asked.question, len(self.shown))
         return not self.corpus.answers_badly(self.asked.question, clean)
 
 
@@ -115,7 +115,7 @@ def searched(log: Sequence[Told], reader: NoisyReader, samples: int) -> dict[str
 def blamed(
     explanations: dict[str, Explanation], reader: NoisyReader, fdr: float, seed: int = 0
 ) -> BlameList:
-    plan = plan_blame(suspects_of(explanations), fdr, seed=seed)
+    plan = plan_blame(suspects_of(explanations.items()), fdr, seed=seed)
     outcomes = {each: reader.verdict(each.pair.question, each.kept) for each in plan.trials()}
     assert len(outcomes) == plan.replays
     return blame_list(plan, outcomes)

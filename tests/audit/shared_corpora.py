@@ -29,8 +29,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import bm25s
+
 from rag_rule_explainer import Answer, Case, Source, contains
-from rag_rule_explainer.testing.ranking import best_matches
 from rag_rule_explainer.testing.reader import read_answer
 from rag_rule_explainer.verdicts import Verdict
 
@@ -63,10 +64,23 @@ class Corpus:
     def planted(self) -> frozenset[str]:
         return frozenset(each.id for one in self.asked for each in one.planted)
 
-    def shown(self, question: str, top_k: int, *, poisoned: bool = True) -> list[Source]:
-        among = [each for each in self.documents if poisoned or each.id not in self.planted]
-        places = best_matches(question, [each.passage for each in among], top_k)
-        return [among[place] for place in places]
+    def shown(self, question: str, top_k: int) -> list[Source]:
+        return _ranked(self._index, self.documents, question, top_k)
+
+    def shown_without_planted(self, question: str, top_k: int) -> list[Source]:
+        return _ranked(self._clean_index, self.clean, question, top_k)
+
+    @cached_property
+    def clean(self) -> tuple[Source, ...]:
+        return tuple(each for each in self.documents if each.id not in self.planted)
+
+    @cached_property
+    def _index(self) -> Any:
+        return _indexed(self.documents)
+
+    @cached_property
+    def _clean_index(self) -> Any:
+        return _indexed(self.clean)
 
     @cached_property
     def _wrong(self) -> dict[str, tuple[str, ...]]:
@@ -85,6 +99,23 @@ class Corpus:
     def answers_badly(self, question: str, shown: Sequence[Source]) -> bool:
         answer = Answer(read(question, shown))
         return self.is_bad(Case(question, answer, answer, tuple(shown)))
+
+
+def _tokens(texts: Sequence[str]) -> Any:
+    return bm25s.tokenize(list(texts), stopwords="en", show_progress=False, return_ids=False)
+
+
+def _indexed(documents: Sequence[Source]) -> Any:
+    index = bm25s.BM25()
+    index.index(_tokens([each.passage for each in documents]), show_progress=False)
+    return index
+
+
+def _ranked(index: Any, documents: Sequence[Source], question: str, most: int) -> list[Source]:
+    """As ``best_matches``, of an index that is made once."""
+    scores = [float(each) for each in index.get_scores(_tokens([question])[0])]
+    by_score = sorted(range(len(documents)), key=lambda place: (-scores[place], place))
+    return [documents[place] for place in by_score[:most] if scores[place] > 0]
 
 
 def read(question: str, shown: Sequence[Source]) -> str:
