@@ -3,6 +3,7 @@ keeps what the audit needs. All engines use it."""
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -60,6 +61,7 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
             name = next(iter(job.options))
             raise InvalidInput(f"{name} is a setting of the explainer; give it to Explainer(...) there")
         asking = copy(application)
+        asking.settings = replace(application.settings, false_condition="warn")
         asking.limiter = MeteredLimiter(application.limiter.size, meter)
         asking.progress = _both(application.progress, TokenMeter(meter))
         return asking
@@ -72,9 +74,10 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
         name, loaded = application, load_application(application)
     else:
         name, loaded = type(application).__name__, application
-    options = dict(job.options)
+    # Most questions have a good answer, which is no error.
+    options = {**job.options, "false_condition": "warn"}
     settings: Any = options.get("settings")
-    size = options.get("concurrency", getattr(settings, "concurrency", _CONCURRENCY))
+    size: Any = options.get("concurrency", getattr(settings, "concurrency", _CONCURRENCY))
     given = options.pop("progress", None)
     return Integration.of(loaded, job.framework).explainer(
         loaded,
@@ -165,6 +168,7 @@ def _read(
         not why_open,
         why_open,
         doubted,
+        _is_good(job, found),
         first.warnings,
         max(each.counts.probes for each in found),
         sum(each.counts.replays for each in found),
@@ -172,6 +176,13 @@ def _read(
         sum(total(each.spent.replays) + total(each.spent.judge) for each in found),
         seconds,
     )
+
+
+def _is_good(job: AuditJob, found: Sequence[Explanation]) -> bool | None:
+    if job.good is None or found[1].doubted:
+        return None
+    verdict, _ = outcome_with_all(found[1])
+    return None if verdict is Verdict.UNKNOWN else verdict is Verdict.HOLDS
 
 
 def _shown(explanation: Explanation) -> Iterator[ShownDocument]:
@@ -199,9 +210,15 @@ def _why_open(explanation: Explanation) -> str:
         return _why_undecided(explanation)
     if explanation.voted or explanation.min_confidence < 1:
         return "verdicts are votes, or rules may break on a share of the subsets"
-    if explanation.miner.name not in _LOOK_AT_EVERYTHING:
-        return f"the miner {explanation.miner.name!r} does not look at every subset"
-    return ""
+    return next((why for is_so, why in _limits(explanation) if is_so), "")
+
+
+def _limits(explanation: Explanation) -> Iterator[tuple[bool, str]]:
+    """Yields for each reason why a complete search did not look at everything whether it is so."""
+    name = explanation.miner.name
+    yield bool(explanation.ties), "near-duplicates were only retained or omitted together"
+    yield any(each.pinned for each in explanation.sources), "pinned documents were never omitted"
+    yield name not in _LOOK_AT_EVERYTHING, f"the miner {name!r} does not look at every subset"
 
 
 def _both(given: Any, meter: Progress) -> Progress:

@@ -86,6 +86,8 @@ class AuditedQuestion:
     ``exhaustive``: True iff the search looked at everything, so that there are no other minimal rules.
     ``why_open``: the reason why there may be others; empty if ``exhaustive``. ``doubted``: True iff
     something other than the documents may have changed the answers, so that no rule counts as sure.
+    ``is_good``: whether the good outcome holds with all documents shown; None if there is no such
+    condition, or no verdict.
     ``explanation``: the path of the saved explanation within the folder of the audit; empty if there is
     none.
     """
@@ -100,6 +102,7 @@ class AuditedQuestion:
     exhaustive: bool = False
     why_open: str = ""
     doubted: bool = False
+    is_good: bool | None = None
     warnings: tuple[str, ...] = ()
     probes: _Count = 0
     replays: _Count = 0

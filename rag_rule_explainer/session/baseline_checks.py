@@ -144,8 +144,10 @@ class BaselineChecks:
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
             # An explanation may take hours and cost much, and the user sees its warnings only at the end.
-            # So this warning is also logged at once.
-            _LOG.warning("%s", printable(warning))
+            # So this warning is also logged at once, unless several conditions are searched for, of which
+            # some are each other's opposites.
+            if not self.prober.sampler.cache.is_shared:
+                _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
 
     def _unknown_sources(self, predicates: Iterable[Predicate]) -> Iterator[str]:
