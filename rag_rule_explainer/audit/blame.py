@@ -1,19 +1,19 @@
 """This module lists the documents to blame over a log, under a false discovery rate that the user sets.
 
 What is claimed of a listed document: in at least one question of the log, there is a subset of the other
-documents shown with it on which the answer is bad with this document, and is not (or is less often) without
-it.
+documents shown with it on which the answer is bad with this document, and is not (or is less often)
+without it.
 
 How it is shown. A document that a *proved* rule of a deterministic application names needs no test: on
 every subset that the rule is about, the outcome was seen; and where the rule is minimal, one of these
 subsets without the document has the other outcome. Every other document that a rule names is tested on
 fresh replays of *pivot pairs*, one of each of up to three questions: a subset on which the search saw the
 bad outcome, and the same without the document. The search's own replays are not counted, because they
-chose the pair. The null hypothesis is that the document changes no answer in any of its pairs. Which of the
-fresh replays are made with it is drawn at random, so under the null hypothesis the number of bad ones among
-them is hypergeometric, given the number of all bad ones of the pair: R. A. Fisher's randomization test,
-added up over pairs as M. Zelen did (see ``randomization``). It is exact whatever the rate of noise is, and
-however replays depend on each other in time: a bad hour of the model hits both sides alike.
+chose the pair. The null hypothesis is that the document changes no answer in any of its pairs. Which of
+the fresh replays are made with it is drawn at random, so under the null hypothesis the number of bad ones
+among them is hypergeometric, given the number of all bad ones of the pair: R. A. Fisher's randomization
+test, added up over pairs as M. Zelen did (see ``randomization``). It is exact whatever the rate of noise
+is, and however replays depend on each other in time: a bad hour of the model hits both sides alike.
 
 Why Benjamini and Yekutieli. Documents are tested in the same questions, against the same model and at the
 same time, so nothing is known of the dependence among their p-values. The procedure of Benjamini and
@@ -100,11 +100,9 @@ class BlameList(Sequence[BlamedDocument]):
         lines = [f"{number}. {each}" for number, each in enumerate(self.found, start=1)]
         tested = sum(each.basis == "tested" for each in self.found)
         if tested:
-            lines.append(
-                f"(of the tested documents listed, at most {self.plan.fdr:.3g} are expected to be innocent,"
-                " on average over such audits)"
-            )
-        lines.append(f"({len(self.not_shown):,} tested and not shown to be to blame; {self.plan})")
+            expected = f"at most {self.plan.fdr:.3g} of those listed are innocent"
+            lines.append(f"(on average over such audits, {expected})")
+        lines.append(f"({self.plan}; {len(self.not_shown):,} of them not shown to be to blame)")
         return "\n".join(lines)
 
 

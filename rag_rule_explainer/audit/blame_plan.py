@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..errors import InvalidInput
-from .randomization import MOST_REPETITIONS, repetitions_for, smallest_threshold
+from .randomization import repetitions_for, smallest_threshold
 
 MOST_PAIRS: Final = 3
 """In so many questions, at most, one document is tested."""
@@ -17,26 +17,26 @@ _ERROR, _POWER = 0.1, 0.9
 class PivotPair:
     """A ``PivotPair`` is two subsets of the documents of one question that differ by one document.
 
-    ``question``: the question's id. ``kept``: the ids of the larger subset, in the order in which they
-    are shown. The search saw the bad outcome on it, and did not without ``document``; what it saw may be
-    an accident, and is not counted by the test. ``tied``: the near-duplicates that are left out together
-    with it, and the document itself.
+    ``document``: its name in the log. ``question``: the question's id. ``kept``: the ids of the larger
+    subset, in the order in which they are shown. ``removed``: the id of the document, and those of its
+    near-duplicates that are tied to it; the smaller subset is without them. The search saw the bad
+    outcome on the larger subset and not on the smaller. That may be an accident, and is not counted by
+    the test.
     """
 
     document: str
     question: str
     kept: tuple[str, ...]
-    tied: tuple[str, ...] = ()
+    removed: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if self.document not in self.kept:
-            raise InvalidInput(f"the pair is about {self.document!r}, which is not among {self.kept}")
+        if not self.removed or not set(self.removed) <= set(self.kept):
+            raise InvalidInput(f"{self.removed} cannot be left out of {self.kept}")
 
     @property
     def without(self) -> tuple[str, ...]:
         """Returns the ids of the smaller subset."""
-        gone = {self.document, *self.tied}
-        return tuple(each for each in self.kept if each not in gone)
+        return tuple(each for each in self.kept if each not in self.removed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,10 @@ class BlamePlan:
     """A ``BlamePlan`` says which replays decide whom to blame, and how many they are.
 
     ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
-    ``proved``: documents of a deterministic application that a proved rule names, which need no test. ``tested``: the other ones, each
-    with the number of replays of either of its subsets. ``left_out``: documents that stay untested,
-    because the limit of replays does not reach for them, or because no pair of theirs is known.
+    ``proved``: documents of a deterministic application that a proved rule names, which need no test.
+    ``tested``: the other ones, each with the number of replays of either of its subsets. ``left_out``:
+    documents that stay untested, because the limit of replays does not reach for them, or because no pair
+    of theirs is known.
     """
 
     fdr: float
@@ -87,8 +88,14 @@ class BlamePlan:
 
     @property
     def replays(self) -> int:
-        """Returns the number of replays of the whole plan. It is never passed."""
-        return sum(2 * count * len(suspect.pairs) for suspect, count in self.tested)
+        """Returns the number of replays of the whole plan. Retries of failed ones are not among them."""
+        return _replays(self.tested)
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Returns the ids of the questions that are asked again."""
+        pairs = (pair for suspect, _ in self.tested for pair in suspect.pairs)
+        return tuple(dict.fromkeys(pair.question for pair in pairs))
 
     def trials(self) -> Iterator[Trial]:
         """Yields the replays in the order in which they are to be started.
@@ -99,17 +106,24 @@ class BlamePlan:
         rounds: list[list[Trial]] = []
         for suspect, count in self.tested:
             for pair in suspect.pairs:
-                draw = random.Random(f"{self.seed} {pair.question} {pair.document}")  # noqa: S311 -- to be repeated, not secret
+                named = f"{self.seed} {pair.question} {pair.document}"
+                draw = random.Random(named)  # noqa: S311 -- to be repeated, not secret
                 chosen = set(draw.sample(range(2 * count), count))
                 rounds.append([Trial(pair, number, number in chosen) for number in range(2 * count)])
         for number in range(max(map(len, rounds), default=0)):
             yield from (each[number] for each in rounds if number < len(each))
 
     def __str__(self) -> str:
-        said = [f"{_documents(len(self.proved))} need no test, because proved rules name them"]
-        said += [f"{_documents(len(self.tested))} are tested with {self.replays:,} replays"]
+        said = list[str]()
+        if self.proved:
+            said.append(f"{_counted_of(len(self.proved), 'document')} proved, with no test needed")
+        cost = "no replays"
+        if self.tested:
+            replays = _counted_of(self.replays, "fresh replay")
+            cost = f"{replays} of {_counted_of(len(self.questions), 'question')}"
+        said.append(f"{_counted_of(len(self.tested), 'document')} to test, with {cost}")
         if self.left_out:
-            said.append(f"{_documents(len(self.left_out))} stay untested")
+            said.append(f"{_counted_of(len(self.left_out), 'document')} left untested")
         return "; ".join(said)
 
 
@@ -126,9 +140,9 @@ def plan_blame(
     ``fdr``: the false discovery rate, above 0 and below 1. ``deterministic``: True if the application is
     known to answer the same question from the same documents always alike; documents that a proved rule
     names then need no test. A rule of an application that varies may be called proved because each of its
-    subsets was asked once, so without this word its documents are tested, too. ``most_replays``: an upper bound; documents
-    that fewer questions implicate are left out first. The choice rests on the search alone, so the test
-    is as valid as without it. Raises InvalidInput for other values.
+    subsets was asked once, so without this word its documents are tested, too. ``most_replays``: an upper
+    bound; documents that fewer questions implicate are left out first. The choice rests on the search
+    alone, so the test is as valid as without it. Raises InvalidInput for other values.
     """
     if not (type(fdr) is float and 0 < fdr < 1):
         raise InvalidInput(f"fdr is {fdr!r}; give a share above 0 and below 1, such as 0.05")
@@ -174,7 +188,6 @@ def _counted(suspects: Sequence[Suspect], fdr: float) -> tuple[tuple[Suspect, in
         pairs: repetitions_for(bound, pairs, _ERROR, _POWER)
         for pairs in {len(each.pairs) for each in suspects}
     }
-    assert all(count <= MOST_REPETITIONS for count in counts.values())  # noqa: S101
     return tuple((each, counts[len(each.pairs)]) for each in suspects)
 
 
@@ -182,5 +195,5 @@ def _replays(tested: Iterable[tuple[Suspect, int]]) -> int:
     return sum(2 * count * len(suspect.pairs) for suspect, count in tested)
 
 
-def _documents(count: int) -> str:
-    return f"{count:,} document" if count == 1 else f"{count:,} documents"
+def _counted_of(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

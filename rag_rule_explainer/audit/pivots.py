@@ -1,7 +1,7 @@
 """This module reads from explanations which documents are suspects, and on which subsets they decided."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..explanation.explanation import Explanation
@@ -44,29 +44,37 @@ class _Found:
         del self.pairs[MOST_PAIRS:]
 
 
-def suspects_of(explanations: Iterable[tuple[str, Explanation]]) -> tuple[Suspect, ...]:
-    """Returns every document that a rule of the bad outcome names, in the order of the first question that
-    it is named in.
+def suspects_of(
+    explanations: Iterable[tuple[str, Explanation]],
+    named: Callable[[str, str], str] = lambda _question, identity: identity,
+) -> tuple[Suspect, ...]:
+    """Returns every document that a rule of the bad outcome names, in the order of the first question
+    that it is named in.
 
     ``explanations``: the question's id and the explanation of each question whose answer was bad; they
-    are read one at a time. The bad outcome is what the condition of retention rules looks for, and what
-    that of omission rules excludes.
+    are read one at a time. ``named``: returns the name that a document has in the log, from the
+    question's id and its own id there; by default, this id. The bad outcome is what the condition of
+    retention rules looks for, and what that of omission rules excludes.
     """
     shown, found = defaultdict[str, int](int), defaultdict[str, _Found](_Found)
     for question, explanation in explanations:
         for source in explanation.sources:
-            shown[source.id] += 1
+            shown[named(question, source.id)] += 1
         rules = defaultdict[str, list[Finding]](list)
         for rule in explanation.rules:
             for document in rule.sources:
                 rules[document].append(rule)
-        for document, own in rules.items():
-            found[document].implicated.append(question)
+        for identity, own in rules.items():
+            name = named(question, identity)
+            found[name].implicated.append(question)
             if any(map(_settles, own)):
-                found[document].proved.append(question)
-            found[document].add(*_best_pair(document, question, own, explanation))
+                found[name].proved.append(question)
+            strength, kept, removed = _best_pair(identity, own, explanation)
+            found[name].add(strength, PivotPair(name, question, kept, removed))
     return tuple(
-        Suspect(name, shown[name], tuple(one.implicated), tuple(one.proved), tuple(p for _, p in one.pairs))
+        Suspect(
+            name, shown[name], tuple(one.implicated), tuple(one.proved), tuple(p for _, p in one.pairs)
+        )
         for name, one in found.items()
     )
 
@@ -77,21 +85,21 @@ def _settles(rule: Finding) -> bool:
 
 
 def _best_pair(
-    document: str, question: str, rules: Iterable[Finding], explanation: Explanation
-) -> tuple[_Strength, PivotPair]:
-    """Returns the pair with the most evidence: of the probes, or else of the rules themselves."""
-    rules = tuple(rules)
-    tied = next((group for rule in rules for group in rule.tied if document in group), (document,))
-    pairs = list(_of_probes(explanation, document, frozenset(tied)))
+    identity: str, rules: Sequence[Finding], explanation: Explanation
+) -> tuple[_Strength, tuple[str, ...], tuple[str, ...]]:
+    """Returns the pair with the most evidence, as its strength, its larger subset, and what the smaller
+    one lacks: of the probes, or else of the rules themselves."""
+    tied = next((group for rule in rules for group in rule.tied if identity in group), (identity,))
+    pairs = list(_of_probes(explanation, frozenset(tied)))
     if pairs:
         samples, _, kept = max(pairs)
-        return (samples, len(kept)), PivotPair(document, question, kept, tied)
+        return (samples, len(kept)), kept, tied
     kept = _of_rule(rules[0], explanation, frozenset(tied))
-    return (0, len(kept)), PivotPair(document, question, kept, tied)
+    return (0, len(kept)), kept, tied
 
 
 def _of_probes(
-    explanation: Explanation, document: str, tied: frozenset[str]
+    explanation: Explanation, tied: frozenset[str]
 ) -> Iterator[tuple[int, int, tuple[str, ...]]]:
     """Yields, of each pair of probes of which only the larger is bad, the smaller number of samples, the
     number of documents, and the documents of the larger."""
@@ -99,7 +107,7 @@ def _of_probes(
         frozenset(probe.kept): (probe, badness_of(explanation, probe)) for probe in explanation.probes
     }
     for kept, (probe, badness) in seen.items():
-        if document in kept and tied <= kept and badness is Verdict.HOLDS:
+        if tied <= kept and badness is Verdict.HOLDS:
             other, without = seen.get(kept - tied, (probe, None))
             if without is Verdict.BREAKS:
                 samples = min(max(1, len(each.answers)) for each in (probe, other))
@@ -111,7 +119,5 @@ def _of_rule(rule: Finding, explanation: Explanation, tied: frozenset[str]) -> t
     decides."""
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:
-        return tuple(
-            each.id for each in explanation.sources if each.id not in among or each.id in tied
-        )
+        return tuple(each.id for each in explanation.sources if each.id not in among or each.id in tied)
     return tuple(each.id for each in explanation.sources if each.id in among or each.pinned)

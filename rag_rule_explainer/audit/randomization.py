@@ -2,8 +2,8 @@
 
 A *table* counts the replays of one pair of subsets that differ by one document: how many of the replays
 with the document are bad, and how many of those without. Which of the replays are made with the document
-is drawn at random. If the document changes nothing, these replays are a random choice among all replays of
-the pair, so the number of bad ones among them has a hypergeometric distribution, whatever made single
+is drawn at random. If the document changes nothing, these replays are a random choice among all replays
+of the pair, so the number of bad ones among them has a hypergeometric distribution, whatever made single
 replays bad, and however they depend on each other: the randomization test of R. A. Fisher (The Design of
 Experiments, 1935, chapter 2). Several pairs of one document are drawn independently, so their numbers are
 added up: the exact test of strata by M. Zelen (Biometrika 58, 1971), on one side.

@@ -1,13 +1,13 @@
 """A log of 1,000 questions over twenty corpora that are poisoned, made of published files.
 
-How a corpus is made. The 300 questions of PoisonedRAG and the 150 of RAMDocs to which the data have a wrong
-answer are dealt out in turn, and so are 550 questions that nobody attacks: of HotpotQA, 2WikiMultiHopQA,
-MuSiQue and the other questions of RAMDocs, drawn with a seed from all that have another text. So a corpus
-is asked 50 questions or so, of which 22 or 23 are attacked.
+How a corpus is made. The 300 questions of PoisonedRAG and the 150 of RAMDocs to which the data have a
+wrong answer are dealt out in turn, and so are 550 questions that nobody attacks: of HotpotQA,
+2WikiMultiHopQA, MuSiQue and the other questions of RAMDocs, drawn with a seed from all that have another
+text. So a corpus is asked 50 questions or so, of which 22 or 23 are attacked.
 
 What is in it. The attack texts of all its questions (five for each of PoisonedRAG; the sources labelled
-"misinfo" of RAMDocs) are its planted documents. Beside them are the clean paragraphs that the data have to
-its questions: those of HotpotQA to 91 questions of PoisonedRAG, the other sources of RAMDocs, and the
+"misinfo" of RAMDocs) are its planted documents. Beside them are the clean paragraphs that the data have
+to its questions: those of HotpotQA to 91 questions of PoisonedRAG, the other sources of RAMDocs, and the
 paragraphs of HotpotQA, 2Wiki and MuSiQue to the questions that nobody attacks. It is padded up to 600
 documents with paragraphs of HotpotQA and 2Wiki to questions of other corpora, drawn with the seed. A
 passage is in a corpus once. The order is shuffled.
@@ -17,8 +17,9 @@ it contains a wrong answer of the data in whole words; to any other one where it
 that was planted in the same corpus for another question (yes and no aside, which anybody may say).
 
 Truth. The reader always answers alike, so every subset of what is shown is asked: a document is to blame
-for a question if there is a subset with which the answer is bad and without it is not. A question is scored
-where its answer is bad, and is not when the same is asked of the corpus without its planted documents.
+for a question if there is a subset with which the answer is bad and without it is not. A question is
+scored where its answer is bad, and is not when the same is asked of the corpus without its planted
+documents.
 """
 
 import json
@@ -134,9 +135,7 @@ def shared_corpora(data: Path, seed: int = 0) -> Iterator[Corpus]:
         yield _corpus(f"corpus-{number}", log[number::CORPORA], foreign, random.Random(seed + number))
 
 
-def _corpus(
-    name: str, asked: Sequence[Asked], foreign: Sequence[Source], draw: random.Random
-) -> Corpus:
+def _corpus(name: str, asked: Sequence[Asked], foreign: Sequence[Source], draw: random.Random) -> Corpus:
     planted = [each for one in asked for each in one.planted]
     own = _once([*planted, *(each for one in asked for each in one.own)])
     documents = _once([*own, *draw.sample(foreign, len(foreign))])[:SIZE]
@@ -168,7 +167,9 @@ def _attacked(data: Path) -> Iterator[Asked]:
     known = {each["question"]: each for each in _records(data / "poisonedrag_hotpotqa_context.jsonl")}
     for number, record in enumerate(_records(data / "poisonedrag.jsonl")):
         identity = f"poisonedrag-{number}"
-        planted = [Source(f"{identity}-planted-{n}", t) for n, t in enumerate(record["adversarial_texts"])]
+        planted = [
+            Source(f"{identity}-planted-{n}", t) for n, t in enumerate(record["adversarial_texts"])
+        ]
         own = _sources(identity, known.get(record["question"], {}).get("sources", []))
         wrong = (str(record["incorrect_answer"]),)
         yield Asked(identity, record["question"], record["dataset"], wrong, tuple(planted), own)

@@ -1,5 +1,5 @@
-"""The test behind a list of documents to blame, held against all draws that there could have been, and the
-bound on false discoveries, held against its definition."""
+"""The test behind a list of documents to blame, held against all draws that there could have been, and
+the bound on false discoveries, held against its definition."""
 
 from fractions import Fraction
 from itertools import combinations, product
@@ -33,7 +33,9 @@ def by_all_draws(pairs: list[Replays]) -> Fraction:
     seen = sum(table_of(each).bad_with for each in pairs)
     draws = [list(combinations(range(len(bad)), len(chosen))) for bad, chosen in pairs]
     totals = [
-        sum(table_of((bad, frozenset(draw))).bad_with for (bad, _), draw in zip(pairs, drawn, strict=True))
+        sum(
+            table_of((bad, frozenset(draw))).bad_with for (bad, _), draw in zip(pairs, drawn, strict=True)
+        )
         for drawn in product(*draws)
     ]
     return Fraction(sum(total >= seen for total in totals), len(totals))

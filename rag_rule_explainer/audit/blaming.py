@@ -1,0 +1,131 @@
+"""This module finds the documents to blame over a log: it plans the fresh replays, makes them, and keeps
+them in the folder of the audit, so that none is paid twice."""
+
+import json
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidInput, RagRuleError
+from ..explainer import Explainer
+from ..explanation.explanation import Explanation
+from ..predicates import Predicate
+from ..probing.judging import error_text
+from ..probing.replaying import Replay
+from ..sources import Source, SourceSet
+from ..verdicts import Verdict
+from .blame import BlameList, blame_list
+from .blame_plan import BlamePlan, Trial
+from .fresh import FreshReplays, FreshVerdicts
+from .questions import LoggedQuestion
+
+_LETTERS = {Verdict.HOLDS: "b", Verdict.BREAKS: "n", Verdict.UNKNOWN: "u"}
+_VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
+
+
+@dataclass(slots=True, eq=False)
+class BlameRun:
+    """A ``BlameRun`` makes the replays of a plan, one question after the other.
+
+    ``explainer``: what asks the application, as an engine makes it. ``condition``: holds iff an answer is
+    bad. ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. A run
+    that is started again makes only what the file lacks. ``reasons``: by question, why some of its
+    replays have no verdict.
+    """
+
+    explainer: Any
+    condition: Predicate
+    plan: BlamePlan
+    file: Path | None = None
+    reasons: dict[str, str] = field(init=False, default_factory=dict[str, str])
+
+    async def outcomes(
+        self, asked: Mapping[str, LoggedQuestion], explanations: Mapping[str, Explanation]
+    ) -> BlameList:
+        """Returns the documents to blame. ``asked``, ``explanations``: the questions of the plan, by
+        their ids, and the explanations that it was made from; each is read once."""
+        known, verdicts = self._kept(), dict[Trial, Verdict]()
+        async for question, trials, found in self._made(known, asked, explanations):
+            verdicts.update(zip(trials, found, strict=True))
+            if Verdict.UNKNOWN in found:
+                self.reasons.setdefault(question, "some of its replays had no verdict")
+        return blame_list(self.plan, verdicts)
+
+    async def _made(
+        self,
+        known: Mapping[str, Sequence[Verdict]],
+        asked: Mapping[str, LoggedQuestion],
+        explanations: Mapping[str, Explanation],
+    ) -> AsyncGenerator[tuple[str, Sequence[Trial], Sequence[Verdict]], None]:
+        of_questions = defaultdict[str, list[Trial]](list)
+        for trial in self.plan.trials():
+            of_questions[trial.pair.question].append(trial)
+        for question, trials in of_questions.items():
+            digest = _digest(trials)
+            if digest in known:
+                yield question, trials, known[digest]
+                continue
+            fresh = await self._tried(trials, asked.get(question), explanations[question])
+            if fresh.reason:
+                self.reasons[question] = fresh.reason
+            found = [fresh.verdicts.get(each, Verdict.UNKNOWN) for each in trials]
+            # What a limit forbade, or an error that met all of them, is tried again by the next run.
+            if len(fresh.verdicts) == len(trials):
+                self._keep(question, digest, found)
+            yield question, trials, found
+
+    async def _tried(
+        self, trials: Sequence[Trial], asked: LoggedQuestion | None, before: Explanation
+    ) -> FreshVerdicts:
+        if asked is None:
+            return FreshVerdicts(reason="the question is not in the log any more")
+
+        async def ask(explainer: Explainer, sources: Sequence[Source], replay: Replay) -> FreshVerdicts:
+            return await FreshReplays(explainer, self.condition, before).verdicts(trials, sources, replay)
+
+        try:
+            if isinstance(self.explainer, Explainer):
+                documents = SourceSet.of(asked.documents or before.sources).sources
+                return await ask(self.explainer, documents, _replay_of(self.explainer))
+            documents = None if asked.documents is None else list(asked.documents)
+            return await self.explainer.aasked_by(asked.given, ask, documents=documents)
+        except RagRuleError as error:
+            return FreshVerdicts(reason=str(error))
+        except Exception as error:
+            return FreshVerdicts(reason=error_text(error))
+
+    def _kept(self) -> dict[str, Sequence[Verdict]]:
+        """Returns the verdicts that the file keeps, by the digest of their trials. A line that a killed
+        run left behind half written is no line."""
+        if self.file is None or not self.file.is_file():
+            return {}
+        found = dict[str, Sequence[Verdict]]()
+        for line in self.file.read_text(encoding="utf-8").splitlines():
+            try:
+                read = json.loads(line)
+                found[read["trials"]] = [_VERDICTS[each] for each in read["verdicts"]]
+            except (ValueError, KeyError, TypeError):
+                continue
+        return found
+
+    def _keep(self, question: str, digest: str, found: Iterable[Verdict]) -> None:
+        if self.file is not None:
+            letters = "".join(_LETTERS[each] for each in found)
+            line = json.dumps({"question": question, "trials": digest, "verdicts": letters})
+            with self.file.open("a", encoding="utf-8") as file:
+                file.write(f"\n{line}\n")
+
+
+def _replay_of(explainer: Explainer) -> Replay:
+    if explainer.replay is None:
+        raise InvalidInput("nothing to replay; give the explainer a replay")
+    return explainer.replay
+
+
+def _digest(trials: Iterable[Trial]) -> str:
+    """Returns a text that is equal iff the same subsets are replayed in the same order."""
+    listed = [[each.pair.question, each.pair.document, each.number, each.kept] for each in trials]
+    return sha256(json.dumps(listed).encode()).hexdigest()
