@@ -132,3 +132,9 @@ def most_retrieved(log: Sequence[Told]) -> dict[str, str]:
         each.asked.id: max(each.shown, key=lambda source: times[each.corpus.name, source.id]).id
         for each in log
     }
+
+
+def explained(one: Told) -> Explanation:
+    """The explanation of the answer without noise."""
+    explainer = Explainer(read, one.corpus.is_bad, miner="exact", concurrency=1, check_repeatable=False)
+    return explainer.explain(one.asked.question, one.shown)

@@ -1,5 +1,5 @@
-"""The list of documents to blame, held against all subsets of documents, and against replays that vary and
-depend on each other."""
+"""The list of documents to blame, held against all subsets of documents, and against replays that vary
+and depend on each other."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -203,13 +203,13 @@ def test_what_is_printed_says_what_it_rests_on() -> None:
     proved = Suspect("p", 4, ("0", "1"), ("0",))
     plan = plan_blame([proved, *null_suspects(1)], 0.05, deterministic=True)
     found = blame_list(plan, {each: Verdict.of(each.with_document) for each in plan.trials()})
+    replays = "bad in 8 of 8 fresh replays with it, in 0 of 8 without it"
+    planned = "1 document to test, with 16 fresh replays of 1 question"
     assert str(found).splitlines() == [
         "1. p: implicated in 2 of the 4 bad answers that it was shown for [proved; no test needed]",
-        "2. d0: implicated in 1 of the 1 bad answers that it was shown for [bad in 8 of 8 fresh replays "
-        "with it, in 0 of 8 without it; p = 7.8e-05]",
+        f"2. d0: implicated in 1 of the 1 bad answers that it was shown for [{replays}; p = 7.8e-05]",
         "(on average over such audits, at most 0.05 of those listed are innocent)",
-        "(1 document proved, with no test needed; 1 document to test, with 16 fresh replays of 1 question; "
-        "0 of them not shown to be to blame)",
+        f"(1 document proved, with no test needed; {planned}; 0 of them not shown to be to blame)",
     ]
     assert [each.basis for each in found] == ["proved", "tested"]
     assert found[1].p_value is not None
