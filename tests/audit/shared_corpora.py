@@ -1,9 +1,9 @@
 """A log of 1,000 questions over twenty corpora that are poisoned, made of published files.
 
-How a corpus is made. The 300 questions of PoisonedRAG and the 150 of RAMDocs to which the data have a
-wrong answer are dealt out in turn, and so are 550 questions that nobody attacks: of HotpotQA,
-2WikiMultiHopQA, MuSiQue and the other questions of RAMDocs, drawn with a seed from all that have another
-text. So a corpus is asked 50 questions or so, of which 22 or 23 are attacked.
+How a corpus is made. The 300 questions of PoisonedRAG and the 120 of RAMDocs with a wrong answer and a
+source labelled "misinfo" are dealt out in turn, and so are 580 questions that nobody attacks: of
+HotpotQA, 2WikiMultiHopQA, MuSiQue and the other questions of RAMDocs, drawn with a seed from all that
+have another text. So a corpus is asked 50 questions, of which 21 are attacked.
 
 What is in it. The attack texts of all its questions (five for each of PoisonedRAG; the sources labelled
 "misinfo" of RAMDocs) are its planted documents. Beside them are the clean paragraphs that the data have
@@ -25,7 +25,7 @@ documents.
 import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -143,15 +143,7 @@ def _corpus(name: str, asked: Sequence[Asked], foreign: Sequence[Source], draw: 
     kept = {each.id for each in documents}
     assert len(kept) == SIZE > len(own)
     trimmed = [
-        Asked(
-            e.id,
-            e.question,
-            e.dataset,
-            e.wrong,
-            tuple(each for each in e.planted if each.id in kept),
-            e.own,
-        )
-        for e in asked
+        replace(one, planted=tuple(each for each in one.planted if each.id in kept)) for one in asked
     ]
     return Corpus(name, tuple(trimmed), tuple(documents))
 
@@ -174,8 +166,14 @@ def _attacked(data: Path) -> Iterator[Asked]:
         wrong = (str(record["incorrect_answer"]),)
         yield Asked(identity, record["question"], record["dataset"], wrong, tuple(planted), own)
     for number, record in enumerate(_records(data / "misinformation.jsonl")):
-        if record["wrong_answers"]:
+        if is_attacked(record):
             yield _ramdocs(number, record)
+
+
+def is_attacked(record: dict[str, Any]) -> bool:
+    """Whether a record of RAMDocs has a text that says what is wrong."""
+    is_planted = any(each["label"] == "misinfo" for each in record["sources"])
+    return is_planted and bool(record["wrong_answers"])
 
 
 def _ramdocs(number: int, record: dict[str, Any]) -> Asked:
@@ -198,8 +196,8 @@ def _quiet(data: Path) -> Iterator[Asked]:
             own = _sources(identity, record["sources"])
             yield Asked(identity, record["question"], name, (), (), own)
     for number, record in enumerate(_records(data / "misinformation.jsonl")):
-        if not record["wrong_answers"]:
-            yield _ramdocs(number, record)
+        if not is_attacked(record):
+            yield replace(_ramdocs(number, record), wrong=(), planted=())
 
 
 def _sources(identity: str, sources: Sequence[dict[str, Any]]) -> tuple[Source, ...]:

@@ -74,13 +74,17 @@ def table(found: Sequence[Audited], samples: int) -> str:
     rows = [
         f"noise {NOISE}, {samples} votes, {len(found)} seeds, rate set to {FDR}:",
         f"suspects: {suspects}, innocent {innocent} ({innocent / suspects:.3f})",
-        (f"false discovery rate: {mean(shares):.4f} (95 % interval over seeds {interval}; "
-        f"worst seed {max(shares):.4f})"),
+        (
+            f"false discovery rate: {mean(shares):.4f} (95 % interval over seeds {interval}; "
+            f"worst seed {max(shares):.4f})"
+        ),
         f"of all listed, false: {share(false, listed, 'none')}",
         f"recall among all to blame for a bad answer: {recall}",
         f"recall among suspects: {guilty}",
-        (f"replays a seed: {mean(each.searching for each in found):,.0f} to search, "
-        f"{mean(each.testing for each in found):,.0f} to test"),
+        (
+            f"replays a seed: {mean(each.searching for each in found):,.0f} to search, "
+            f"{mean(each.testing for each in found):,.0f} to test"
+        ),
     ]
     return "\n  ".join(rows)
 

@@ -86,14 +86,14 @@ def test_the_log_is_what_it_is_said_to_be(real_data: Path) -> None:
     assert len(corpora) == CORPORA
     assert len(asked) == len({each.id for each in asked}) == QUESTIONS
     assert len({each.question for each in asked}) == QUESTIONS
-    assert sum(each.is_attacked for each in asked) == 450
+    assert sum(each.is_attacked for each in asked) == 420
     for corpus in corpora:
         assert len(corpus.asked) == 50
         assert len(corpus.documents) == len({each.id for each in corpus.documents}) == SIZE
         assert len({each.passage for each in corpus.documents}) == SIZE
         assert corpus.planted <= {each.id for each in corpus.documents}
         assert 75 <= len(corpus.planted) <= 90
-        assert sum(each.is_attacked for each in corpus.asked) >= 22
+        assert sum(each.is_attacked for each in corpus.asked) == 21
     assert [each.documents for each in shared_corpora(real_data)] == [each.documents for each in corpora]
 
 
