@@ -11,7 +11,6 @@ from typing import Any
 
 from ..errors import InvalidInput, RagRuleError
 from ..explainer import Explainer
-from ..explanation.explanation import Explanation
 from ..predicates import Predicate
 from ..probing.judging import error_text
 from ..probing.replaying import Replay
@@ -20,7 +19,7 @@ from ..verdicts import Verdict
 from .blame import BlameList, blame_list
 from .blame_plan import BlamePlan, Trial
 from .fresh import FreshReplays, FreshVerdicts
-from .questions import LoggedQuestion
+from .questions import AuditedQuestion, LoggedQuestion
 
 _LETTERS = {Verdict.HOLDS: "b", Verdict.BREAKS: "n", Verdict.UNKNOWN: "u"}
 _VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
@@ -43,12 +42,12 @@ class BlameRun:
     reasons: dict[str, str] = field(init=False, default_factory=dict[str, str])
 
     async def outcomes(
-        self, asked: Mapping[str, LoggedQuestion], explanations: Mapping[str, Explanation]
+        self, asked: Mapping[str, LoggedQuestion], audited: Mapping[str, AuditedQuestion]
     ) -> BlameList:
-        """Returns the documents to blame. ``asked``, ``explanations``: the questions of the plan, by
-        their ids, and the explanations that it was made from; each is read once."""
+        """Returns the documents to blame. ``asked``, ``audited``: the questions of the plan, by their
+        ids, as they were asked and what became of them."""
         known, verdicts = self._kept(), dict[Trial, Verdict]()
-        async for question, trials, found in self._made(known, asked, explanations):
+        async for question, trials, found in self._made(known, asked, audited):
             verdicts.update(zip(trials, found, strict=True))
             if Verdict.UNKNOWN in found:
                 self.reasons.setdefault(question, "some of its replays had no verdict")
@@ -58,7 +57,7 @@ class BlameRun:
         self,
         known: Mapping[str, Sequence[Verdict]],
         asked: Mapping[str, LoggedQuestion],
-        explanations: Mapping[str, Explanation],
+        audited: Mapping[str, AuditedQuestion],
     ) -> AsyncGenerator[tuple[str, Sequence[Trial], Sequence[Verdict]], None]:
         of_questions = defaultdict[str, list[Trial]](list)
         for trial in self.plan.trials():
@@ -68,7 +67,7 @@ class BlameRun:
             if digest in known:
                 yield question, trials, known[digest]
                 continue
-            fresh = await self._tried(trials, asked.get(question), explanations[question])
+            fresh = await self._tried(trials, asked.get(question), audited[question])
             if fresh.reason:
                 self.reasons[question] = fresh.reason
             found = [fresh.verdicts.get(each, Verdict.UNKNOWN) for each in trials]
@@ -78,7 +77,7 @@ class BlameRun:
             yield question, trials, found
 
     async def _tried(
-        self, trials: Sequence[Trial], asked: LoggedQuestion | None, before: Explanation
+        self, trials: Sequence[Trial], asked: LoggedQuestion | None, before: AuditedQuestion
     ) -> FreshVerdicts:
         if asked is None:
             return FreshVerdicts(reason="the question is not in the log any more")
@@ -88,7 +87,7 @@ class BlameRun:
 
         try:
             if isinstance(self.explainer, Explainer):
-                documents = SourceSet.of(asked.documents or before.sources).sources
+                documents = SourceSet.of(asked.documents or ()).sources
                 return await ask(self.explainer, documents, _replay_of(self.explainer))
             documents = None if asked.documents is None else list(asked.documents)
             return await self.explainer.aasked_by(asked.given, ask, documents=documents)

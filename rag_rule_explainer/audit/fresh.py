@@ -8,7 +8,6 @@ import anyio
 
 from ..errors import RagRuleError
 from ..explainer import Explainer
-from ..explanation.explanation import Explanation
 from ..explanation.origin import content_hash
 from ..predicates import Predicate, as_judgement
 from ..printable import without_secrets
@@ -18,8 +17,9 @@ from ..probing.replayer import Replayer
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..sources import Arrangement, Source
-from ..verdicts import Case, Verdict
+from ..verdicts import Answer, Case, Verdict
 from .blame_plan import Trial
+from .questions import AuditedQuestion
 
 
 @dataclass(slots=True)
@@ -43,21 +43,21 @@ class FreshReplays:
     """A ``FreshReplays`` replays and judges trials of one question.
 
     Nothing is taken from memory or from the store: a test that counted the answers by which its pair was
-    chosen would be wrong. ``condition``: holds iff an answer is bad. ``before``: the explanation that
-    chose the pairs; answers are compared with its baseline. A trial whose documents are not found any
+    chosen would be wrong. ``condition``: holds iff an answer is bad. ``before``: what the audit
+    kept of the question; answers are compared with its answer. A trial whose documents are not found any
     more, with the same texts, has no verdict.
     """
 
     explainer: Explainer
     condition: Predicate
-    before: Explanation
+    before: AuditedQuestion
     found: FreshVerdicts = field(init=False, default_factory=FreshVerdicts)
 
     async def verdicts(
         self, trials: Sequence[Trial], sources: Sequence[Source], replay: Replay
     ) -> FreshVerdicts:
         """Returns the verdicts of the trials, which begin in their order. May be called only once."""
-        texts = {each.id: each.sha256 or content_hash(each.text) for each in self.before.sources}
+        texts = {each.id: each.sha256 for each in self.before.shown}
         by_id = {each.id: each for each in sources if content_hash(each.text) == texts.get(each.id)}
         settings = self.explainer.settings
         # How many replays there are was planned for all questions, and told.
@@ -95,7 +95,7 @@ class FreshReplays:
         if reply.answer is None:
             self.found.note_unknown(trial, reply.error)
             return
-        case = Case(self.before.question, self.before.baseline, reply.answer, shown.sources)
+        case = Case(self.before.question, Answer(self.before.answer), reply.answer, shown.sources)
         try:
             judged = self.condition(case)
             judgement = as_judgement(
