@@ -27,19 +27,19 @@ _NEVER_SHOWN = "no question decides it"
 
 @dataclass(slots=True)
 class DocumentRow:
-    """A ``DocumentRow`` says what one document does. All fields but the first three are ids of questions,
-    in their order.
+    """A ``DocumentRow`` says what one document does. All fields but the first three, and ``named``, hold
+    ids of questions, in their order.
 
     ``shown``: it was shown. ``bad``, ``not_bad``: it was shown, and the answer is so. ``retained``: a
     rule names it by which answers are bad while its documents are retained. ``omitted``: a rule names it
-    by which answers are not bad while its documents are omitted. ``omitted_good``: the same, and they are good.
-    ``implicated``: one of these three. ``unsure``: only a rule that is not sure implicates it. ``clear``:
-    no rule implicates it, and there are no others. ``unneeded``: no rule of any outcome names it, and
-    there are no others. ``decisive``: the answer is bad, and never without this document, whichever
-    others are there. ``single_point``: the answer is not bad (or is good, if there is such a condition),
-    and never so without this document. ``redundant``: a document is enough in its place, by the names of
-    these documents. ``conflicts``: this document makes answers bad, and another one better, or the other
-    way round. ``named``: True iff a sure rule of any outcome names it.
+    by which answers are not bad while its documents are omitted. ``omitted_good``: the same, and they
+    are good. ``implicated``: one of these three. ``unsure``: only a rule that is not sure implicates it.
+    ``clear``: no rule implicates it, and there are no others. ``unneeded``: no rule of any outcome names
+    it, and there are no others. ``decisive``: the answer is bad, and never without this document,
+    whichever others are there. ``single_point``: the answer is not bad (or is good, if there is such a
+    condition), and never so without this document. ``redundant``: a document is enough in its place, by
+    the names of these documents. ``conflicts``: this document makes answers bad, and another one better,
+    or the other way round. ``named``: True iff a sure rule of any outcome names it.
     """
 
     key: DocumentKey
