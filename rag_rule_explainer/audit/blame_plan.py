@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..allowed import brief, checked_whole
 from ..errors import InvalidInput
 from .randomization import repetitions_for, smallest_threshold
 
@@ -144,10 +145,9 @@ def plan_blame(
     bound; documents that fewer questions implicate are left out first. The choice rests on the search
     alone, so the test is as valid as without it. Raises InvalidInput for other values.
     """
-    if not (type(fdr) is float and 0 < fdr < 1):
-        raise InvalidInput(f"fdr is {fdr!r}; give a share above 0 and below 1, such as 0.05")
-    if most_replays is not None and (type(most_replays) is not int or most_replays < 0):
-        raise InvalidInput(f"most_replays is {most_replays!r}; give a number from 0, or None")
+    check_rate(fdr)
+    if most_replays is not None:
+        checked_whole("most_replays", most_replays, 0)
     ordered = sorted(suspects, key=lambda each: (-len(each.implicated), each.document))
     proved = tuple(each for each in ordered if each.proved and deterministic)
     open_ones = [each for each in ordered if not (each.proved and deterministic)]
@@ -156,6 +156,12 @@ def plan_blame(
     known = {each.document for each, _ in tested}
     left_out = tuple(each for each in open_ones if each.document not in known)
     return BlamePlan(fdr, proved, tested, left_out, seed)
+
+
+def check_rate(fdr: float) -> None:
+    """Raises InvalidInput unless this can be a false discovery rate."""
+    if not (type(fdr) is float and 0 < fdr < 1):
+        raise InvalidInput(f"fdr is {brief(fdr)}; give a share above 0 and below 1, such as 0.05")
 
 
 def _with_fewer_pairs(suspect: Suspect) -> Suspect:

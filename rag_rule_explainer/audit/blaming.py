@@ -4,35 +4,46 @@ them in the folder of the audit, so that none is paid twice."""
 import json
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ..errors import InvalidInput, RagRuleError
 from ..explainer import Explainer
+from ..explanation.explanation import Explanation
 from ..predicates import Predicate
 from ..probing.judging import error_text
+from ..probing.limits import Limits
 from ..probing.replaying import Replay
+from ..report import load
 from ..sources import Source, SourceSet
 from ..verdicts import Verdict
+from .asking import explainer_for
 from .blame import BlameList, blame_list
-from .blame_plan import BlamePlan, Trial
+from .blame_plan import BlamePlan, Trial, plan_blame
+from .engine import AuditJob
 from .fresh import FreshReplays, FreshVerdicts
+from .in_process import LocalMeter
+from .options import AuditOptions
+from .pivots import suspects_of_log
 from .questions import AuditedQuestion, LoggedQuestion
+from .result import Audit
 
+_FILE = "blame.jsonl"
 _LETTERS = {Verdict.HOLDS: "b", Verdict.BREAKS: "n", Verdict.UNKNOWN: "u"}
 _VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
 
 
 @dataclass(slots=True, eq=False)
-class BlameRun:
-    """A ``BlameRun`` makes the replays of a plan, one question after the other.
+class Blaming:
+    """A ``Blaming`` makes the replays of a plan, one question after the other.
 
     ``explainer``: what asks the application, as an engine makes it. ``condition``: holds iff an answer is
-    bad. ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. A run
-    that is started again makes only what the file lacks. ``reasons``: by question, why some of its
-    replays have no verdict.
+    bad. ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. What is
+    started again makes only what the file lacks. ``reasons``: by question, why some of its replays have
+    no verdict.
     """
 
     explainer: Any
@@ -41,7 +52,21 @@ class BlameRun:
     file: Path | None = None
     reasons: dict[str, str] = field(init=False, default_factory=dict[str, str])
 
-    async def outcomes(
+    @classmethod
+    def of(cls, options: AuditOptions, job: AuditJob, result: Audit) -> "Blaming":
+        """Returns the replays that an audit still needs. The limits of the audit count what its questions
+        have spent, and hold for these replays as well."""
+        plan = plan_blame(
+            suspects_of_log(result.names, partial(_explanation, result.folder)),
+            options.fdr or 0.0,
+            deterministic=options.deterministic,
+            most_replays=_affordable(options, job.limits, result),
+        )
+        explainer = explainer_for(job, LocalMeter(_left(job.limits, result)))
+        file = None if result.folder is None else result.folder / _FILE
+        return cls(explainer, job.condition, plan, file)
+
+    async def found(
         self, asked: Mapping[str, LoggedQuestion], audited: Mapping[str, AuditedQuestion]
     ) -> BlameList:
         """Returns the documents to blame. ``asked``, ``audited``: the questions of the plan, by their
@@ -116,6 +141,32 @@ class BlameRun:
             line = json.dumps({"question": question, "trials": digest, "verdicts": letters})
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(f"\n{line}\n")
+
+
+def _explanation(folder: Path | None, question: AuditedQuestion) -> Explanation | None:
+    """Returns the saved explanation of a question; None if there is none, or it cannot be read."""
+    if folder is None or not question.explanation:
+        return None
+    try:
+        return load(folder / question.explanation)
+    except (RagRuleError, OSError):
+        return None
+
+
+def _affordable(options: AuditOptions, limits: Limits, result: Audit) -> int | None:
+    """Returns how many replays may still be made; None for any number."""
+    if limits.replays is None:
+        return options.blame_replays
+    left = max(0, limits.replays - sum(each.replays for each in result.questions))
+    return left if options.blame_replays is None else min(left, options.blame_replays)
+
+
+def _left(limits: Limits, result: Audit) -> Limits:
+    """Returns the other limits for what comes after the questions."""
+    if limits.tokens is None:
+        return replace(limits, replays=None)
+    spent = sum(each.tokens for each in result.questions)
+    return replace(limits, replays=None, tokens=max(1, limits.tokens - spent))
 
 
 def _replay_of(explainer: Explainer) -> Replay:

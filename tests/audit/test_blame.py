@@ -224,7 +224,7 @@ def test_a_rate_that_is_none_is_refused(fdr: float) -> None:
 
 @pytest.mark.parametrize("most", [-1, 1.5, True, "9"])
 def test_a_limit_that_is_none_is_refused(most: int) -> None:
-    with pytest.raises(InvalidInput, match=r"most_replays is .*; give a number from 0"):
+    with pytest.raises(InvalidInput, match=r"most_replays is .*; give a whole number, at least 0"):
         plan_blame([], 0.05, most_replays=most)
 
 

@@ -104,6 +104,7 @@ def test_few_innocent_documents_are_listed_over_four_corpora(real_data: Path) ->
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("samples", [5, 1])
 def test_few_innocent_documents_are_listed_over_the_whole_log(real_data: Path, samples: int) -> None:
     found = check(log_of(real_data, CORPORA, TOP_K), samples, 20)

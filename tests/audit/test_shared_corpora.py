@@ -103,6 +103,7 @@ def test_a_planted_document_is_suspected_first_in_four_corpora(real_data: Path) 
 
 
 @pytest.mark.nightly
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("top_k", [5, 10])
 def test_a_planted_document_is_suspected_first_in_all(real_data: Path, top_k: int) -> None:
     assert len(check(log_of(real_data, CORPORA, top_k), top_k)) >= 150

@@ -85,12 +85,14 @@ class CitingRuns(ExplainedRuns[Input, Output]):
         Nothing is explained, and the explainer's own condition is not used. All other arguments and
         errors are those of ``explain``.
         """
-        question = QuestionOptions.taken_from(kwargs)
+        question, said = QuestionOptions.taken_from(kwargs), list[Said]()
 
-        async def asked(config: RunnableConfig, trace: TracedExplanation) -> Said:
-            return await aasked_by(self._calls.of(input, config, trace, question, kwargs), ask)
+        async def asked(config: RunnableConfig, trace: TracedExplanation) -> tuple[()]:
+            said.append(await aasked_by(self._calls.of(input, config, trace, question, kwargs), ask))
+            return ()  # there is no explanation for the trace
 
-        return await as_one_async_run(asked, input, with_bound_tracers(self.application, config))
+        await as_one_async_run(asked, input, with_bound_tracers(self.application, config))
+        return said[0]
 
     @showing_cite_fields
     def cite(
