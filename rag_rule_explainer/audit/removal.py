@@ -42,6 +42,8 @@ class Removal:
         return len(self.documents) == self.at_least
 
     def __str__(self) -> str:
+        if not self.ended and not self.not_ended:
+            return "there is no bad answer to end"
         if not self.ended:
             return "no bad answer is ended for certain by the removal of documents"
         many = len(self.ended)
@@ -53,8 +55,9 @@ class Removal:
             if self.is_smallest
             else f"whether fewer do is not known, but at least {self.at_least:,} are needed"
         )
-        left = f"; {len(self.not_ended):,} bad answers are left" if self.not_ended else ""
-        return f"to remove {documents} ends {answers} [{self.claim}]; {least}{left}"
+        others = len(self.not_ended)
+        left = f"; {others:,} bad answer{' is' if others == 1 else 's are'} left" if others else ""
+        return f"removing {documents} ends {answers} [{self.claim}]; {least}{left}"
 
 
 def smallest_removal(names: DocumentNames, *, most_cores: int = _MOST_CORES) -> Removal:
@@ -161,10 +164,10 @@ def _within(formula: Any, most_cores: int) -> tuple[list[int] | None, int]:
 
     class Patient(RC2):
         def process_core(self) -> None:
-            super().process_core()
             self.seen = getattr(self, "seen", 0) + 1
             if self.seen > most_cores:
                 raise _GivenUp
+            super().process_core()
 
     solver: Any
     with Patient(formula, adapt=True, exhaust=False, minz=True) as solver:

@@ -166,8 +166,7 @@ def _summary(found: Any) -> dict[str, Any]:
         said = [str(verdict) for check in found.checks for verdict in check.verdicts]
         return {"citations": said[:_MOST_RULES], "replays": found.replays}
     if isinstance(found, tuple):
-        explained: tuple[Any, ...] = found
-        return {"explanations": [_summary(each) for each in explained]}
+        return {"explanations": [_summary(each) for each in cast("tuple[Any, ...]", found)]}
     explanation = found.explanation if isinstance(found, Verification) else found
     rules = [str(each) for each in explanation.rules[:_MOST_RULES]]
     return {"rules": rules, "complete": explanation.complete, "replays": explanation.counts.replays}

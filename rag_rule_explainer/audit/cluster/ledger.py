@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -64,12 +64,14 @@ class SpentTogether:
 class LedgerPlan:
     """A ``LedgerPlan`` says where the account of an audit is, and which limits and rates hold for it. It
     can be sent to other processes. ``url``: the URL of a PostgreSQL database. ``audit``: the id of the
-    audit, of letters, digits and ``-``."""
+    audit, of letters, digits and ``-``. ``until``: the time by the server's clock after which no run
+    begins, in seconds since 1970; None for no such time. Seconds of ``limits`` are not looked at."""
 
     url: str
     audit: str
     limits: Limits = field(default_factory=lambda: Limits(failures=None))
     rates: Rates = field(default_factory=Rates)
+    until: float | None = None
 
     def __post_init__(self) -> None:
         if not self.audit.replace("-", "").isalnum() or not self.audit.isascii():
@@ -116,6 +118,10 @@ class Ledger:
         with self._guard:
             self._tokens += tokens
             self._cost += cost
+
+    def after(self, seconds: float | None) -> float | None:
+        """Returns the server's time after so many seconds, for ``LedgerPlan.until``; None for None."""
+        return None if seconds is None else self._database.now + seconds
 
     def spent(self) -> SpentTogether:
         """Returns what all workers have spent. Blocks. Raises StoreFailed."""
@@ -174,9 +180,7 @@ class Ledger:
             self._tokens, self._cost = 0, 0.0
         try:
             with self._database.as_store_failed():
-                granted, wait, spent, stopped = patiently(
-                    partial(self._asked, len(waiting), tokens, cost), _may_come_back
-                )
+                told = patiently(partial(self._asked, len(waiting), tokens, cost), _may_come_back)
         except StoreFailed as error:
             with self._guard:
                 self._tokens, self._cost = self._tokens + tokens, self._cost + cost
@@ -184,20 +188,17 @@ class Ledger:
                 future.set_exception(error)
             return
         gap = _gap(self.plan.rates.replays_per_minute)
-        for place, future in enumerate(waiting[:granted]):
-            future.set_result(wait + place * gap)
-        refused = waiting[granted:]
-        if refused:
-            reason = "the audit was stopped" if stopped else self._reason(spent)
-            for future in refused:
-                future.set_exception(LimitReached(reason))
+        for place, future in enumerate(waiting[: told.granted]):
+            future.set_result(told.wait + place * gap)
+        for future in waiting[told.granted :]:
+            future.set_exception(LimitReached(self._reason(told)))
 
-    def _asked(self, wanted: int, tokens: int, cost: float) -> tuple[int, float, SpentTogether, bool]:
+    def _asked(self, wanted: int, tokens: int, cost: float) -> "_Told":
         caps, rates = self.plan.limits, self.plan.rates
         given = ", ".join(
             "NULL" if each is None else repr(each)
             for each in (
-                wanted, tokens, float(cost), caps.replays, caps.tokens, caps.cost,
+                wanted, tokens, float(cost), caps.replays, caps.tokens, caps.cost, self.plan.until,
                 _gap(rates.replays_per_minute), _gap(rates.tokens_per_minute),
             )
         )  # fmt: skip
@@ -208,7 +209,7 @@ class Ledger:
                 f"the account of the audit {self.plan.audit} is gone from {self._database.shown}; begin "
                 "the audit anew"
             )
-        return row[0], row[1], SpentTogether(row[2], row[3], row[4]), row[5]
+        return _Told(*row)
 
     def _committed(self, work: Callable[[Connection], Result]) -> Result:
         try:
@@ -227,13 +228,30 @@ class Ledger:
                     connection.close()
             raise
 
-    def _reason(self, spent: SpentTogether) -> str:
+    def _reason(self, told: "_Told") -> str:
         caps = self.plan.limits
-        if caps.replays is not None and spent.replays >= caps.replays:
-            return f"the audit's limit of {caps.replays} replays is reached"
-        if caps.tokens is not None and spent.tokens >= caps.tokens:
-            return f"the audit's limit of {caps.tokens} tokens is reached ({spent.tokens} spent)"
-        return f"the audit's limit of {caps.cost:g} in cost is reached ({spent.cost:g} spent)"
+        if told.is_stopped:
+            return "the audit was stopped"
+        if told.is_late:
+            return f"the audit's limit of {caps.seconds or 0:g} seconds is reached"
+        if caps.tokens is not None and told.tokens >= caps.tokens:
+            return f"the audit's limit of {caps.tokens} tokens is reached ({told.tokens} spent)"
+        if caps.cost is not None and told.cost >= caps.cost:
+            return f"the audit's limit of {caps.cost:g} in cost is reached ({told.cost:g} spent)"
+        return f"the audit's limit of {caps.replays} replays is reached"
+
+
+class _Told(NamedTuple):
+    """A _Told is what the database answers: how many runs may begin, after which seconds, and what was
+    spent by then."""
+
+    granted: int
+    wait: float
+    replays: int
+    tokens: int
+    cost: float
+    is_stopped: bool
+    is_late: bool
 
 
 def _may_come_back(error: Exception) -> bool:

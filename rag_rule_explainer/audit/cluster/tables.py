@@ -20,10 +20,10 @@ _CREATE = (
     """
     CREATE OR REPLACE FUNCTION rag_rules_audit_begin(
         of_audit text, wanted int, more_tokens bigint, more_cost float8,
-        most_replays bigint, most_tokens bigint, most_cost float8,
+        most_replays bigint, most_tokens bigint, most_cost float8, until float8,
         replay_gap float8, token_gap float8,
         OUT granted int, OUT wait float8, OUT spent_replays bigint, OUT spent_tokens bigint,
-        OUT spent_cost float8, OUT is_stopped boolean
+        OUT spent_cost float8, OUT is_stopped boolean, OUT is_late boolean
     ) LANGUAGE plpgsql AS $$
     DECLARE
         account rag_rules_audits%ROWTYPE;
@@ -38,8 +38,9 @@ _CREATE = (
         spent_tokens := account.tokens + more_tokens;
         spent_cost := account.cost + more_cost;
         is_stopped := account.stopped;
+        is_late := coalesce(at >= until, false);
         granted := least(wanted, greatest(0, coalesce(most_replays - account.replays, wanted)));
-        IF account.stopped OR spent_tokens >= most_tokens OR spent_cost >= most_cost THEN
+        IF account.stopped OR spent_tokens >= most_tokens OR spent_cost >= most_cost OR at >= until THEN
             granted := 0;
         END IF;
         account.next_tokens := greatest(account.next_tokens, at) + more_tokens * token_gap;

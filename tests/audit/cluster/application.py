@@ -1,0 +1,65 @@
+"""The application that the tests audit: it finds four texts of a small corpus and answers by them, with
+a model that sends nothing. What it is paid for is written to a file, if ``AUDIT_PAID`` names one."""
+
+import json
+import os
+import time
+from random import Random
+from typing import Any
+
+from plain_rag_rule_explainer import gate, offline_client
+
+CORPUS = [f"D{number:02}" for number in range(40)]
+PLANTED = {"D03", "D17", "D29"}
+SHOWN = int(os.environ.get("AUDIT_SHOWN", "4"))
+SECONDS = float(os.environ.get("AUDIT_SECONDS", "0"))
+BUILT = os.environ.get("AUDIT_BUILT")
+PAID = os.environ.get("AUDIT_PAID")
+
+if BUILT:
+    with open(BUILT, "a", encoding="ascii") as file:  # noqa: PTH123
+        file.write(f"{os.getpid()}\n")
+
+
+def found_for(question: str) -> list[str]:
+    """The ids of what is found for a question, the best first."""
+    return Random(question).sample(CORPUS, SHOWN)
+
+
+@gate
+def search(question: str) -> list[dict[str, str]]:
+    return [{"id": each, "text": f"the text of {each}"} for each in found_for(question)]
+
+
+def answered(ids: set[str], question: str) -> str:
+    """A planted text misleads it, unless the text that is found first speaks against it."""
+    best = found_for(question)[0]
+    return "wrong" if ids & PLANTED and (best in PLANTED or best not in ids) else "right"
+
+
+def paid_for(question: str, ids: list[str], began: float) -> None:
+    if PAID:
+        # Written in one piece, at the end: who is killed before has paid nothing.
+        log = os.open(PAID, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.write(log, f"{json.dumps([question, ids, began])}\n".encode())
+        os.close(log)
+
+
+def says(body: Any) -> str:
+    """What the model replies: it reads the question and the ids of the texts in the prompt."""
+    asked = json.loads(body["messages"][0]["content"])
+    ids = [text.rpartition(" ")[2] for text in asked["texts"]]
+    began = time.time()
+    if SECONDS:
+        time.sleep(SECONDS)
+    paid_for(asked["question"], ids, began)
+    return answered(set(ids), asked["question"])
+
+
+CLIENT = offline_client(says)
+
+
+def app(question: str) -> str:
+    prompt = json.dumps({"question": question, "texts": [each["text"] for each in search(question)]})
+    reply = CLIENT.chat.completions.create(model="none", messages=[{"role": "user", "content": prompt}])
+    return reply.choices[0].message.content or ""
