@@ -61,17 +61,21 @@ class BlamedDocument:
         """Returns the id of the document."""
         return self.suspect.document
 
-    def __str__(self) -> str:
-        named = plain_id(self.document)
+    @property
+    def evidence(self) -> str:
+        """Returns in words what the blame rests on."""
         seen = f"implicated in {len(self.suspect.implicated):,} of the {self.suspect.shown:,} bad answers"
         if self.p_value is None:
-            return f"{named}: {seen} that it was shown for [proved; no test needed]"
+            return f"{seen} that it was shown for [proved; no test needed]"
         with_it = _said((each.bad_with, each.of_with) for each in self.tables)
         without = _said((each.bad_without, each.of_without) for each in self.tables)
         unknown = sum(each.unknown_with + each.unknown_without for each in self.tables)
         undecided = f"; {unknown:,} undecided" if unknown else ""
         replays = f"bad in {with_it} fresh replays with it, in {without} without it{undecided}"
-        return f"{named}: {seen} that it was shown for [{replays}; p = {float(self.p_value):.2g}]"
+        return f"{seen} that it was shown for [{replays}; p = {float(self.p_value):.2g}]"
+
+    def __str__(self) -> str:
+        return f"{plain_id(self.document)}: {self.evidence}"
 
 
 @dataclass(frozen=True, slots=True)
