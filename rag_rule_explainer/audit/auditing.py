@@ -4,7 +4,7 @@ rules what the documents do."""
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -14,6 +14,8 @@ from typing_extensions import Unpack
 from ..allowed import showing
 from ..errors import MissingExtra
 from ..predicates import PredicateLike, as_predicate
+from .blame import BlameList
+from .blaming import Blaming
 from .engine import AuditEngine, AuditJob
 from .folder import AuditFolder, kept_texts
 from .options import AskedLike, AuditFields, AuditOptions, logged_questions, split_options
@@ -112,6 +114,8 @@ class _Run:
             if uncancel is not None:
                 uncancel()
         result = self._result()
+        if self.options.fdr is not None and not self._interrupted:
+            result = replace(result, blame=await self._blamed(result))
         if self.folder is not None and self.options.report:
             from .report.writing import write_report
 
@@ -130,6 +134,14 @@ class _Run:
                 self.found[kept.id] = kept
                 if self.options.on_question is not None:
                     self.options.on_question(kept)
+
+    async def _blamed(self, result: Audit) -> BlameList:
+        """Returns the documents to blame, after fresh replays."""
+        asked = {each.id: each for each in self.questions}
+        blaming = Blaming.of(self.options, self.job, result)
+        if self.options.on_plan is not None:
+            self.options.on_plan(blaming.plan)
+        return await blaming.found(asked, {each.id: each for each in result.questions})
 
     def _result(self) -> Audit:
         known = {**({} if self.folder is None else self.folder.known), **self.found}

@@ -9,6 +9,7 @@ from ...checking.figures import Share
 from ...printable import printable, shortened
 from ...report.html.markup import isolated, joined_markup
 from ..result import Audit
+from .blame_list import blamed
 from .listing import found_by_typing
 from .pages import DOCUMENTS, MOST_ON_A_PAGE, QUESTIONS, Places, and_more, page, question_file, section
 from .tabular import NEEDED
@@ -57,6 +58,7 @@ def documents_page(places: Places, *, has_parquet: bool) -> str:
                 _title(audit), _found(audit)
             ),
             section("Fewest documents to remove", _removal(places)),
+            section("Documents to blame", blamed(places)),
             section("Questions without a result", _without_result(places)),
             section(
                 f"Documents ({len(rows):,})",
