@@ -3,8 +3,9 @@ budget, one limiter and one store."""
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -66,9 +67,13 @@ async def in_process(
     meter = LocalMeter(job.limits)
     explainer = explainer_for(job, meter)
     waiting, tasks = iter(questions), dict[asyncio.Task[AuditedAnswer], LoggedQuestion]()
+    # Applications import and connect in their first run, often in a way that is not safe in several
+    # threads. So the first question is asked alone.
+    workers = 1
     try:
-        while _fill(tasks, waiting, job, explainer, meter):
+        while _fill(tasks, waiting, workers, partial(audited_answer, explainer, job), meter):
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            workers = job.workers
             for task in done:
                 asked = tasks.pop(task)
                 yield _unable(asked, _CANCELLED) if task.cancelled() else task.result()
@@ -83,16 +88,16 @@ async def in_process(
 def _fill(
     tasks: "dict[asyncio.Task[AuditedAnswer], LoggedQuestion]",
     waiting: Iterator[LoggedQuestion],
-    job: AuditJob,
-    explainer: Any,
+    workers: int,
+    answered: Callable[[LoggedQuestion], Coroutine[Any, Any, AuditedAnswer]],
     meter: LocalMeter,
 ) -> bool:
     """Begins questions while there is room, and returns True iff one is being explained."""
-    while len(tasks) < job.workers and not meter.refusal():
+    while len(tasks) < workers and not meter.refusal():
         asked = next(waiting, None)
         if asked is None:
             break
-        tasks[asyncio.create_task(audited_answer(explainer, job, asked))] = asked
+        tasks[asyncio.create_task(answered(asked))] = asked
     return bool(tasks)
 
 

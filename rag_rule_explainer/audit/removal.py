@@ -42,6 +42,8 @@ class Removal:
         return len(self.documents) == self.at_least
 
     def __str__(self) -> str:
+        if not self.ended and not self.not_ended:
+            return "there is no bad answer to end"
         if not self.ended:
             return "no bad answer is ended for certain by the removal of documents"
         many = len(self.ended)
@@ -54,7 +56,7 @@ class Removal:
             else f"whether fewer do is not known, but at least {self.at_least:,} are needed"
         )
         left = f"; {len(self.not_ended):,} bad answers are left" if self.not_ended else ""
-        return f"to remove {documents} ends {answers} [{self.claim}]; {least}{left}"
+        return f"removing {documents} ends {answers} [{self.claim}]; {least}{left}"
 
 
 def smallest_removal(names: DocumentNames, *, most_cores: int = _MOST_CORES) -> Removal:

@@ -127,7 +127,7 @@ def _of_sources(
     source_set = SourceSet.of(sources, pinned, settings.tied_from)
     _check_named(predicates, source_set)
     replay = _replay_of(request, settings, source_set, rule)
-    settings = _with_a_namespace(settings, request)
+    settings = with_a_namespace(settings, request)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
             replay,
@@ -279,7 +279,7 @@ def _pinned(request: SearchRequest, incident: Incident | None) -> tuple[str, ...
     return request.subject.pinned_ids or tuple(incident.pinned if incident else ())
 
 
-def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
+def with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
     """Returns the settings with a namespace for their store. If the store has none, the namespace is
     made of the options about the model."""
     store, asking = settings.store, request.asking

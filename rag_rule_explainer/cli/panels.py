@@ -65,7 +65,7 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Condition",
         "what is asked of an answer",
-        ("rule", "predicate", "forbid", "max_size", "kind"),
+        ("rule", "predicate", "good", "forbid", "max_size", "kind"),
         ("omission_predicate", "besides", "pattern", "numbers_from", "every_statement", "language"),
     ),
     OptionPanel(
@@ -112,6 +112,12 @@ PANELS: tuple[OptionPanel, ...] = (
         "what may be spent",
         ("max_replays", "max_cost", "yes"),
         (
+            "all_replays",
+            "all_tokens",
+            "all_cost",
+            "all_seconds",
+            "workers",
+            "engine",
             "max_tokens",
             "max_seconds",
             "price",

@@ -40,7 +40,7 @@
       const text = document.createElement("bdi");
       text.textContent = String(said(entry.cells[column]));
       if (column > 0) {
-        if (typeof entry.cells[column] === "string") cell.className = "words";
+        if (text.textContent.length > 20) cell.className = "words";
         cell.append(text);
         return;
       }

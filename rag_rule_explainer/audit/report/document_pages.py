@@ -7,7 +7,7 @@ from markupsafe import Markup
 from ...printable import plain_id, printable
 from ...report.html.markup import as_one, joined_markup, multiline
 from ..tables import DocumentRow
-from .pages import MOST_LISTED, Places, and_more, page, rule_item, section
+from .pages import MOST_ON_A_PAGE, Places, and_more, page, rule_item, section
 
 _NEEDED = {
     True: "Never needed: no rule of any question names it, and there are no other rules.",
@@ -78,8 +78,8 @@ def _implicated(places: Places, row: DocumentRow, ids: list[str]) -> Markup:
         Markup('<h3>{}</h3><ul class="rules found">{}</ul>').format(
             places.question(each), joined_markup(_rules(places, row, each))
         )
-        for each in ids[:MOST_LISTED]
-    ) + and_more(len(ids) - MOST_LISTED, "rules.csv")
+        for each in ids[:MOST_ON_A_PAGE]
+    ) + and_more(len(ids) - MOST_ON_A_PAGE, "rules.csv")
 
 
 def _rules(places: Places, row: DocumentRow, identity: str) -> Iterator[Markup]:
@@ -101,8 +101,8 @@ def _others(places: Places, others: Mapping[str, list[str]]) -> Markup:
             "" if len(others[name]) == 1 else "s",
             Markup(", ").join(places.question(each) for each in others[name][:3]),
         )
-        for name in often[:MOST_LISTED]
+        for name in often[:MOST_ON_A_PAGE]
     )
     return Markup('<ul class="listed">{}</ul>{}').format(
-        items, and_more(len(often) - MOST_LISTED, "pairs.csv")
+        items, and_more(len(often) - MOST_ON_A_PAGE, "pairs.csv")
     )

@@ -10,7 +10,7 @@ from ...printable import printable, shortened
 from ...report.html.markup import isolated, joined_markup
 from ..result import Audit
 from .listing import found_by_typing
-from .pages import DOCUMENTS, MOST_LISTED, QUESTIONS, Places, and_more, page, question_file, section
+from .pages import DOCUMENTS, MOST_ON_A_PAGE, QUESTIONS, Places, and_more, page, question_file, section
 from .tabular import NEEDED
 from .words import legend
 
@@ -108,10 +108,10 @@ def _found(audit: Audit) -> Markup:
 
 def _removal(places: Places) -> Markup:
     removal = places.audit.removal
-    documents = [places.document(each, "") for each in removal.documents[:MOST_LISTED]]
+    documents = [places.document(each, "") for each in removal.documents[:MOST_ON_A_PAGE]]
     left = [
         Markup("{}: {}").format(places.question(identity, ""), isolated(printable(why)))
-        for identity, why in removal.not_ended[:MOST_LISTED]
+        for identity, why in removal.not_ended[:MOST_ON_A_PAGE]
     ]
     said = str(removal)
     return joined_markup(
@@ -129,7 +129,7 @@ def _without_result(places: Places) -> Markup:
         Markup("{}: {}, {}").format(
             places.question(each.id, ""), each.outcome, isolated(shortened(printable(each.reason), 300))
         )
-        for each in found[:MOST_LISTED]
+        for each in found[:MOST_ON_A_PAGE]
     ]
     return _folded(f"{len(found):,}, which are in no figure", items, len(found))
 

@@ -18,7 +18,7 @@ from ..result import Audit
 
 STYLES, SCRIPT = "audit.css", "audit.js"
 DOCUMENTS, QUESTIONS = "documents", "questions"
-MOST_LISTED = 1000
+MOST_ON_A_PAGE = 1000
 """The largest number of entries of one list on a page. The tables have all of them."""
 _LONGEST_NAME, _LONGEST_TITLE = 120, 100
 # "self" is what a server sends; of files, a browser may know only the scheme.
@@ -80,9 +80,11 @@ class Places:
     def question_list(self, ids: Iterable[str], up: str = "../") -> Markup:
         """Returns a list of links to questions. A long list ends with the number of further ones."""
         listed = list(ids)
-        shown = (Markup("<li>{}</li>").format(self.question(each, up)) for each in listed[:MOST_LISTED])
+        shown = (
+            Markup("<li>{}</li>").format(self.question(each, up)) for each in listed[:MOST_ON_A_PAGE]
+        )
         return Markup('<ul class="listed">{}</ul>{}').format(
-            joined_markup(shown), and_more(len(listed) - MOST_LISTED, "questions.csv and rules.csv")
+            joined_markup(shown), and_more(len(listed) - MOST_ON_A_PAGE, "questions.csv and rules.csv")
         )
 
 
@@ -142,7 +144,7 @@ def and_more(count: int, where: str) -> Markup:
 def rule_item(places: Places, question: AuditedQuestion, rule: AuditedRule, doubted: bool) -> Markup:
     """Returns a rule as an entry of a list: its sentence, with links to the documents, and its claim."""
     names = places.audit.names.named(question, rule.documents)
-    linked = [places.document(each) for each in names[:MOST_LISTED]]
+    linked = [places.document(each) for each in names[:MOST_ON_A_PAGE]]
     verb = "retained" if rule.kind is RuleKind.RETENTION else "omitted"
     if not linked:
         before = Markup("Whichever of these documents are retained")
@@ -150,17 +152,15 @@ def rule_item(places: Places, question: AuditedQuestion, rule: AuditedRule, doub
         before = Markup("Whenever {} {} {}").format(
             joined_words(linked), "is" if len(linked) == 1 else "are", verb
         )
-    sure = rule.is_sure and not doubted
-    claim = rule.claim if sure or not rule.is_sure else f"{rule.claim}, but doubted"
+    said = rule.evidence or rule.claim
     return Markup(
-        '<li><span class="sentence">{}, the answer is {}</span>'
-        '<span class="claim {}"><b>{}</b> <small>{}</small></span></li>'
+        '<li><span class="sentence">{}, the answer is {}</span><span class="claim {}">{}{}</span></li>'
     ).format(
         before,
         rule.outcome,
-        "sure" if sure else "open",
-        claim,
-        isolated(printable(rule.evidence)),
+        "sure" if rule.is_sure and not doubted else "open",
+        "doubted, so it does not count: " if doubted else "",
+        isolated(printable(said)),
     )
 
 

@@ -1,0 +1,146 @@
+"""This module defines the options of ``rag-rules audit``."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..audit.engine import WORKERS
+from ..errors import InvalidInput
+from ..predicates import Predicate
+from ..probing.limits import Limits
+from ..settings import Settings
+from .conditions import SYNTAX, parsed
+from .judges import JudgeOptions
+from .options import (
+    App,
+    FrameworkOption,
+    InputKey,
+    JudgeBaseUrl,
+    JudgeBatch,
+    JudgeModel,
+    JudgeSamples,
+    Reference,
+    Sources,
+    TopK,
+    place,
+)
+from .requests import SubjectOptions
+from .searching import SearchOptions, check_priced
+from .terminal import unstyled
+
+AuditedFile = Annotated[
+    Path,
+    typer.Option(
+        parser=place,
+        metavar="FILE",
+        help="A question on each line: text, JSON {question, id?, sources?}, or a .csv with a column "
+        "'question'.",
+    ),
+]
+ReportFolder = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        "-o",
+        parser=place,
+        metavar="DIR",
+        help="The folder for the report. An audit that was stopped goes on in it.",
+    ),
+]
+BadOutcome = Annotated[
+    str, typer.Option("--predicate", metavar="P", help=f"What a bad answer is: {unstyled(SYNTAX)}.")
+]
+GoodOutcome = Annotated[
+    str | None,
+    typer.Option("--good", metavar="P", help="What a good answer is; by default, one that is not bad."),
+]
+SavedAs = Annotated[
+    Literal["html", "json", "none"],
+    typer.Option("--explanations", help="The form in which each explanation is saved."),
+]
+AllReplays = Annotated[
+    int | None, typer.Option(min=1, help="Stop after this many replays of all questions together.")
+]
+AllTokens = Annotated[int | None, typer.Option(min=1, help="The same for tokens.")]
+AllCost = Annotated[float | None, typer.Option(help="The same for their cost; needs --price.")]
+AllSeconds = Annotated[float | None, typer.Option(help="The same for seconds.")]
+Workers = Annotated[int, typer.Option(min=1, help="Questions that are explained at the same time.")]
+EngineOption = Annotated[
+    Literal["process", "ray"],
+    typer.Option("--engine", help="Where questions are explained: in this process, or on a Ray cluster."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedSubject:
+    """These options give the questions, the application or the sources that answer them, and the folder
+    of the report."""
+
+    questions: AuditedFile
+    out: ReportFolder
+    app: App = None
+    framework: FrameworkOption = None
+    input_key: InputKey = None
+    sources: Sources = None
+    top_k: TopK = None
+    explanations: SavedAs = "html"
+
+    def asking(self, question: str) -> SubjectOptions:
+        """Returns the options that explain one question."""
+        return SubjectOptions(
+            question,
+            sources=self.sources,
+            top_k=self.top_k,
+            app=self.app,
+            framework=self.framework,
+            input_key=self.input_key,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedOutcomes:
+    """These options say which answers are bad and which are good, and who judges them."""
+
+    predicate: BadOutcome
+    good: GoodOutcome = None
+    judge_model: JudgeModel = None
+    judge_base_url: JudgeBaseUrl = None
+    judge_samples: JudgeSamples = 1
+    judge_batch: JudgeBatch = 1
+    reference: Reference = None
+
+    def predicates(self) -> tuple[Predicate, Predicate | None]:
+        """Returns the conditions of bad and of good answers. Raises InvalidInput for conditions that
+        cannot be read, and for a judge that cannot be used or has nothing to decide."""
+        options = JudgeOptions(
+            self.judge_model, self.judge_base_url, self.judge_samples, self.reference, self.judge_batch
+        )
+        options.check((self.predicate, self.good))
+        judged = options.judged_conditions(options.judge())
+        return parsed(self.predicate, judged), None if self.good is None else parsed(self.good, judged)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedTogether:
+    """These options say what all questions together may spend, and where they are explained."""
+
+    all_replays: AllReplays = None
+    all_tokens: AllTokens = None
+    all_cost: AllCost = None
+    all_seconds: AllSeconds = None
+    workers: Workers = WORKERS
+    engine: EngineOption = "process"
+
+    def limits(self, prices: list[str] | None) -> Limits:
+        """Returns the limits of the whole audit. Raises InvalidInput for limits that cannot be kept."""
+        check_priced(self.all_cost, prices)
+        return Limits(self.all_replays, self.all_tokens, self.all_cost, self.all_seconds, failures=None)
+
+
+def audit_settings(search: SearchOptions, *, free: bool) -> Settings:
+    """Returns the settings of each explanation. Raises InvalidInput if one kind of rule is left out."""
+    if search.mining.rules != "both":
+        raise InvalidInput("an audit needs rules of both kinds; leave --rules out")
+    return search.settings(free=free)
