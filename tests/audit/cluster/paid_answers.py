@@ -1,6 +1,7 @@
 """What an audit has paid for: what the application wrote down, beside what was committed to the store."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,10 @@ from rag_rule_explainer.storing.database import Database
 from rag_rule_explainer.storing.encoding import unpacked_ids
 from tests.audit.cluster.application import SHOWN
 
-_STORED = "SELECT ids, question, min(stored) FROM rag_rules_answers WHERE answer IS NOT NULL GROUP BY 1, 2"
+_QUESTION = re.compile(r"question \d+\?")
+_STORED = (
+    "SELECT ids, question, min(stored) FROM rag_rules_answers WHERE answer IS NOT NULL GROUP BY 1, 2"
+)
 
 
 @dataclass(frozen=True)
@@ -32,31 +36,32 @@ class Run:
 def paid_runs(paid: Path) -> list[Run]:
     lines = paid.read_text().splitlines() if paid.exists() else []
     runs = [json.loads(line) for line in lines]
-    return [Run(question, tuple(ids), began) for question, *ids, began in runs]
+    return [Run(question, tuple(ids), began) for question, ids, began in runs]
 
 
-def committed(url: str) -> dict[tuple[str, tuple[str, ...]], float]:
-    """When each answer was committed first, by the question's text and the ids."""
+def committed(url: str) -> list[tuple[str, tuple[str, ...], float]]:
+    """The name of the question, the ids and the time of each answer that was committed."""
     with Database(Address.of(url)).connect() as connection:
         rows = connection.execute(text(_STORED)).all()
-        named = dict(map(tuple, connection.execute(text("SELECT id, text FROM rag_rules_questions")).all()))
-    return {(bytes(named[number]).decode(), unpacked_ids(ids)): at for ids, number, at in rows}
+        named = dict(
+            map(tuple, connection.execute(text("SELECT id, text FROM rag_rules_questions")).all())
+        )
+    return [(bytes(named[number]).decode(), unpacked_ids(ids), at) for ids, number, at in rows]
 
 
 def paid_again(paid: Path, url: str) -> list[Run]:
     """The runs that began after their answer had been committed. There must be none."""
-    known = committed(url)
-    begun = [each for each in paid_runs(paid) if not each.is_baseline]
-    keys = {ids_of_question: at for ids_of_question, at in known.items()}
-    return [
-        each
-        for each in begun
-        if any(
-            each.question in question and ids == each.ids and each.began > at + 0.05
-            for (question, ids), at in keys.items()
-            if ids == each.ids and each.question in question
-        )
-    ]
+    found: list[Run] = []
+    runs = {(each.question, each.ids): [] for each in paid_runs(paid)}
+    for each in paid_runs(paid):
+        runs[each.question, each.ids].append(each)
+    for name, ids, at in committed(url):
+        question = _QUESTION.search(name)
+        assert question, name
+        asked = runs.pop((question[0], ids), [])
+        found += [each for each in asked if not each.is_baseline and each.began > at + 0.05]
+    assert all(len(ids) == SHOWN for _, ids in runs), "paid, and never committed"
+    return found
 
 
 def paid_often(paid: Path) -> Counter[tuple[str, tuple[str, ...]]]:

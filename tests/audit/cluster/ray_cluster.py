@@ -67,11 +67,14 @@ def private_cluster(processors: int = 2, before: str = "") -> Generator[PrivateC
 def _head(
     folder: Path, port: int, processors: int, before: str, environment: dict[str, str]
 ) -> subprocess.Popen[str]:
-    """The head, in a session of its own. It has ended if it did not start."""
+    """The head. It has ended if it did not start."""
     options = (
         f"start --head --block --port {port} --node-ip-address 127.0.0.1 --num-cpus {processors} "
         f"--include-dashboard=false --object-store-memory {100 * 2**20} --disable-usage-stats "
-        f"--ray-client-server-port {_free_port()} --temp-dir {folder}"
+        f"--ray-client-server-port {_free_port()} --temp-dir {folder} "
+        # Ports that are known need not be waited for.
+        f"--dashboard-agent-grpc-port {_free_port()} --dashboard-agent-listen-port {_free_port()} "
+        f"--runtime-env-agent-port {_free_port()} --metrics-export-port {_free_port()}"
     ).split()
     code = (
         f"{before}\nimport sys\nfrom ray.scripts.scripts import main\n"
@@ -84,7 +87,6 @@ def _head(
             stderr=subprocess.STDOUT,
             text=True,
             env=environment,
-            start_new_session=True,
         )
     while head.poll() is None:
         if "Ray runtime started" in (folder / "head.log").read_text(errors="replace"):
