@@ -46,7 +46,7 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
         yield ray
         return
     if address not in {LOCAL, "auto"}:
-        _check_answers(address)
+        check_answers(address)
     given = {"logging_level": "ERROR", "log_to_driver": False, **options}
     if address == LOCAL:
         given = {"include_dashboard": False, "object_store_memory": _OBJECTS, **given}
@@ -66,7 +66,8 @@ def connected(address: str, options: dict[str, Any]) -> Generator[Any, None, Non
         ray.shutdown()
 
 
-def _check_answers(address: str) -> None:
+def check_answers(address: str) -> None:
+    """Raises InvalidInput if the address is none, or if nothing answers there."""
     host, colon, port = address.removeprefix(_CLIENT).rpartition(":")
     if not (host and colon and port.isdecimal()):
         raise InvalidInput(
@@ -88,6 +89,11 @@ def _why_not(ray: Any, address: str, error: Exception) -> str:
         return (
             f"the cluster at {address} runs other versions than this process (Ray {ray.__version__}): "
             f"{shortened(said, 300)}; install the same Ray and Python on both"
+        )
+    if "InvalidAuthToken" in str(error.__cause__ or error.__context__):
+        return (
+            f"the cluster at {address} asks for a token; set RAY_AUTH_MODE=token, and give its token in "
+            "RAY_AUTH_TOKEN or in the file ~/.ray/auth_token"
         )
     if isinstance(error, ConnectionError) and address == "auto":
         return (

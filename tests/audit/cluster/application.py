@@ -3,6 +3,7 @@ a model that sends nothing. What it is paid for is written to a file, if ``AUDIT
 
 import json
 import os
+import signal
 import time
 from random import Random
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 from plain_rag_rule_explainer import gate, offline_client
 
 CORPUS = [f"D{number:02}" for number in range(40)]
-PLANTED = {"D03", "D17", "D29"}
+PLANTED = {"D03", "D08", "D17", "D22", "D29", "D34"}
 SHOWN = int(os.environ.get("AUDIT_SHOWN", "4"))
 SECONDS = float(os.environ.get("AUDIT_SECONDS", "0"))
 BUILT = os.environ.get("AUDIT_BUILT")
+DEADLY = os.environ.get("AUDIT_DEADLY")
 PAID = os.environ.get("AUDIT_PAID")
 
 if BUILT:
@@ -32,9 +34,10 @@ def search(question: str) -> list[dict[str, str]]:
 
 
 def answered(ids: set[str], question: str) -> str:
-    """A planted text misleads it, unless the text that is found first speaks against it."""
+    """A planted text misleads it, unless the text that is found first is shown and speaks against it, as
+    one in three does."""
     best = found_for(question)[0]
-    return "wrong" if ids & PLANTED and (best in PLANTED or best not in ids) else "right"
+    return "right" if (best in ids and int(best[1:]) % 3 == 0) or not ids & PLANTED else "wrong"
 
 
 def paid_for(question: str, ids: list[str], began: float) -> None:
@@ -49,6 +52,8 @@ def says(body: Any) -> str:
     """What the model replies: it reads the question and the ids of the texts in the prompt."""
     asked = json.loads(body["messages"][0]["content"])
     ids = [text.rpartition(" ")[2] for text in asked["texts"]]
+    if asked["question"] == DEADLY:
+        os.kill(os.getpid(), signal.SIGKILL)
     began = time.time()
     if SECONDS:
         time.sleep(SECONDS)

@@ -23,6 +23,12 @@ def database(server: Server) -> str:
     return server.fresh(f"audit{next(_numbers)}")
 
 
+@pytest.fixture
+def another(server: Server) -> str:
+    """The url of one more empty database."""
+    return server.fresh(f"audit{next(_numbers)}")
+
+
 @pytest.fixture(autouse=True)
 def closed() -> Iterator[None]:
     yield
