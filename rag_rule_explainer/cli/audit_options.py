@@ -180,7 +180,7 @@ class AuditedTogether:
 
     def limits(self, prices: list[str] | None) -> Limits:
         """Returns the limits of the whole audit. Raises InvalidInput for limits that cannot be kept."""
-        check_priced(self.all_cost, prices)
+        check_priced(self.all_cost, prices, "--all-cost")
         return Limits(self.all_replays, self.all_tokens, self.all_cost, self.all_seconds, failures=None)
 
 
