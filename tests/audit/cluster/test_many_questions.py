@@ -79,7 +79,7 @@ def test_ten_thousand_questions_need_the_memory_of_a_thousand(server: Server, tm
         with private_cluster() as cluster:
             idle_driver, idle_worker = idle_memory(cluster)
             folder = str(tmp_path / f"audit {size}")
-            work = Asked(server.fresh(f"many {size}"), size, shown=2, folder=folder)
+            work = Asked(server.fresh(f"many {size}"), size, shown=1, folder=folder)
             found = told(driver(cluster, work, tmp_path / f"paid {size}"), 7000)
         assert len(found["questions"]) == size
         took.append(seconds(found) / (size - 5))
@@ -90,7 +90,7 @@ def test_ten_thousand_questions_need_the_memory_of_a_thousand(server: Server, tm
                 max(max(of_workers, default=0.0) for _, _, of_workers in seen) - idle_worker,
             )
         )
-        tenth = [each for each in seen if each[0] >= size / 10][0]
+        tenth = next(each for each in seen if each[0] >= size / 10)
         print(
             f"\n{size:,} questions: {1000 * took[-1]:.1f} ms each; above idle, at most "
             f"{most[-1][0]:.0f} MiB in the driver and {most[-1][1]:.0f} MiB in a worker; at a tenth of "
