@@ -21,6 +21,7 @@ from ..instrumentation.explainer_options import ExplainerFields
 from ..predicates import PredicateLike, as_predicate
 from ..probing.limits import Limits
 from ..settings import Settings
+from .blame_plan import BlamePlan, check_rate
 from .engine import WORKERS, AuditEngine, AuditJob
 from .folder import SavedForm
 from .questions import AuditedQuestion, LoggedQuestion
@@ -44,6 +45,10 @@ class AuditFields(ExplainerFields, total=False):
     explanations: SavedForm | None
     report: bool
     on_question: Callable[[AuditedQuestion], object] | None
+    fdr: float | None
+    deterministic: bool
+    blame_replays: int | None
+    on_plan: Callable[[BlamePlan], object] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +63,12 @@ class AuditOptions:
     if it cannot be found. ``explanations``: the form in which each explanation is saved in the folder;
     None to save none. ``report``: False to write no pages and tables. ``on_question``: is called with
     each question as soon as it is known what became of it.
+
+    ``fdr``: the false discovery rate of a list of documents to blame, such as 0.05; None for no list. The
+    documents that rules name are then tested by fresh replays. ``deterministic``: True if the application
+    is known never to vary, so that what a proved rule names needs no test. ``blame_replays``: the largest
+    number of these replays; None for as many as the test needs. ``on_plan``: is called with the plan of
+    these replays, which says how many they are, before the first one.
     """
 
     good: PredicateLike | None = None
@@ -69,10 +80,21 @@ class AuditOptions:
     explanations: SavedForm | None = "html"
     report: bool = True
     on_question: Callable[[AuditedQuestion], object] | None = None
+    fdr: float | None = None
+    deterministic: bool = False
+    blame_replays: int | None = None
+    on_plan: Callable[[BlamePlan], object] | None = None
 
     def __post_init__(self) -> None:
         checked_whole("workers", self.workers, 1, 10_000)
         checked_flag("report", self.report)
+        checked_flag("deterministic", self.deterministic)
+        if self.fdr is not None:
+            check_rate(self.fdr)
+        if self.blame_replays is not None:
+            checked_whole("blame_replays", self.blame_replays, 0)
+        if self.on_plan is not None:
+            checked_function("on_plan", self.on_plan, "a function of a BlamePlan", 1)
         if self.explanations not in {"html", "json", None}:
             raise InvalidInput(f"explanations is {brief(self.explanations)}; give 'html', 'json' or None")
         if not callable(self.engine) and self.engine not in {"process", "ray"}:

@@ -55,7 +55,8 @@ class Removal:
             if self.is_smallest
             else f"whether fewer do is not known, but at least {self.at_least:,} are needed"
         )
-        left = f"; {len(self.not_ended):,} bad answers are left" if self.not_ended else ""
+        others = len(self.not_ended)
+        left = f"; {others:,} bad answer{' is' if others == 1 else 's are'} left" if others else ""
         return f"removing {documents} ends {answers} [{self.claim}]; {least}{left}"
 
 
@@ -163,10 +164,10 @@ def _within(formula: Any, most_cores: int) -> tuple[list[int] | None, int]:
 
     class Patient(RC2):
         def process_core(self) -> None:
-            super().process_core()
             self.seen = getattr(self, "seen", 0) + 1
             if self.seen > most_cores:
                 raise _GivenUp
+            super().process_core()
 
     solver: Any
     with Patient(formula, adapt=True, exhaust=False, minz=True) as solver:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..checking.figures import Share, share
 from ..errors import InvalidInput
 from ..printable import printable, shortened
+from .blame import BlameList
 from .documents import DocumentNames
 from .questions import AnswerOutcome, AuditedQuestion
 from .removal import Removal, smallest_removal
@@ -26,7 +27,8 @@ class Audit:
     ``good``: the bad and the good outcome in words; ``good`` is empty if there is no such condition.
     ``total``: the number of questions that were given; it is larger than that of ``questions`` after an
     interrupt. ``interrupted``: True iff the user stopped the audit. ``folder``: the folder with the
-    report; None if there is none.
+    report; None if there is none. ``blame``: the documents to blame under a false discovery rate; None
+    if none was set, or if the audit was interrupted.
     """
 
     questions: tuple[AuditedQuestion, ...]
@@ -36,6 +38,7 @@ class Audit:
     interrupted: bool = False
     folder: Path | None = None
     texts: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    blame: BlameList | None = None
 
     @cached_property
     def names(self) -> DocumentNames:
@@ -107,6 +110,9 @@ class Audit:
             lines.append("implicated most often:")
         for row in implicated[:_MOST_TOLD]:
             lines.append(f"  {_line(row.name)}: {row.implicated_share}")
+        if self.blame is not None:
+            lines += [f"to blame, with a false discovery rate of {self.blame.plan.fdr:g}:"]
+            lines += [f"  {each}" for each in str(self.blame).splitlines()]
         lines += [
             f"{each.outcome}: {_line(each.id)}: {_line(each.reason)}"
             for each in self.questions

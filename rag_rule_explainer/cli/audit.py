@@ -17,7 +17,13 @@ from ..settings import Settings
 from ..sources import Source, SourceLike, SourceSet
 from ..testing.ranking import best_matches
 from .applications import application_input
-from .audit_options import AuditedOutcomes, AuditedSubject, AuditedTogether, audit_settings
+from .audit_options import (
+    AuditedBlame,
+    AuditedOutcomes,
+    AuditedSubject,
+    AuditedTogether,
+    audit_settings,
+)
 from .audited_lines import load_audited
 from .explain import with_a_namespace
 from .models import chat_model_replay, offline_replay
@@ -36,6 +42,7 @@ def audit_questions(
     recording: RecordingOptions,
     search: SearchOptions,
     together: AuditedTogether,
+    blame: AuditedBlame,
 ) -> None:
     """Audit a corpus by many questions: which documents make answers bad, and which to remove.
 
@@ -61,7 +68,7 @@ def audit_questions(
     auditing = _Auditing(subject, asking, recording, search)
     questions = load_audited(subject.questions)
     bad, good = outcomes.predicates()
-    limits = together.limits(search.spending.price)
+    limits, blaming = together.limits(search.spending.price), blame.fields()
     with stdout_kept():
         asked = auditing.logged(questions)
         application, options = auditing.application()
@@ -78,6 +85,8 @@ def audit_questions(
                 framework=subject.framework,
                 explanations=None if subject.explanations == "none" else subject.explanations,
                 on_question=None if told is None else _Telling(told, len(asked)),
+                on_plan=lambda plan: say(f"to find whom to blame: {plan}"),
+                **blaming,
                 **options,
             )
     _show(result, subject.out)

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from ..audit.blame_plan import check_rate
 from ..audit.engine import WORKERS
 from ..errors import InvalidInput
 from ..predicates import Predicate
@@ -72,6 +73,50 @@ EngineOption = Annotated[
     typer.Option("--engine", help="Where questions are explained: in this process, or on a Ray cluster."),
 ]
 
+Fdr = Annotated[
+    float | None,
+    typer.Option(
+        "--fdr",
+        metavar="SHARE",
+        help="List the documents to blame, of which at most this share is innocent, on average. Fresh "
+        "replays test them.",
+    ),
+]
+Deterministic = Annotated[
+    bool,
+    typer.Option(
+        "--deterministic", help="The application never varies: what a proved rule blames needs no test."
+    ),
+]
+BlameReplays = Annotated[
+    int | None, typer.Option(min=0, help="At most this many replays for these tests.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedBlame:
+    """These options say how documents are tested that are to be blamed."""
+
+    fdr: Fdr = None
+    deterministic: Deterministic = False
+    blame_replays: BlameReplays = None
+
+    def fields(self) -> dict[str, Any]:
+        """Returns the keywords of ``audit``. Raises InvalidInput for a rate that is none, and for options
+        of a test that is not wanted."""
+        if self.fdr is not None:
+            check_rate(self.fdr)
+        elif self.deterministic or self.blame_replays is not None:
+            raise InvalidInput(
+                "--deterministic and --blame-replays are for a list of documents to blame; give --fdr "
+                "0.05, or leave them out"
+            )
+        return {
+            "fdr": self.fdr,
+            "deterministic": self.deterministic,
+            "blame_replays": self.blame_replays,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class AuditedSubject:
@@ -135,7 +180,7 @@ class AuditedTogether:
 
     def limits(self, prices: list[str] | None) -> Limits:
         """Returns the limits of the whole audit. Raises InvalidInput for limits that cannot be kept."""
-        check_priced(self.all_cost, prices)
+        check_priced(self.all_cost, prices, "--all-cost")
         return Limits(self.all_replays, self.all_tokens, self.all_cost, self.all_seconds, failures=None)
 
 

@@ -104,8 +104,8 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Noise",
         "answers that vary",
-        ("samples", "vote"),
-        ("recheck", "min_confidence", "repeat_check"),
+        ("samples", "vote", "fdr"),
+        ("recheck", "min_confidence", "repeat_check", "deterministic", "blame_replays"),
     ),
     OptionPanel(
         "Cost",

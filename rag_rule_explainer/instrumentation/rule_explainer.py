@@ -30,7 +30,7 @@ from .rechecking import (
     showing_recheck_fields,
 )
 from .run_context import participation, refused
-from .several import aexplained_each, explained_each
+from .several import AskReplays, Said, aasked_by, aexplained_each, explained_each
 
 Item = TypeVar("Item")
 Document = TypeVar("Document")
@@ -124,6 +124,20 @@ class ApplicationExplainer(Generic[Item, Document]):
         """Returns the same as ``explain_each``, but runs on the caller's event loop."""
         case = self._case(input, documents, (), pinned, baseline)
         return await aexplained_each(self._call(case), conditions)
+
+    async def aasked_by(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        ask: AskReplays[Said],
+        *,
+        documents: Sequence[Document] | None = None,
+    ) -> Said:
+        """Runs the application on ``input``, and returns what ``ask`` returns, which may replay the run.
+
+        Nothing is explained, and the explainer's own condition is not used. The other argument and the
+        errors are those of ``explain``.
+        """
+        return await aasked_by(self._call(self._case(input, documents)), ask)
 
     @showing_cite_fields
     def cite(

@@ -16,7 +16,13 @@ from rag_rule_explainer.instrumentation.citing import (
     showing_cite_fields,
 )
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
-from rag_rule_explainer.instrumentation.several import aexplained_each, explained_each
+from rag_rule_explainer.instrumentation.several import (
+    AskReplays,
+    Said,
+    aasked_by,
+    aexplained_each,
+    explained_each,
+)
 from rag_rule_explainer.predicates import PredicateLike
 
 from .calls import QuestionOptions
@@ -65,6 +71,28 @@ class CitingRuns(ExplainedRuns[Input, Output]):
             return await aexplained_each(call, conditions)
 
         return await as_one_async_run(explained, input, with_bound_tracers(self.application, config))
+
+    @showing(QuestionOptions, QuestionOptions)
+    async def aasked_by(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        ask: AskReplays[Said],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Said:
+        """Runs the application on ``input``, and returns what ``ask`` returns, which may replay the run.
+
+        Nothing is explained, and the explainer's own condition is not used. All other arguments and
+        errors are those of ``explain``.
+        """
+        question, said = QuestionOptions.taken_from(kwargs), list[Said]()
+
+        async def asked(config: RunnableConfig, trace: TracedExplanation) -> tuple[()]:
+            said.append(await aasked_by(self._calls.of(input, config, trace, question, kwargs), ask))
+            return ()  # there is no explanation for the trace
+
+        await as_one_async_run(asked, input, with_bound_tracers(self.application, config))
+        return said[0]
 
     @showing_cite_fields
     def cite(

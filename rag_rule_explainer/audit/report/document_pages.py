@@ -7,6 +7,7 @@ from markupsafe import Markup
 from ...printable import plain_id, printable
 from ...report.html.markup import as_one, joined_markup, multiline
 from ..tables import DocumentRow
+from .blame_list import blamed_for
 from .pages import MOST_ON_A_PAGE, Places, and_more, page, rule_item, section
 
 _NEEDED = {
@@ -27,6 +28,7 @@ def _parts(places: Places, row: DocumentRow) -> Iterator[Markup]:
     )
     if row.name in places.audit.removal.documents:
         yield Markup('<p class="outcome bad">In the smallest removal that ends the bad answers.</p>')
+    yield blamed_for(places.audit, row.name)
     yield Markup("</header>\n<main>{}").format(_figures(row))
     needed = _NEEDED[row.never_needed]
     if needed:

@@ -13,6 +13,7 @@ from ...jsonable import encodable
 from ...printable import inert
 from ...report.saving import write_whole
 from ..result import Audit
+from .blame_list import NO_LIST, blame_by_name
 
 TableRow: TypeAlias = dict[str, Any]
 NEEDED: Mapping[bool | None, str] = {True: "yes", False: "no", None: "undecided"}
@@ -21,7 +22,7 @@ NEEDED: Mapping[bool | None, str] = {True: "yes", False: "no", None: "undecided"
 
 def document_table(audit: Audit) -> Iterator[TableRow]:
     """Yields a row for each document: in how many questions it is what."""
-    removed = set(audit.removal.documents)
+    removed, blame = set(audit.removal.documents), blame_by_name(audit)
     for row in audit.documents:
         yield {
             "document": row.name,
@@ -44,6 +45,8 @@ def document_table(audit: Audit) -> Iterator[TableRow]:
             "redundant_with": list(row.redundant),
             "in_conflict_with": list(row.conflicts),
             "in_smallest_removal": row.name in removed,
+            "blame": blame.get(row.name, NO_LIST)[0],
+            "blame_p_value": blame.get(row.name, NO_LIST)[1],
         }
 
 
@@ -149,7 +152,7 @@ def _cell(value: Any) -> str | int | float:
 
 _KINDS: Mapping[str, Mapping[str, str]] = {
     "documents": {
-        **dict.fromkeys(("document", "sha256", "never_needed"), "text"),
+        **dict.fromkeys(("document", "sha256", "never_needed", "blame"), "text"),
         **dict.fromkeys(("ids", "redundant_with", "in_conflict_with"), "texts"),
         **dict.fromkeys(
             (
@@ -160,6 +163,7 @@ _KINDS: Mapping[str, Mapping[str, str]] = {
             "number",
         ),
         "in_smallest_removal": "flag",
+        "blame_p_value": "number",
     },
     "questions": {
         **dict.fromkeys(
@@ -182,7 +186,7 @@ _ORDER: Mapping[str, tuple[str, ...]] = {
         "bad_share_high", "implicated", "clear", "undecided", "implicated_share", "implicated_share_low",
         "implicated_share_high", "in_retention_rules", "in_omission_rules", "in_omission_rules_of_good",
         "decisive", "single_point_of_failure", "never_needed", "redundant_with", "in_conflict_with",
-        "in_smallest_removal",
+        "in_smallest_removal", "blame", "blame_p_value",
     ),
     "questions": (
         "id", "question", "outcome", "is_good", "reason", "answer", "documents", "rules", "exhaustive",
