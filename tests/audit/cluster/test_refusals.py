@@ -42,7 +42,7 @@ def test_what_workers_cannot_share_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="is a file, which other machines cannot share; give postgres"):
         audited(store=Store(tmp_path / "answers.db", "a"))
     with pytest.raises(InvalidInput, match="builds the application anew in each worker; give its name"):
-        audited(lambda question: question)
+        audited(str.upper)
 
 
 @pytest.mark.parametrize("actors", [0, -1, True, 1.5])
