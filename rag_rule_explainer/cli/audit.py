@@ -68,6 +68,7 @@ def audit_questions(
     auditing = _Auditing(subject, asking, recording, search)
     questions = load_audited(subject.questions)
     bad, good = outcomes.predicates()
+    engine = together.engine_chosen()
     limits, blaming = together.limits(search.spending.price), blame.fields()
     with stdout_kept():
         asked = auditing.logged(questions)
@@ -80,7 +81,7 @@ def audit_questions(
                 good=good,
                 out=subject.out,
                 workers=together.workers,
-                engine=together.engine,
+                engine=engine,
                 audit_limits=limits,
                 framework=subject.framework,
                 explanations=None if subject.explanations == "none" else subject.explanations,
