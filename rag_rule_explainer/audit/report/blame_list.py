@@ -5,7 +5,7 @@ from markupsafe import Markup
 from ...report.html.markup import isolated, joined_markup
 from ..blame import BlamedDocument
 from ..result import Audit
-from .pages import MOST_LISTED, Places, and_more
+from .pages import MOST_ON_A_PAGE, Places, and_more
 
 NO_LIST = "", None
 """What the tables say of a document that is not listed."""
@@ -17,18 +17,18 @@ def blamed(places: Places) -> Markup:
     if found is None:
         return Markup()
     head = Markup(
-        '<p class="aside">Under a false discovery rate of {:g}: on average over such audits, at most this '
-        "share of the documents listed is innocent. A document that is not listed may be to blame as "
-        "well. {}.</p>"
+        '<p class="aside">Under a false discovery rate of {:g}: on average over such audits, at most '
+        "this share of the documents listed is innocent. A document that is not listed may be to blame "
+        "as well. {}.</p>"
     ).format(found.plan.fdr, str(found.plan).capitalize())
     items = joined_markup(
         Markup("<li>{} <small>{}</small></li>").format(
             places.document(each.document, ""), isolated(each.evidence)
         )
-        for each in found[:MOST_LISTED]
+        for each in found[:MOST_ON_A_PAGE]
     )
     return Markup('{}<ul class="listed">{}</ul>{}').format(
-        head, items or Markup("<li>None.</li>"), and_more(len(found) - MOST_LISTED, "documents.csv")
+        head, items or Markup("<li>None.</li>"), and_more(len(found) - MOST_ON_A_PAGE, "documents.csv")
     )
 
 
