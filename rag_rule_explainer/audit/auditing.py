@@ -2,11 +2,11 @@
 rules what the documents do."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio.to_thread
 from typing_extensions import Unpack
@@ -22,6 +22,7 @@ from .options import AskedLike, AuditFields, AuditOptions, logged_questions, spl
 from .questions import AuditedQuestion, LoggedQuestion
 from .result import Audit
 
+Found = TypeVar("Found")
 _ENGINES = {"process": ("in_process", "in_process"), "ray": ("cluster.on_ray", "on_ray")}
 """The module of each engine, and its name there."""
 
@@ -75,6 +76,7 @@ class _Run:
     found: dict[str, AuditedQuestion] = field(default_factory=dict[str, AuditedQuestion])
     _task: "asyncio.Task[Any] | None" = None
     _interrupted: bool = False
+    _may_end: bool = False
 
     @classmethod
     def of(
@@ -94,33 +96,43 @@ class _Run:
         return cls(options, job, asked, folder, engine)
 
     def interrupt(self) -> bool:
-        """Ends the audit, which keeps what was found. Returns False if it has not begun."""
+        """Ends the questions, or the replays for whom to blame; what was found is kept. Returns False if
+        the audit has not begun."""
         if self._task is None:
             return False
-        if not self._interrupted:
-            self._interrupted = True
+        if not self._interrupted and self._may_end:
             self._task.cancel()
+        self._interrupted = True
         return True
 
     async def audit(self) -> Audit:
         """Asks the questions that the folder does not hold, and writes the report."""
         self._task = asyncio.current_task()
+        await self._until_interrupted(self._ask())
+        result = self._result()
+        if self.options.fdr is not None and not self._interrupted:
+            blame = await self._until_interrupted(self._blamed(result))
+            result = replace(result, blame=blame, interrupted=self._interrupted)
+        if self.folder is not None and self.options.report:
+            from .report.writing import write_report
+
+            await anyio.to_thread.run_sync(write_report, result, self.folder.path)
+        return result
+
+    async def _until_interrupted(self, work: Coroutine[Any, Any, Found]) -> Found | None:
+        """Returns what ``work`` returns; None if the user interrupted it."""
+        self._may_end = True
         try:
-            await self._ask()
+            return await work
         except asyncio.CancelledError:
             if not self._interrupted:
                 raise
             uncancel: Callable[[], Any] | None = getattr(self._task, "uncancel", None)
             if uncancel is not None:
                 uncancel()
-        result = self._result()
-        if self.options.fdr is not None and not self._interrupted:
-            result = replace(result, blame=await self._blamed(result))
-        if self.folder is not None and self.options.report:
-            from .report.writing import write_report
-
-            await anyio.to_thread.run_sync(write_report, result, self.folder.path)
-        return result
+            return None
+        finally:
+            self._may_end = False
 
     async def _ask(self) -> None:
         folder = self.folder
@@ -144,9 +156,11 @@ class _Run:
         return await blaming.found(asked, {each.id: each for each in result.questions})
 
     def _result(self) -> Audit:
-        known = {**({} if self.folder is None else self.folder.known), **self.found}
+        known = {} if self.folder is None else self.folder.known
+        held = {each.id: known[each.id] for each in self.questions if self._is_known(each)}
+        held.update(self.found)
         return Audit(
-            tuple(known[each.id] for each in self.questions if each.id in known),
+            tuple(held[each.id] for each in self.questions if each.id in held),
             str(self.job.condition),
             "" if self.job.good is None else str(self.job.good),
             len(self.questions),
@@ -154,6 +168,9 @@ class _Run:
             None if self.folder is None else self.folder.path,
             {} if self.folder is None else kept_texts(self.folder.path),
         )
+
+    def _is_known(self, asked: LoggedQuestion) -> bool:
+        return self.folder is not None and self.folder.holds(asked)
 
 
 def _about(job: AuditJob) -> dict[str, str]:

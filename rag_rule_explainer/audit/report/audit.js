@@ -35,12 +35,12 @@
   /** @param {Entry} entry */
   function rowOf(entry) {
     const row = document.createElement("tr");
-    heads.forEach((_, column) => {
+    heads.forEach((head, column) => {
       const cell = row.insertCell();
+      cell.className = head.className;
       const text = document.createElement("bdi");
       text.textContent = String(said(entry.cells[column]));
       if (column > 0) {
-        if (text.textContent.length > 20) cell.className = "words";
         cell.append(text);
         return;
       }
@@ -117,7 +117,16 @@
       search();
     });
   });
-  input.addEventListener("input", search);
+  let isAwaited = false;
+  input.addEventListener("input", () => {
+    // Who types fast is not made to wait for each letter.
+    if (isAwaited) return;
+    isAwaited = true;
+    requestAnimationFrame(() => {
+      isAwaited = false;
+      search();
+    });
+  });
   select.addEventListener("change", search);
   find.hidden = false;
   search();

@@ -13,6 +13,7 @@ from .pages import SCRIPT, and_more
 
 _STATIC = 100
 """The number of entries that are in the page itself."""
+_SHORT = 20
 
 
 def found_by_typing(
@@ -26,14 +27,17 @@ def found_by_typing(
     buttons = joined_markup(
         Markup('<option value="{}">{}</option>').format(json.dumps(each[1:]), each[0]) for each in filters
     )
-    heads = joined_markup(Markup("<th>{}</th>").format(each) for each in columns)
-    body = joined_markup(_row(row, folder) for row in rows[:_STATIC])
+    kinds = [_kind(column, rows) for column in range(len(columns))]
+    heads = joined_markup(
+        Markup('<th class="{}">{}</th>').format(*each) for each in zip(kinds, columns, strict=True)
+    )
+    body = joined_markup(_row(row, folder, kinds) for row in rows[:_STATIC])
     return Markup(
         '<div class="find" hidden><label>Find <input type="search" autocomplete="off" spellcheck="false">'
         '</label><label>Show <select><option value="">All</option>{}</select></label>'
         '<span role="status"></span></div>'
         '<div class="wide"><table class="audited" data-folder="{}"><thead><tr>{}</tr></thead>'
-        '<tbody>{}</tbody></table></div><p class="more">{}</p>'
+        '<tbody>{}</tbody></table></div><div class="more">{}</div>'
         '<script type="application/json" id="rows">{}</script><script src="{}"></script>'
     ).format(
         buttons,
@@ -46,11 +50,20 @@ def found_by_typing(
     )
 
 
-def _row(row: Sequence[Any], folder: str) -> Markup:
+def _kind(column: int, rows: Sequence[Sequence[Any]]) -> str:
+    """Returns the class of a column: "words" for long texts, which may be broken into lines."""
+    longest = max((len(str(row[column])) for row in rows), default=0)
+    return "words" if not column or longest > _SHORT else "figure"
+
+
+def _row(row: Sequence[Any], folder: str, kinds: Sequence[str]) -> Markup:
     *cells, file = row
-    first = Markup('<td><a href="{}/{}">{}</a></td>').format(folder, file, as_one(str(cells[0])))
+    first = Markup('<td class="words"><a href="{}/{}">{}</a></td>').format(
+        folder, file, as_one(str(cells[0]))
+    )
+    rest = zip(kinds[1:], map(_said, cells[1:]), strict=True)
     return Markup("<tr>{}{}</tr>").format(
-        first, joined_markup(Markup("<td>{}</td>").format(_said(each)) for each in cells[1:])
+        first, joined_markup(Markup('<td class="{}">{}</td>').format(*each) for each in rest)
     )
 
 

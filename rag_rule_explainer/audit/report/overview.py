@@ -9,21 +9,23 @@ from ...checking.figures import Share
 from ...printable import printable, shortened
 from ...report.html.markup import isolated, joined_markup
 from ..result import Audit
-from .blame_list import blamed
+from .blame_list import NO_LIST, blame_by_name, blamed
 from .listing import found_by_typing
 from .pages import DOCUMENTS, MOST_ON_A_PAGE, QUESTIONS, Places, and_more, page, question_file, section
 from .tabular import NEEDED
 from .words import legend
 
+_FEW = 12
+"""A list of at most so many documents is open."""
 _DOCUMENT_COLUMNS = (
     "Document", "Shown", "Bad", "Implicated", "Share", "Undecided", "Decisive", "Single point",
-    "Redundant", "Conflicts", "Never needed", "Remove",
+    "Redundant", "Conflicts", "Never needed", "Remove", "Blame",
 )  # fmt: skip
 _QUESTION_COLUMNS = ("Id", "Question", "Outcome", "Rules", "Documents", "Everything seen")
 _DOCUMENT_FILTERS = (
     ("Implicated", 3), ("Decisive", 6), ("Single points of failure", 7), ("Redundant", 8),
     ("In conflict", 9), ("Never needed", 10, "yes"), ("Need undecided", 10, "undecided"),
-    ("To remove", 11, "yes"),
+    ("To remove", 11, "yes"), ("To blame", 12),
 )  # fmt: skip
 _QUESTION_FILTERS = tuple(
     (outcome.capitalize(), 2, outcome) for outcome in ("bad", "not bad", "undecided", "failed", "stopped")
@@ -33,7 +35,7 @@ _QUESTION_FILTERS = tuple(
 def documents_page(places: Places, *, has_parquet: bool) -> str:
     """Returns the first page: what the audit found, and all documents."""
     audit = places.audit
-    removed = set(audit.removal.documents)
+    removed, blame = set(audit.removal.documents), blame_by_name(audit)
     rows = [
         [
             shortened(printable(row.name), 200),
@@ -48,6 +50,7 @@ def documents_page(places: Places, *, has_parquet: bool) -> str:
             len(row.conflicts),
             NEEDED[row.never_needed],
             "yes" if row.name in removed else "",
+            blame.get(row.name, NO_LIST)[0],
             places.documents[row.name],
         ]
         for row in audit.documents
@@ -115,11 +118,14 @@ def _removal(places: Places) -> Markup:
         Markup("{}: {}").format(places.question(identity, ""), isolated(printable(why)))
         for identity, why in removal.not_ended[:MOST_ON_A_PAGE]
     ]
-    said = str(removal)
+    said, total = str(removal), len(removal.documents)
+    few = total <= _FEW
     return joined_markup(
         [
             Markup("<p>{}.</p>").format(said[:1].upper() + said[1:]),
-            _items(documents, len(removal.documents), "documents.csv"),
+            _items(documents, total, "documents.csv")
+            if few
+            else _folded(f"The {total:,} documents", documents, total, "documents.csv"),
             _folded("Bad answers that are left", left, len(removal.not_ended)),
         ]
     )
@@ -144,8 +150,8 @@ def _items(items: Sequence[Markup], total: int, where: str) -> Markup:
     return Markup('<ul class="listed">{}</ul>{}').format(listed, more)
 
 
-def _folded(heading: str, items: Sequence[Markup], total: int) -> Markup:
-    listed = _items(items, total, "questions.csv")
+def _folded(heading: str, items: Sequence[Markup], total: int, where: str = "questions.csv") -> Markup:
+    listed = _items(items, total, where)
     if not listed:
         return listed
     return Markup("<details><summary>{}</summary>{}</details>").format(heading, listed)

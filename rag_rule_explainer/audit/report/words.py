@@ -35,6 +35,7 @@ TERMS: Mapping[str, str] = {
         "undecided if there may be others."
     ),
     "Remove": ("It is in the smallest set of documents whose removal ends the bad answers for certain."),
+    "Blame": "Why it is in the list of documents to blame, if a false discovery rate was set.",
 }
 """The columns of the list of documents, and what they count."""
 
