@@ -15,6 +15,7 @@ from ..estimate.estimate import Estimate
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
+from ..predicates import PredicateLike
 from .call import Call, RuleKindLike
 from .citing import acited, cited
 from .options import CallInput, Manner, QuestionOf, documents_in, ids_in
@@ -29,6 +30,7 @@ from .rechecking import (
     showing_recheck_fields,
 )
 from .run_context import participation, refused
+from .several import AskReplays, Said, aasked_by, aexplained_each, explained_each
 
 Item = TypeVar("Item")
 Document = TypeVar("Document")
@@ -92,6 +94,51 @@ class ApplicationExplainer(Generic[Item, Document]):
         interface."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
+
+    @called_as("explain_each")
+    def explain_each(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        conditions: Sequence[PredicateLike],
+        *,
+        documents: Sequence[Document] | None = None,
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> tuple[Explanation, ...]:
+        """Returns one explanation of the same answer for each condition, from the same replays. Blocks.
+
+        The explainer's own condition is not used. The other arguments and errors are those of
+        ``explain``.
+        """
+        return explained_each(self._call(self._case(input, documents, (), pinned, baseline)), conditions)
+
+    @called_as("aexplain_each")
+    async def aexplain_each(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        conditions: Sequence[PredicateLike],
+        *,
+        documents: Sequence[Document] | None = None,
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> tuple[Explanation, ...]:
+        """Returns the same as ``explain_each``, but runs on the caller's event loop."""
+        case = self._case(input, documents, (), pinned, baseline)
+        return await aexplained_each(self._call(case), conditions)
+
+    async def aasked_by(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        ask: AskReplays[Said],
+        *,
+        documents: Sequence[Document] | None = None,
+    ) -> Said:
+        """Runs the application on ``input``, and returns what ``ask`` returns, which may replay the run.
+
+        Nothing is explained, and the explainer's own condition is not used. The other argument and the
+        errors are those of ``explain``.
+        """
+        return await aasked_by(self._call(self._case(input, documents)), ask)
 
     @showing_cite_fields
     def cite(

@@ -152,8 +152,10 @@ class BaselineChecks:
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
             # An explanation may take hours and cost much, and the user sees its warnings only at the end.
-            # So this warning is also logged at once.
-            _LOG.warning("%s", printable(warning))
+            # So this warning is also logged at once, unless several conditions are searched for, of which
+            # some are each other's opposites.
+            if not self.prober.sampler.cache.is_shared:
+                _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
 
     def _unknown_sources(self, predicates: Iterable[Predicate]) -> Iterator[str]:
@@ -181,7 +183,13 @@ class BaselineChecks:
             await self._compare_with_log(first)
         if not wanted and (first is not None or not baseline.logged):
             return
+        budget = sampler.replayer.budget
+        stored = budget.stored
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
+        if budget.stored > stored and self._is_uncompared():
+            # An earlier explanation was cut off after it had stored this answer, and before it had stored
+            # what the application sends. Only a replay shows whether that is the same now.
+            reply = await self._run_again(self._full)
         if reply.answer is None:
             if _took_too_long(reply):
                 await self._check_replays_end()
@@ -235,6 +243,11 @@ class BaselineChecks:
         if again.answer is not None and again.answer.text == second.text:
             texts = (shortened(each.text, 200) for each in (first, second))
             raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
+
+    def _is_uncompared(self) -> bool:
+        """Returns True iff replays could be compared with the baseline, and none was, here or before."""
+        fidelity = self.baseline.fidelity
+        return fidelity is not None and bool(fidelity.fingerprint) and not fidelity.is_comparable
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         # If the application has answered during this call already, that answer is compared with the
