@@ -267,7 +267,7 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns the session of one call. ``rule``: the antecedent and kind of a rule to verify, or None.
+        """Returns the session of one call. ``rule``: antecedent and kind of a rule to verify, or None.
         ``series``: the call with several conditions to which the session belongs, or None."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session

@@ -67,7 +67,9 @@ AllReplays = Annotated[
 AllTokens = Annotated[int | None, typer.Option(min=1, help="The same for tokens.")]
 AllCost = Annotated[float | None, typer.Option(help="The same for their cost; needs --price.")]
 AllSeconds = Annotated[float | None, typer.Option(help="The same for seconds.")]
-QuestionsAtOnce = Annotated[int, typer.Option(min=1, help="Questions that are explained at the same time.")]
+QuestionsAtOnce = Annotated[
+    int, typer.Option(min=1, help="Questions that are explained at the same time.")
+]
 EngineOption = Annotated[
     Literal["process", "ray"],
     typer.Option("--engine", help="Where questions are explained: in this process, or on a Ray cluster."),
