@@ -119,6 +119,20 @@ def test_what_was_paid_is_not_paid_again(tmp_path: Path) -> None:
     assert lines
 
 
+def test_documents_that_are_not_what_they_were_are_not_tested(tmp_path: Path) -> None:
+    audited(Flaky(0.0), out=tmp_path)
+    steady = Flaky(0.0)
+    explainer = Explainer(steady, concurrency=1, check_repeatable=False)
+    edited = [each if each.id != "a" else Source("a", "another text") for each in DOCUMENTS]
+    log = [{**each, "documents": edited} for each in QUESTIONS]
+    fields: dict[str, Any] = {"workers": 1, "report": False, "fdr": 0.05, "out": tmp_path}
+    found = audit(explainer, log, equals("bad"), **fields)
+    assert found.blame is not None
+    assert "a" not in blamed(found)
+    tested = {each.document: each.tables for each in (*found.blame, *found.blame.not_shown)}
+    assert all(each.of_with == 0 < each.unknown_with for each in tested["a"])
+
+
 def test_replays_that_fail_count_neither_way() -> None:
     steady, failing = Flaky(0.0), [False]
 
