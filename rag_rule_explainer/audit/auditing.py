@@ -93,6 +93,7 @@ class _Run:
         folder = None
         if options.folder is not None:
             folder = AuditFolder.of(options.folder, _about(job), options.explanations)
+            job = replace(job, identity=folder.identity)
         return cls(options, job, asked, folder, engine)
 
     def interrupt(self) -> bool:

@@ -22,7 +22,8 @@ class AuditJob:
     holds iff an answer is good; None if every answer that is not bad is good. ``options``: further
     keywords of the explainer that is made for the application, such as ``settings``. ``framework``: the
     name of its integration; None to find it. ``limits``: caps on what all questions together may spend.
-    ``workers``: the number of questions that are explained at the same time.
+    ``workers``: the number of questions that are explained at the same time. ``identity``: names the
+    audit where what it has spent is kept for later runs; empty for a name that is made of the job.
     """
 
     application: Any
@@ -32,6 +33,7 @@ class AuditJob:
     framework: str | None = None
     limits: Limits = field(default_factory=lambda: Limits(failures=None))
     workers: int = WORKERS
+    identity: str = ""
 
 
 class AuditEngine(Protocol):

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from typing import Any, Literal, TypeAlias, cast
 
 from ..allowed import brief
@@ -33,12 +34,14 @@ _LONGEST_TEXT = 20_000
 class AuditFolder:
     """An ``AuditFolder`` is a folder that holds what an audit has found so far.
 
-    ``known``: what became of each question so far, by its id. ``form``: the form of saved explanations;
-    None to save none.
+    ``identity``: names the audit, wherever its folder is moved; empty if it was made without. ``known``:
+    what became of each question so far, by its id. ``form``: the form of saved explanations; None to save
+    none.
     """
 
     path: Path
     form: SavedForm | None = "html"
+    identity: str = ""
     known: dict[str, AuditedQuestion] = field(default_factory=dict[str, AuditedQuestion])
     _texts: set[str] = field(default_factory=set[str])
 
@@ -58,8 +61,7 @@ class AuditFolder:
             raise InvalidInput(
                 f"{path} cannot be written: {error.strerror}; give another folder"
             ) from error
-        _check_same(path, about)
-        folder = cls(path, form)
+        folder = cls(path, form, _identity_of_same(path, about))
         folder.known = {each.id: each for each in kept_questions(path)}
         folder._texts = {each["sha256"] for each in _lines_of(path / _TEXTS, json.loads)}
         return folder
@@ -133,7 +135,7 @@ def _lines_of(file: Path, read: Callable[[bytes], Any]) -> Iterator[Any]:
             ) from error
 
 
-def _check_same(path: Path, about: Mapping[str, str]) -> None:
+def _identity_of_same(path: Path, about: Mapping[str, str]) -> str:
     file = path / _ABOUT
     written: dict[str, Any] = {
         "schema_version": _SCHEMA_VERSION,
@@ -145,8 +147,9 @@ def _check_same(path: Path, about: Mapping[str, str]) -> None:
             raise InvalidInput(
                 f"{path} holds something else, such as {others[0]!r}; give an empty folder or a new one"
             )
-        write_whole(file, f"{json.dumps(written, indent=2)}\n")
-        return
+        identity = token_hex(8)
+        write_whole(file, f"{json.dumps({**written, 'id': identity}, indent=2)}\n")
+        return identity
     try:
         given: object = json.loads(file.read_bytes())
     except (ValueError, OSError) as error:
@@ -158,6 +161,7 @@ def _check_same(path: Path, about: Mapping[str, str]) -> None:
                 f"{path} holds an audit with another {name.replace('_', ' ')}: {brief(held.get(name))} "
                 f"instead of {brief(value)}; give another folder"
             )
+    return str(held.get("id", ""))
 
 
 def _other_files(path: Path) -> list[str]:

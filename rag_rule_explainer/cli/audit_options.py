@@ -72,6 +72,24 @@ EngineOption = Annotated[
     Literal["process", "ray"],
     typer.Option("--engine", help="Where questions are explained: in this process, or on a Ray cluster."),
 ]
+RayAddress = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="The Ray cluster: auto, HOST:PORT or ray://HOST:PORT; by default, this machine alone.",
+    ),
+]
+Actors = Annotated[
+    int | None, typer.Option(min=1, help="Workers on the cluster; by default, one per processor.")
+]
+RayWorkingDir = Annotated[
+    str | None,
+    typer.Option(metavar="DIR", help="The folder of the application, which Ray brings to its workers."),
+]
+ReplaysPerMinute = Annotated[
+    float | None, typer.Option(help="With --engine ray: replays that all workers begin in a minute.")
+]
+TokensPerMinute = Annotated[float | None, typer.Option(help="The same for tokens, on average.")]
 
 Fdr = Annotated[
     float | None,
@@ -177,10 +195,45 @@ class AuditedTogether:
     all_seconds: AllSeconds = None
     workers: Workers = WORKERS
     engine: EngineOption = "process"
+    ray_address: RayAddress = None
+    actors: Actors = None
+    ray_working_dir: RayWorkingDir = None
+    replays_per_minute: ReplaysPerMinute = None
+    tokens_per_minute: TokensPerMinute = None
+
+    def engine_chosen(self) -> Any:
+        """Returns the engine. Raises InvalidInput for options of a cluster without one."""
+        of_ray = (
+            self.ray_address,
+            self.actors,
+            self.ray_working_dir,
+            self.replays_per_minute,
+            self.tokens_per_minute,
+        )
+        if self.engine == "process":
+            if any(each is not None for each in of_ray):
+                raise InvalidInput(
+                    "--ray-address, --actors, --ray-working-dir and the rates per minute are for "
+                    "--engine ray; add it, or leave them out"
+                )
+            return self.engine
+        # Imported late, because they load SQLAlchemy.
+        from ..audit.cluster.connecting import LOCAL
+        from ..audit.cluster.ledger import Rates
+        from ..audit.cluster.on_ray import OnRay
+
+        shipped = self.ray_working_dir
+        environment = {} if shipped is None else {"runtime_env": {"working_dir": shipped}}
+        return OnRay(
+            address=self.ray_address or LOCAL,
+            actors=self.actors,
+            rates=Rates(self.replays_per_minute, self.tokens_per_minute),
+            ray_options=environment,
+        )
 
     def limits(self, prices: list[str] | None) -> Limits:
         """Returns the limits of the whole audit. Raises InvalidInput for limits that cannot be kept."""
-        check_priced(self.all_cost, prices)
+        check_priced(self.all_cost, prices, "--all-cost")
         return Limits(self.all_replays, self.all_tokens, self.all_cost, self.all_seconds, failures=None)
 
 

@@ -1,5 +1,5 @@
-"""This module checks the baseline: that it meets the conditions, and that the application repeats its
-answer."""
+"""This module checks the baseline: whether its answer meets the conditions, and whether the application
+repeats it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from ..given import no_source
 from ..lattice import Subset
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
 from ..predicates.inside import reads_only_value, sources_named_in
+from ..predicates.only_calls import reads_calls
 from ..printable import printable, shortened
 from ..probing.deadlines import NO_ANSWER_IN_TIME
 from ..probing.judging import Judging, error_text
@@ -32,6 +33,11 @@ FALSE_CONDITION = (
 NO_VALUE = (
     "the condition reads the value of an answer, and the answer is a text, whose value is None; write "
     "case.answer.text, or let the application return structured output"
+)
+NO_CALLS = (
+    "the condition is about tool calls, and those of the baseline were not recorded; let the replay "
+    "return Answer(text, calls=(ToolCall(name, arguments), ...)), or explain a run whose models are "
+    "recorded"
 )
 HOLDS_ANYHOW = (
     "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
@@ -66,7 +72,7 @@ async def check_judgeable(
             said = f"; the reply begins with {reply}" if isinstance(reply, str) and reply else ""
             raise BaselineFailed(
                 f"the predicate failed on the baseline's answer: {error_text(error)}{said}; "
-                f"the answer was {shortened(answer.text, 200)!r}"
+                f"the answer was {shortened(answer.shown, 200)!r}"
             ) from error
 
 
@@ -138,9 +144,11 @@ class BaselineChecks:
         unknown = list(self._unknown_sources(bases))
         if against.value is None and not against.unread and any(map(reads_only_value, bases)):
             unknown.append(NO_VALUE)
+        if against.calls is None and any(map(reads_calls, bases)):
+            unknown.append(NO_CALLS)
         self.warnings[:0] = unknown
         for text, holds in untrue.values():
-            warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
+            warning = text.format(holds=holds, answer=shortened(answers[-1].shown, 200))
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
             # An explanation may take hours and cost much, and the user sees its warnings only at the end.
@@ -175,7 +183,13 @@ class BaselineChecks:
             await self._compare_with_log(first)
         if not wanted and (first is not None or not baseline.logged):
             return
+        budget = sampler.replayer.budget
+        stored = budget.stored
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
+        if budget.stored > stored and self._is_uncompared():
+            # An earlier explanation was cut off after it had stored this answer, and before it had stored
+            # what the application sends. Only a replay shows whether that is the same now.
+            reply = await self._run_again(self._full)
         if reply.answer is None:
             if _took_too_long(reply):
                 await self._check_replays_end()
@@ -188,9 +202,9 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Is called after a replay on all sources took too long. Raises BaselineFailed if a replay
-        without the first source takes too long as well. Then probably every replay does, and a search
-        would be useless."""
+        """Checks whether all replays take too long, after a replay on all sources took too long. Raises
+        BaselineFailed if a replay without the first source takes too long as well, because a search would
+        then be useless."""
         if not (fewer := Subset(self.sources.full & ~1)):
             return
         reply = await self.prober.sampler.first(Arrangement.of(self.sources, fewer))
@@ -229,6 +243,11 @@ class BaselineChecks:
         if again.answer is not None and again.answer.text == second.text:
             texts = (shortened(each.text, 200) for each in (first, second))
             raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
+
+    def _is_uncompared(self) -> bool:
+        """Returns True iff replays could be compared with the baseline, and none was, here or before."""
+        fidelity = self.baseline.fidelity
+        return fidelity is not None and bool(fidelity.fingerprint) and not fidelity.is_comparable
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         # If the application has answered during this call already, that answer is compared with the

@@ -16,8 +16,9 @@ from .ledger import Ledger, LedgerPlan
 from .telling import TELLING_SECONDS, AuditTeller
 from .worker import Worker, WorkerState
 
-RETRIES = 3
-"""How often a question is asked again after its worker died."""
+RETRIES = 1
+"""How often Ray asks a question again whose worker has died. After that, it is suspected, and asked so
+often once more at the end, alone in its worker."""
 _GRACE_SECONDS = 10.0
 """The seconds that runs of the application have to end, so that their answers are stored, if the audit is
 stopped."""
@@ -48,6 +49,8 @@ class Crew:
         self._starting: dict[_Pending, Any] = {}
         self._asked: dict[_Pending, tuple[Any, LoggedQuestion]] = {}
         self._free: list[Any] = []
+        self._room = job.workers
+        self._suspects: list[LoggedQuestion] | None = []
         self._refusal = ""
 
     async def gather(self, actors: int | None, patience: float) -> None:
@@ -78,6 +81,20 @@ class Crew:
         """Yields what became of each question. Once a limit is reached, the questions that are left are
         yielded as "stopped"."""
         waiting = iter(questions)
+        async for answer in self._answers(waiting, teller):
+            yield answer
+        # Questions that were explained in one process died together, so it is not known which did it.
+        self._room = 1
+        self._free = list(dict.fromkeys(self._free))
+        suspects, self._suspects = iter(self._suspects), None
+        async for answer in self._answers(suspects, teller):
+            yield answer
+        for asked in (*suspects, *waiting):
+            yield _without_answer(asked, "stopped", self._refusal)
+
+    async def _answers(
+        self, waiting: Iterator[LoggedQuestion], teller: AuditTeller
+    ) -> AsyncGenerator[AuditedAnswer, None]:
         while self._fill(waiting):
             await asyncio.wait(
                 [*self._asked, *self._starting],
@@ -89,13 +106,11 @@ class Crew:
                 actor, asked = self._asked.pop(future)
                 self._free.append(actor)
                 answer = self._outcome(future, asked)
-                teller.done += 1
-                teller.failures += answer.question.outcome == "failed"
-                yield answer
+                if answer is not None:
+                    teller.count(answer.question)
+                    yield answer
             teller.under_way = len(self._asked)
             await teller.tell()
-        for asked in waiting:
-            yield _without_answer(asked, "stopped", self._refusal)
 
     async def dismiss(self, ledger: Ledger) -> None:
         """Ends the workers. Runs that are under way get some seconds to end, so that their answers are
@@ -105,13 +120,11 @@ class Crew:
                 await asyncio.to_thread(ledger.stop)
             await asyncio.wait(self._asked, timeout=_GRACE_SECONDS)
         up = [each for each in self._actors if each not in self._starting.values()]
-        if up:
-            ended = [_pending(each.finish.remote()) for each in up]
+        ended = [_pending(each.finish.remote()) for each in up]
+        if ended:
             await asyncio.wait(ended, timeout=_GRACE_SECONDS)
-            self._starting |= dict.fromkeys(ended)
-        for future in (*self._asked, *self._starting):
-            future.cancel()
-            if future.done() and not future.cancelled():
+        for future in (*self._asked, *self._starting, *ended):
+            if not future.cancel() and not future.cancelled():
                 future.exception()  # asyncio logs an error that nobody reads
         for actor in self._actors:
             with suppress(Exception):
@@ -133,9 +146,10 @@ class Crew:
         for future in [each for each in self._starting if each.done()]:
             actor = self._starting.pop(future)
             _check(future)
-            self._free += [actor] * self._job.workers
+            self._free += [actor] * self._room
 
-    def _outcome(self, future: _Pending, asked: LoggedQuestion) -> AuditedAnswer:
+    def _outcome(self, future: _Pending, asked: LoggedQuestion) -> AuditedAnswer | None:
+        """Returns what became of a question; None if it is to be asked again, alone in its worker."""
         error = future.exception()
         if error is None:
             answer: AuditedAnswer = future.result()
@@ -143,9 +157,11 @@ class Crew:
                 self._refusal = self._refusal or answer.question.reason
             return answer
         if isinstance(error, self._ray.exceptions.RayActorError):
-            return _without_answer(
-                asked, "failed", f"its worker died {RETRIES + 1} times: {_said(error)}"
-            )
+            if self._suspects is not None:
+                self._suspects.append(asked)
+                return None
+            times = 2 * (RETRIES + 1)
+            return _without_answer(asked, "failed", f"its worker died {times} times: {_said(error)}")
         return _without_answer(asked, "failed", f"its worker failed: {_said(error)}")
 
 

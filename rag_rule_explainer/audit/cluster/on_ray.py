@@ -32,9 +32,9 @@ class OnRay:
     ``address``: "local" (this machine, for as long as the audit lasts), "auto", "HOST:PORT" or
     "ray://HOST:PORT". ``actors``: the number of workers; None for one per processor of the cluster.
     ``rates``: how fast all workers together may go. ``audit``: the id of the account, of letters, digits
-    and ``-``; None for one made of the job. ``actor_options``: options of the actors, such as
-    ``{"num_cpus": 0.5}``. ``ray_options``: arguments of ``ray.init``, such as ``runtime_env``.
-    ``patience``: the seconds to wait for the first worker.
+    and ``-``; None for that of the audit's folder, or one made of the job. ``actor_options``: options of
+    the actors, such as ``{"num_cpus": 0.5}``. ``ray_options``: arguments of ``ray.init``, such as
+    ``runtime_env``. ``patience``: the seconds to wait for the first worker.
 
     A worker that dies is restarted by Ray, and its questions are asked again, from the store as far as
     answers were committed. A question whose worker dies four times is "failed".
@@ -91,7 +91,9 @@ class OnRay:
                 "the engine 'ray' needs a store that all workers share; give "
                 "store='postgresql://USER:PASSWORD@HOST/DATABASE'"
             )
-        return LedgerPlan(store.url, self.audit or _named(job, store), job.limits, self.rates)
+        return LedgerPlan(
+            store.url, self.audit or job.identity or _named(job, store), job.limits, self.rates
+        )
 
 
 def _store_of(job: AuditJob) -> Store | None:

@@ -8,6 +8,7 @@ from time import monotonic
 
 from ...errors import StoreFailed
 from ...progress.report import Progress, ProgressReport
+from ..questions import AuditedQuestion
 from .ledger import Ledger, SpentTogether
 
 TELLING_SECONDS = 1.0
@@ -29,6 +30,11 @@ class AuditTeller:
     _due: float = 0.0
     _before: SpentTogether | None = None
     _spent: SpentTogether = field(default_factory=lambda: SpentTogether(0, 0, 0.0))
+
+    def count(self, question: AuditedQuestion) -> None:
+        """Counts a question of which it is known what became of it."""
+        self.done += 1
+        self.failures += question.outcome == "failed"
 
     async def tell(self) -> None:
         """Makes a report if a second has passed since the last one."""

@@ -10,13 +10,26 @@ from typing import Any
 
 from plain_rag_rule_explainer import gate, offline_client
 
+from rag_rule_explainer.session.final_comparison import FinalComparison
+
 CORPUS = [f"D{number:02}" for number in range(40)]
 PLANTED = {"D03", "D08", "D17", "D22", "D29", "D34"}
 SHOWN = int(os.environ.get("AUDIT_SHOWN", "4"))
 SECONDS = float(os.environ.get("AUDIT_SECONDS", "0"))
 BUILT = os.environ.get("AUDIT_BUILT")
 DEADLY = os.environ.get("AUDIT_DEADLY")
+ONCE = os.environ.get("AUDIT_ONCE")
 PAID = os.environ.get("AUDIT_PAID")
+
+
+async def nothing(self: object, fidelity: object) -> None:
+    """In place of what an explanation compares at its end."""
+
+
+if ONCE:
+    # An explanation repeats some runs at its end on purpose, to see that the application has not changed.
+    # Without these, every other run that is made again is one that was paid twice.
+    setattr(FinalComparison, "_compare", nothing)  # noqa: B010 -- it is nobody else's
 
 if BUILT:
     with open(BUILT, "a", encoding="ascii") as file:  # noqa: PTH123

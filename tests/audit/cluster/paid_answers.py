@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def committed(url: str) -> list[tuple[str, tuple[str, ...], float]]:
 def paid_again(paid: Path, url: str) -> list[Run]:
     """The runs that began after their answer had been committed. There must be none."""
     found: list[Run] = []
-    runs = {(each.question, each.ids): [] for each in paid_runs(paid)}
+    runs = defaultdict[tuple[str, tuple[str, ...]], list[Run]](list)
     for each in paid_runs(paid):
         runs[each.question, each.ids].append(each)
     for name, ids, at in committed(url):

@@ -144,6 +144,7 @@ def driver(cluster: PrivateCluster, asked: Asked, paid: Path, address: str = "")
         "AUDIT_SHOWN": str(asked.shown),
         "AUDIT_PAID": str(paid),
         "AUDIT_BUILT": f"{paid}.built",
+        "AUDIT_ONCE": "1",
         **asked.environment,
     }
     # Workers have the environment of the head, and what they are given here.

@@ -30,6 +30,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         (
             *("same_answer", "equals", "contains", "matches", "one_of", "consistent_with", "refuses"),
             *("cites", "mentions_source", "json_path", "is_valid", "judged", "condition", "Case"),
+            *("calls_tool", "next_call", "calls_in_order", "number_of_calls", "ToolCall"),
             *("Judgement", "Verdict", "JudgeRequest", "JudgeReply", "ignoring_citations"),
         ),
     ),
@@ -68,6 +69,7 @@ PACKAGES: Mapping[str, tuple[str, str]] = {
     "comparing": ("Comparisons in detail", "rag_rule_explainer.comparison"),
     "citing": ("Citations in detail", "rag_rule_explainer.citations"),
     "fixing": ("Fixes and rechecks", "rag_rule_explainer.fixing"),
+    "auditing": ("Audits of a corpus", "rag_rule_explainer.audit"),
     "checking": ("Checks of judges in detail", "rag_rule_explainer.checking"),
     "showing-progress": ("Progress", "rag_rule_explainer.progress"),
     "testing": ("Fakes for your tests", "rag_rule_explainer.testing"),
