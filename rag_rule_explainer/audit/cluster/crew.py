@@ -5,6 +5,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
 from typing import Any, TypeAlias
 
 from ...errors import InvalidInput, StoreFailed
@@ -50,7 +51,8 @@ class Crew:
         self._asked: dict[_Pending, tuple[Any, LoggedQuestion]] = {}
         self._free: list[Any] = []
         self._room = job.workers
-        self._suspects: list[LoggedQuestion] | None = []
+        self._suspects: list[LoggedQuestion] = []
+        self._is_last_try = False
         self._refusal = ""
 
     async def gather(self, actors: int | None, patience: float) -> None:
@@ -86,10 +88,11 @@ class Crew:
         # Questions that were explained in one process died together, so it is not known which did it.
         self._room = 1
         self._free = list(dict.fromkeys(self._free))
-        suspects, self._suspects = iter(self._suspects), None
+        self._is_last_try = True
+        suspects = iter(self._suspects)
         async for answer in self._answers(suspects, teller):
             yield answer
-        for asked in (*suspects, *waiting):
+        for asked in chain(suspects, waiting):
             yield _without_answer(asked, "stopped", self._refusal)
 
     async def _answers(
@@ -157,7 +160,7 @@ class Crew:
                 self._refusal = self._refusal or answer.question.reason
             return answer
         if isinstance(error, self._ray.exceptions.RayActorError):
-            if self._suspects is not None:
+            if not self._is_last_try:
                 self._suspects.append(asked)
                 return None
             times = 2 * (RETRIES + 1)
