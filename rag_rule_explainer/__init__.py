@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .answers.tool_calls import ToolCall
     from .checking import JudgeCheck, LabelledCase, check_judge
     from .citations import (
         CitationCheck,
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from .predicates import (
         JudgeReply,
         JudgeRequest,
+        calls_in_order,
+        calls_tool,
         cites,
         condition,
         consistent_with,
@@ -60,6 +63,8 @@ if TYPE_CHECKING:
         judged,
         matches,
         mentions_source,
+        next_call,
+        number_of_calls,
         one_of,
         refuses,
         same_answer,
@@ -77,6 +82,7 @@ if TYPE_CHECKING:
     from .settings import Settings, SettingsFields
     from .sources import Source
     from .storing.store import Store
+    from .traces import Incident
     from .verdicts import Answer, Case, Judgement, Verdict
     from .version import __version__
 
@@ -121,6 +127,8 @@ _ROOMS = {
     "predicates": (
         "JudgeReply",
         "JudgeRequest",
+        "calls_in_order",
+        "calls_tool",
         "cites",
         "condition",
         "consistent_with",
@@ -132,6 +140,8 @@ _ROOMS = {
         "judged",
         "matches",
         "mentions_source",
+        "next_call",
+        "number_of_calls",
         "one_of",
         "refuses",
         "same_answer",
@@ -148,8 +158,10 @@ _ROOMS = {
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
     "storing.store": ("Store",),
+    "traces": ("Incident",),
     "explanation.summary": ("RuleSummary", "Summary"),
     "session.updates": ("Update",),
+    "answers.tool_calls": ("ToolCall",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
     "explanation.verification": ("Verification",),
     "version": ("__version__",),
@@ -173,6 +185,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Finding",
+    "Incident",
     "InvalidInput",
     "JudgeCheck",
     "JudgeReply",
@@ -205,6 +218,7 @@ __all__ = [
     "StoreFailed",
     "Summary",
     "TooManySources",
+    "ToolCall",
     "UnknownQuery",
     "UnseenSourcesNeeded",
     "UntrueReplay",
@@ -213,6 +227,8 @@ __all__ = [
     "Verification",
     "__version__",
     "acite",
+    "calls_in_order",
+    "calls_tool",
     "check_citations",
     "check_judge",
     "cite",
@@ -229,6 +245,8 @@ __all__ = [
     "load",
     "matches",
     "mentions_source",
+    "next_call",
+    "number_of_calls",
     "one_of",
     "refuses",
     "same_answer",

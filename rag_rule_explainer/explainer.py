@@ -10,6 +10,7 @@ from typing_extensions import Unpack
 from .allowed import checked_flag, taken
 from .estimate.options import EstimateFields, EstimateOptions, showing_estimate_fields
 from .predicates import PredicateLike, as_predicate, negated, same_answer
+from .predicates.only_calls import beside_calls
 from .probing.replaying import Baseline, Replay
 from .progress import as_progress
 from .progress.report import Progress
@@ -266,7 +267,9 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns the session of one call. ``rule``: a rule to verify. ``series``: its whole call."""
+        """Returns the session of one call. ``rule``: the antecedent and the kind of a rule to verify;
+        None to search for rules. ``series``: the call with several conditions that this session belongs
+        to; None if there is only one condition."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 
@@ -289,7 +292,7 @@ class Explainer:
             baseline=as_baseline(baseline),
             replay=replay,
             limiter=self.limiter,
-            predicates={kind: self.predicates[kind] for kind in settings.kinds},
+            predicates=beside_calls({kind: self.predicates[kind] for kind in settings.kinds}),
             settings=settings,
             plan=plan,
             progress=tuple(each for each in listeners if each is not None),

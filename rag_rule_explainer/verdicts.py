@@ -1,13 +1,13 @@
 """This module defines the answers of an application, and the verdicts of predicates about answers."""
 
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, cast
 
 from .allowed import brief
+from .answers.tool_calls import ToolCall, calls_given, calls_said
+from .answers.unequal import not_its_text
 from .errors import InvalidInput
 from .sources import Source
 
@@ -59,11 +59,13 @@ class Answer:
     with which the model says why it stopped; if the word means that the answer is incomplete, the answer
     is not judged. ``note``: a remark for readers of the probe. ``models``: by each model's name, token
     counts by kind; or None. ``delivered``: the ids of the sources that the retriever returned to the
-    application. ``seen``: the ids of the sources whose text was found in the request to the model;
-    in the baseline in the order of the request, repeated where a source's place there is not known, and
-    None if it is that of the sources. Both are None if the run was not recorded, or if it asked without
-    sources only what is asked with them too. ``unread``: the names of those entries of the application's
-    output that were not read, because only one entry is the answer.
+    application. ``seen``: the ids of the sources whose text was found in the request to the model; in the
+    baseline, they are in the order of the request (an id is repeated if the position of its source is not
+    certain), or None if this is the order of the sources. Both are None if the run was not recorded, or
+    if a run without sources sent only requests that runs with sources send too. ``unread``: the names of
+    those entries of the application's output that were not read, because only one entry is the answer.
+    ``calls``: the tool calls of the run, in order; None if they were not recorded, which is not the same
+    as no call.
     """
 
     text: str
@@ -75,12 +77,13 @@ class Answer:
     seen: tuple[str, ...] | None = None
     models: Mapping[str, Mapping[str, int]] | None = None
     unread: tuple[str, ...] = ()
+    calls: tuple[ToolCall, ...] | None = None
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             return self.text == other
         if not isinstance(other, Answer):
-            return _no_text(self, other)
+            return not_its_text(self, other)
         return self.text == other.text and self.value == other.value
 
     # An answer is equal to its text, so an answer must be found in a set of texts. For this, it has the
@@ -95,6 +98,11 @@ class Answer:
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def shown(self) -> str:
+        """Returns the text that reports show: that of the answer, or, if it is blank, its tool calls."""
+        return self.text if self.text.strip() or not self.calls else calls_said(self.calls)
 
     @classmethod
     def of(cls, given: "Answer | str") -> "Answer":
@@ -118,8 +126,8 @@ class Answer:
                 )
         if type(given.text) is not str:
             given = replace(given, text=plain_text(given.text))
-        if given.note or given.delivered is not None or given.seen is not None:
-            given = _with_ids(given)
+        if given.note or not (given.delivered is given.seen is given.calls is None):
+            given = replace(_with_ids(given), calls=calls_given(given.calls))
         if given.models is not None:
             models = {model: counts_in(usage) for model, usage in given.models.items()}
             return replace(given, usage=counts_in(given.usage) or None, models=models)
@@ -146,7 +154,7 @@ def _with_ids(given: Answer) -> Answer:
 
 
 def logged_answer(given: Answer | str) -> Answer:
-    """Returns a logged answer as an Answer. Raises InvalidInput if it has neither text nor value."""
+    """Returns an answer from a log as an Answer. Raises InvalidInput if it has neither text nor value."""
     answer = Answer.of(given)
     if not answer.text.strip() and answer.value is None:
         raise InvalidInput("the baseline is empty; give the text of the logged answer, or leave it out")
@@ -158,8 +166,8 @@ _OF_TEXT = ("content", "text", "response", "answer", "output", "result")
 
 
 def _where_it_may_be(given: Any) -> str:
-    """Returns a hint for an error message about a wrong answer: where the text of the answer may be
-    found. The hint may be empty."""
+    """Returns a hint for an error message about a value that is no answer. The hint names the attribute
+    or key in which the text of the answer may be found. It may be empty."""
     if given is None:
         return ": there is a branch without a return"
     if isinstance(given, (Iterator, AsyncIterator)):
@@ -172,7 +180,7 @@ def _where_it_may_be(given: Any) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Returns the text as a plain str. No code of a subclass of str is run."""
+    """Returns the text as a plain str. No code of the text's own subclass of str is run."""
     return str.__str__(text)
 
 
@@ -206,7 +214,7 @@ class Case:
         if isinstance(other, (str, Answer)):
             return self.answer == other
         if not isinstance(other, Case):
-            return _no_text(self, other)
+            return not_its_text(self, other)
         return _parts(self) == _parts(other)
 
     def __hash__(self) -> int:
@@ -244,56 +252,6 @@ class Kept(tuple[Source, ...]):
 
     def __hash__(self) -> int:
         return super().__hash__()
-
-
-_in_condition: ContextVar[bool] = ContextVar("rag_rule_explainer_in_condition", default=False)
-_COLLECTED = (dict, list, tuple, set, frozenset)
-_OF_RECORDS = ("__pydantic_fields__", "__dataclass_fields__")
-_TEXT = "write case.answer.text == '...', or case.answer.value == ... for a structured output"
-
-
-@contextmanager
-def called_as_condition() -> Generator[None]:
-    """Within this context, a comparison of an answer with None raises TypeError, because a condition that
-    makes such a comparison is a mistake.
-
-    Everywhere else, the comparison is False: other code may have an answer or None, and a check such as
-    ``if answer == None`` is right there.
-    """
-    token = _in_condition.set(True)
-    try:
-        yield
-    finally:
-        _in_condition.reset(token)
-
-
-def _no_text(answer: "Answer | Case", other: object) -> bool:
-    """Returns the result of comparing an answer with ``other``, which is no str and no answer.
-
-    The result is NotImplemented, after which Python treats the two as unequal, or the result of the
-    comparison by the class of ``other``. Raises TypeError for an object that no answer can equal, such as
-    a number, a dict or a dataclass object: a condition that compares an answer with it would always be
-    False.
-    """
-    if isinstance(other, (int, float, bytes, Source)):
-        raise TypeError(_compared_with(other))
-    kind = type(other)
-    if issubclass(kind, _COLLECTED) or any(hasattr(kind, name) for name in _OF_RECORDS):
-        # A class that the user wrote may define in ``__eq__`` that its objects equal some answers.
-        said: Any = cast("Any", type(other)).__eq__(other, answer)
-        if said is NotImplemented:
-            raise TypeError(f"{_compared_with(other)}; for JSON, json.loads(case.answer.text) == ...")
-        return said
-    if other is None and _in_condition.get():
-        raise TypeError(
-            "an answer is never None, so it is not compared with None; write case.answer.text == '', or "
-            "case.answer.value is None for a structured output"
-        )
-    return NotImplemented
-
-
-def _compared_with(other: object) -> str:
-    return f"an answer is compared with a str, not with {type(other).__name__}; {_TEXT}"
 
 
 def _parts(case: Case) -> tuple[object, ...]:

@@ -2,6 +2,8 @@
 them."""
 
 from .auditing import aaudit, audit
+from .blame import BlamedDocument, BlameList
+from .blame_plan import BlamePlan, PivotPair, Suspect
 from .engine import AuditEngine, AuditJob
 from .options import AuditFields, AuditOptions
 from .questions import AuditedAnswer, AuditedQuestion, AuditedRule, LoggedQuestion, ShownDocument
@@ -18,10 +20,15 @@ __all__ = [
     "AuditedAnswer",
     "AuditedQuestion",
     "AuditedRule",
+    "BlameList",
+    "BlamePlan",
+    "BlamedDocument",
     "DocumentRow",
     "LoggedQuestion",
+    "PivotPair",
     "Removal",
     "ShownDocument",
+    "Suspect",
     "aaudit",
     "audit",
 ]

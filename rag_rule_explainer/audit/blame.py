@@ -109,7 +109,7 @@ class BlameList(Sequence[BlamedDocument]):
         if tested:
             expected = f"at most {self.plan.fdr:.3g} of those listed are innocent"
             lines.append(f"(on average over such audits, {expected})")
-        lines.append(f"({self.plan}; {len(self.not_shown):,} of them not shown to be to blame)")
+        lines.append(f"({self.plan}; {len(self.not_shown):,} of those tested not shown to be to blame)")
         return "\n".join(lines)
 
 

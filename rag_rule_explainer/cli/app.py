@@ -35,7 +35,7 @@ from .verify import verify
 
 class _Commands(ScreenGroup):
     """This class runs the commands. It turns Ctrl-C into an ``Abort``, which ``main`` reports to the
-    user. Typer itself would end the program without a message."""
+    user, because Typer itself would end the program without a message."""
 
     @override
     def invoke(self, ctx: Any) -> Any:
@@ -67,7 +67,7 @@ def _demo() -> None:
 @app.command("explain", cls=ScreenCommand)
 @grouped
 def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOptions) -> None:
-    """Explain the answer to one question, from given sources or of an application.
+    """Explain the answer to one question, from given sources, of an application, or in a trace.
 
     Without --app and --model, the offline reader answers: an extractive reader that needs no key.
 
@@ -75,6 +75,7 @@ def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOpti
       rag-rules explain --question "..." --sources texts/ --predicate contains:25
       rag-rules explain --question "..." --app my_module:chain --out report.html
       rag-rules explain --question "..." --sources a.jsonl --model gpt-4o --json
+      rag-rules explain --trace trace.json --app my_module:chain
 
     Environment:
       OPENAI_API_KEY   key of --model and --judge-model (or see --key)

@@ -25,8 +25,8 @@ from .audit_options import (
     audit_settings,
 )
 from .audited_lines import load_audited
-from .explain import with_a_namespace
 from .models import chat_model_replay, offline_replay
+from .named_stores import with_a_namespace
 from .options import ASK_ABOVE
 from .questions import AskedQuestion
 from .requests import AskingOptions, Condition, RecordingOptions, SearchRequest
@@ -136,7 +136,7 @@ class _Auditing:
         """Returns what answers the questions, and the keywords of its explainer."""
         asking, recording, name = self._request.asking, self._recording, self._subject.app
         if name is None:
-            settings = with_a_namespace(self._settings, self._request)
+            settings = with_a_namespace(self._settings, asking)
             if asking.model is None:
                 return Explainer(offline_replay, settings=settings), {}
             replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)

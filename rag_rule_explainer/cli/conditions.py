@@ -10,6 +10,7 @@ from ..errors import InvalidInput
 from ..predicates import (
     Judge,
     Predicate,
+    calls_tool,
     cites,
     consistent_with,
     contains,
@@ -19,15 +20,17 @@ from ..predicates import (
     matches,
     mentions_source,
     negated,
+    next_call,
     one_of,
     refuses,
     same_answer,
 )
+from .call_conditions import SYNTAX_OF_CALLS, call_conditions
 
 SYNTAX = (
     "[not:]contains:TEXT | equals:TEXT | matches:REGEX | one-of:TEXT|TEXT | consistent-with:TEXT | "
     "judged:TEXT | same-answer[:OVERLAP] | refuses | cites[:ID] | mentions:ID | "
-    "json-path:PATH[=JSON or TEXT]"
+    f"json-path:PATH[=JSON or TEXT] | {SYNTAX_OF_CALLS}"
 )
 
 _JUDGEABLE = ("judged", "consistent-with", "same-answer")
@@ -125,7 +128,9 @@ def _value(written: str) -> object:
 
 
 _ALONE: dict[str, Callable[[], Predicate]] = {
+    "calls": calls_tool,
     "cites": cites,
+    "next-call": next_call,
     "refuses": refuses,
     "same-answer": same_answer,
 }
@@ -139,6 +144,7 @@ _WITH_TEXT: dict[str, Callable[[str], Predicate]] = {
     "mentions": mentions_source,
     "one-of": _one_of,
     "same-answer": _same_answer,
+    **call_conditions(_value),
 }
 
 

@@ -21,7 +21,7 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Sources",
         "what is asked, and of which documents",
-        ("question", "questions", "setting", "data", "judgements", "labels", "sources"),
+        ("question", "questions", "setting", "data", "judgements", "labels", "sources", "trace"),
         (
             "top_k",
             "exclude",
@@ -31,6 +31,8 @@ PANELS: tuple[OptionPanel, ...] = (
             "documents",
             "pinned",
             "baseline",
+            "trace_id",
+            "corpus",
             "id_of",
             "examples",
             "count",

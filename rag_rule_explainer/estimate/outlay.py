@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..predicates import Predicate, unwrapped
 from ..probing.prices import ANY_MODEL, Price, Prices, price_of
-from ..session.plan import MOST_AGAIN, MOST_REWOUND, MiningPlan
+from ..session.plan import MOST_AGAIN, MOST_PROMOTING, MOST_REWOUND, MiningPlan
 from ..settings import Settings
 from ..sources import SourceSet
 from .assumptions import Assumptions, RunShape
@@ -116,7 +116,8 @@ class FinalReplays(Enum):
     def runs(self, subsets: int, shape: RunShape) -> int:
         """Returns the number of replays that are repeated."""
         if self is FinalReplays.MOST:
-            return min(MOST_AGAIN, subsets) + min(MOST_REWOUND, subsets) + shape.holds_out
+            promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
+            return min(MOST_AGAIN, subsets) + min(MOST_REWOUND, subsets) + promoting
         return int(self is FinalReplays.ONCE)
 
 

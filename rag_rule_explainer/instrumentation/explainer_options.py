@@ -10,6 +10,7 @@ from typing_extensions import Self
 from ..allowed import checked_flag, checked_function
 from ..explainer import Explainer
 from ..predicates import PredicateLike
+from ..predicates.only_calls import reads_calls
 from ..probing.limiter import Limiter
 from ..probing.narrow_limiter import narrowed
 from ..probing.replaying import WantedScope
@@ -19,6 +20,7 @@ from .bounds import FACTOR
 from .options import AnswerOf, Manner, QuestionOf, UsersReading
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
+from .tool_replay import OnNewToolCall, checked_safe_tools
 
 
 class ExplainerFields(SettingsFields, total=False):
@@ -32,6 +34,8 @@ class ExplainerFields(SettingsFields, total=False):
     on_new_query: OnNewQuery | None
     on_no_retrieval: OnNoRetrieval
     stub_tools: Mapping[str, Any] | None
+    on_new_tool_call: OnNewToolCall | None
+    safe_tools: Sequence[str]
     allow_length: bool
     trace_replays: bool
     ignore: Sequence[str | re.Pattern[str]]
@@ -64,6 +68,8 @@ class ExplainerOptions:
     on_new_query: OnNewQuery | None = None
     on_no_retrieval: OnNoRetrieval = "error"
     stub_tools: Mapping[str, Any] | None = None
+    on_new_tool_call: OnNewToolCall | None = None
+    safe_tools: Sequence[str] = ()
     allow_length: bool = False
     trace_replays: bool = True
     ignore: Sequence[str | re.Pattern[str]] = ()
@@ -97,9 +103,11 @@ class ExplainerOptions:
             return self
         return replace(self, limiter=narrowed(self.limiter, concurrency))
 
-    def manner(self, settings: Settings, retrievers: tuple[object, ...] = ()) -> Manner:
-        """Returns the options that concern recording and replaying. ``retrievers``: the only retrievers
-        that are recorded; empty for all."""
+    def manner(
+        self, settings: Settings, predicate: object, retrievers: tuple[object, ...] = ()
+    ) -> Manner:
+        """Returns the options that concern recording and replaying. ``predicate``: the condition of the
+        explainer. ``retrievers``: the only retrievers that are recorded; empty for all."""
         return Manner(
             self.answer_of,
             retrievers,
@@ -112,6 +120,9 @@ class ExplainerOptions:
             self.ignore,
             self.replay_bound,
             self.print_replays,
+            reads_calls(predicate) or reads_calls(self.omission_predicate),
+            self.on_new_tool_call,
+            checked_safe_tools(self.safe_tools),
         )
 
     def explainer(self, predicate: PredicateLike | None, settings: Settings) -> Explainer:

@@ -61,6 +61,19 @@ def nothing_retrieved(reason: str, manner: Manner, called: Collection[str]) -> N
     return NoSourcesCaptured(reason)
 
 
+def check_tools(manner: Manner, first: Participation) -> None:
+    """Raises InvalidInput if tool calls of replays are to be answered from the record, and a tool ran
+    that retrieves nothing and of which nothing says which function it is."""
+    running = first.retrieving_tools | manner.safe_tools | set(manner.stub_tools)
+    unknown = sorted(first.unmarked - running)
+    if manner.replays_tools and manner.on_new_tool_call != "live" and unknown:
+        raise InvalidInput(
+            f"the tool {unknown[0]!r} would run again in every replay, as nothing says which function it "
+            f"is; put @tool on that function, or, if that does no harm, name it in "
+            f"safe_tools=[{unknown[0]!r}]"
+        )
+
+
 def check_stubs(manner: Manner, first: Participation) -> None:
     """Raises InvalidInput for a stub that was not used, if a tool with nearly its name was called.
 

@@ -17,6 +17,7 @@ from .recording.exposure_checks import OnNoRetrieval
 from .recording.refetching import Refetch
 from .requests.volatile import Steady
 from .rewinding.companies import is_of_own
+from .tool_replay import OnNewToolCall, checked_on_new_tool_call
 
 QuestionOf: TypeAlias = Callable[[Any], str]
 """The user's function that reads the question out of an application's input."""
@@ -59,7 +60,8 @@ class Manner:
     reasons that mark a reply as complete in addition to the usual ones. ``ignore``: patterns of texts
     that may differ between the requests of the baseline and of a replay on all sources; ``steady``
     replaces them. ``replay_bound``: the limit of a replay, as a multiple of the baseline's requests, tool
-    calls and steps. See the integrations' ``RuleExplainer`` for the other options.
+    calls and steps. ``accepts_calls``: True if a condition is about tool calls, so that an answer may be
+    only a tool call. See the integrations' ``RuleExplainer`` for the other options.
     """
 
     answer_of: AnswerOf
@@ -73,11 +75,15 @@ class Manner:
     ignore: Sequence[str | re.Pattern[str]] = ()
     replay_bound: float | None = FACTOR
     print_replays: bool = False
+    accepts_calls: bool = False
+    on_new_tool_call: OnNewToolCall | None = None
+    safe_tools: frozenset[str] = frozenset()
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:
         checked_function("answer_of", self.answer_of, "a function from an output to its answer", 1)
         object.__setattr__(self, "answer_of", UsersReading.of("answer_of", self.answer_of))
+        checked_on_new_tool_call(self.on_new_tool_call)
         for name in ("trace_replays", "print_replays"):
             checked_flag(name, getattr(self, name))
         object.__setattr__(self, "steady", Steady(self.ignore))
@@ -90,6 +96,12 @@ class Manner:
         """Returns the way in which new queries of replays are served. ``called``: the names of the tools
         that the baseline called."""
         return self.on_new_query or _by_default(called)
+
+    @property
+    def replays_tools(self) -> bool:
+        """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
+        user wants it, or a condition is about tool calls."""
+        return self.accepts_calls or self.on_new_tool_call is not None or bool(self.safe_tools)
 
     @property
     def reads_answers(self) -> bool:
@@ -108,6 +120,8 @@ class Manner:
             chosen["on_new_query"] = self.on_new_query
         if self.stub_tools:
             chosen["stub_tools"] = dict(self.stub_tools)
+        if self.replays_tools and called:
+            chosen["tools"] = self.on_new_tool_call or "unknown", sorted(self.safe_tools)
         return chosen
 
     def idle_stubs(self, called: Collection[str]) -> Iterator[str]:

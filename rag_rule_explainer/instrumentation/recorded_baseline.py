@@ -160,15 +160,19 @@ class RecordedBaseline(Generic[Item]):
         for tool in sorted(acting):
             yield (
                 f"the tool {tool!r} retrieved nothing in the baseline and runs again in every replay; if "
-                f"it changes anything, pass stub_tools={{{tool!r}: its result}}"
+                f"it changes anything, pass stub_tools={{{tool!r}: its result}}, or on_new_tool_call="
+                "'unknown', by which no tool runs again"
             )
         if acting:
             yield from run.manner.idle_stubs(run.first.tools)
 
     def _acting(self) -> set[str]:
         """Returns the names of the tools that the first run called and that may change something, because
-        they retrieved nothing and have no stub. They run again in every replay."""
+        they retrieved nothing and have no stub. They run again in every replay, unless its tool calls are
+        answered from the record."""
         first = self.replays.first
+        if self.replays.manner.replays_tools:
+            return set()
         return first.tools - first.retrieving_tools - set(self.replays.manner.stub_tools)
 
     def _longest(self) -> float | None:

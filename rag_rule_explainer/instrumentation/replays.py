@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar, cast
 
 from ..errors import RagRuleError, StateShared
@@ -10,6 +10,7 @@ from ..printable import plain_id
 from ..probing.replaying import UnusableReply
 from ..sources import Source
 from ..verdicts import Answer
+from .answered import cut_answer, taken_as_answer, whole_answer
 from .application import Application
 from .bounds import Bound, Extent, ReplayEnded
 from .copies.state import State
@@ -18,26 +19,23 @@ from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
 from .options import CallInput, Manner
-from .reading import unread_in
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
 from .run_context import (
-    ModelWatch,
     Participation,
     failed_reply,
     failing,
-    fault_in,
     participating,
     unusable,
-    with_spent,
 )
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
 from .starts import Starts
 from .state_watch import StateWatch
+from .tool_replay import ToolReplay
 
 Item = TypeVar("Item")
 
@@ -65,11 +63,11 @@ class Replays(Generic[Item]):
         """Makes one replay on the sources ``kept`` through the application's sync entry, and returns its
         answer."""
         with self._telling_what_is_left(), self.state.turn([source.id for source in kept]):
-            with self.state.alone.noticing(), self._replaying(kept) as run, self._failing(run):
-                output = self.application.run(self.case.copied(self.application.copied), kept)
+            with self.state.alone.noticing(), self._replaying(kept) as run, self._ending(run) as got:
+                got.append(self.application.run(self.case.copied(self.application.copied), kept))
             # All runs may return and change one and the same object. The output is therefore read before
             # another replay may begin.
-            return self._checked(output, kept, run)
+            return self._checked(got, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
         """Makes one replay on the sources ``kept`` through the application's async entry, and returns its
@@ -77,10 +75,12 @@ class Replays(Generic[Item]):
         with self._telling_what_is_left():
             async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
                 replaying = self._replaying(kept)
-                with self.state.alone.noticing(), replaying as run, self._failing(run), exits_contained():
+                ending, alone = self._ending, self.state.alone
+                with alone.noticing(), replaying as run, ending(run) as got, exits_contained():
                     run.watch.exchanges.before_sending.append(sent)
-                    output = await self.application.arun(self.case.copied(self.application.copied), kept)
-                return self._checked(output, kept, run)
+                    case = self.case.copied(self.application.copied)
+                    got.append(await self.application.arun(case, kept))
+                return self._checked(got, kept, run)
 
     @contextmanager
     def _telling_what_is_left(self) -> Generator[None, None, None]:
@@ -99,11 +99,17 @@ class Replays(Generic[Item]):
         # A module with a retriever or a store may have been imported since the last replay. Its classes
         # need the patches too.
         self.application.interception.wrap_loaded_classes()
-        gate, copies = Serving(self.captured, kept), self.first.state.of_a_replay()
+        gate, copies = Serving(self.captured, self._in_place(kept)), self.first.state.of_a_replay()
         run = participation_of(self.application, self.manner, self.state, gate, copies)
         run.traced = self.manner.trace_replays
         run.muted = not self.manner.print_replays
         run.bound = self._bound(run, kept)
+        if self.manner.replays_tools:
+            first, on_new = self.first, self.manner.on_new_tool_call or "unknown"
+            safe, retrieving = self.manner.safe_tools, first.retrieving_tools
+            run.tool_replay = ToolReplay(first.tool_record, retrieving, safe, on_new)
+            answering = run.tool_replay
+            run.watch.exchanges.before_sending.append(lambda _: answering.check())
         sources, maker, watch = self._choice(kept), named(kept), run.watch
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
         texts = self.fidelity.texts
@@ -136,6 +142,15 @@ class Replays(Generic[Item]):
         is_baselines = self.exposure.is_all(ids) and not self.captured.other_order(ids)
         return EVERYTHING if is_baselines else ids
 
+    def _in_place(self, kept: Sequence[Source]) -> Sequence[Source]:
+        """Returns these sources in the order of the baseline if rules are not about all of them. Such a
+        replay tries which sources reach a model, and nobody asked for another order of them."""
+        if {source.id for source in kept} <= {source.id for source in self.exposure.units}:
+            return kept
+        found = [source.id for source in self.captured.opened().sources]
+        places = {identity: place for place, identity in enumerate(found)}
+        return sorted(kept, key=lambda source: places.get(source.id, len(places)))
+
     def _bound(self, run: Participation, kept: Sequence[Source]) -> Bound | None:
         if self.manner.replay_bound is None:
             return None
@@ -155,6 +170,18 @@ class Replays(Generic[Item]):
         )
 
     @contextmanager
+    def _ending(self, run: Participation) -> Generator[list[Any], None, None]:
+        """Yields a list for the output of the run, and raises what ``_failing`` does. If the run is ended
+        at a tool call whose result is not known, no error is raised, whatever the application has made of
+        it."""
+        try:
+            with self._failing(run):
+                yield []
+        except (Exception, ReplayEnded):
+            if run.tool_replay is None or not run.tool_replay.cut:
+                raise
+
+    @contextmanager
     def _failing(self, run: Participation) -> Generator[None, None, None]:
         try:
             with failing(run.watch):
@@ -164,14 +191,14 @@ class Replays(Generic[Item]):
                 raise
             raise unusable(run.bound.passed, run.watch, passing=False) from error
 
-    def _checked(self, output: Any, kept: Sequence[Source], run: Participation) -> Answer:
+    def _checked(self, got: list[Any], kept: Sequence[Source], run: Participation) -> Answer:
         if not isinstance(run.gate, Serving):
             raise TypeError("a replay is served")
         serving = cast("Serving[object]", run.gate)
-        if run.refused is not None:
-            raise run.refused
-        if run.bound is not None and run.bound.passed:
-            raise unusable(run.bound.passed, run.watch, passing=False)
+        self._check_not_ended(run)
+        if run.tool_replay is not None and run.tool_replay.cut:
+            return self._checked_so_far(run.tool_replay.cut, kept, run, serving)
+        output = got[0]
         stopped = self.application.stopped(output, self.case)
         if stopped:
             self.captured.waited = stopped
@@ -184,10 +211,9 @@ class Replays(Generic[Item]):
             # model was called or that nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
-        answer = whole_answer(self.manner, output, run.watch)
+        answer, fault = taken_as_answer(whole_answer(self.manner, output, run), run, self.manner)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
         self._check_search_is_no_chance(checked, kept, run)
-        fault = fault_in(answer, run.watch, run.tools)
         if fault:
             raise unusable(fault, run.watch, passing=True)
         self.fidelity.check(run, answer, kept)
@@ -197,6 +223,25 @@ class Replays(Generic[Item]):
         leftover = self.state.leftovers.found_in(run.watch.exchanges, kept, [*run.made, *serving.queries])
         if leftover is not None:
             self.fidelity.take(leftover, kept)
+        return checked
+
+    @staticmethod
+    def _check_not_ended(run: Participation) -> None:
+        if run.refused is not None:
+            raise run.refused
+        if run.bound is not None and run.bound.passed:
+            raise unusable(run.bound.passed, run.watch, passing=False)
+
+    def _checked_so_far(
+        self, cut: str, kept: Sequence[Source], run: Participation, serving: Serving[object]
+    ) -> Answer:
+        """Checks a replay that was ended at a tool call, and returns what is known of it. ``cut``: why it
+        was ended."""
+        answer = cut_answer(run, self.manner, cut)
+        if serving.refused is None and not serving.served:
+            raise unusable(cut, run.watch, passing=False)
+        checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
+        self.fidelity.check(run, answer, kept)
         return checked
 
     def _check_search_is_no_chance(
@@ -258,12 +303,3 @@ def replays_muted(manner: Manner) -> AbstractContextManager[None]:
     """Mutes prints and warnings during the block, unless the user wants to see them
     (``print_replays``)."""
     return nullcontext() if manner.print_replays else muting()
-
-
-def whole_answer(manner: Manner, output: Any, watch: ModelWatch) -> Answer:
-    """Returns the answer that is read from an output, with the tokens that the run spent. Raises
-    InvalidInput if there is none."""
-    answer = Answer.of(manner.answer_of(output))
-    if answer.value is None and not manner.reads_answers:
-        answer = replace(answer, unread=unread_in(output, answer.text))
-    return with_spent(answer, watch)

@@ -70,8 +70,8 @@ class ApplicationExplainer(Generic[Item, Document]):
         ``documents``: served in place of the results of every search. They are the framework's documents,
         texts, or JSON objects from a log. ``add_documents``: added to the result of every retrieval.
         ``pinned``: ids of sources that are always retained and in no rule. ``baseline``: a logged answer
-        (or output) to explain. If a condition judges the application's present answer otherwise, the
-        first warning says so. If the present answer is only worded otherwise, a note says so.
+        (or output) to explain. If a condition judges the application's present answer differently, the
+        first warning says so. If only the wording of the present answer differs, a note says so.
 
         Raises NoSourcesCaptured if no retrieval was seen, ReplayMissedGate if a replay did not retrieve,
         SourceLeak if the model was sent an omitted source, StateShared, UnknownQuery, and the errors of
@@ -185,10 +185,11 @@ class ApplicationExplainer(Generic[Item, Document]):
     ) -> Recheck:
         """Returns whether the bad answer to ``input`` is gone after a change of the corpus. Blocks.
 
-        The application runs again, and its searches retrieve afresh without the documents that are left
-        out; each result is filled up to as many documents as before, as production would. The new answer
-        is judged by the explainer's condition, against the old answer, and explained. While the bad
-        answer is not gone, the next round also leaves out the next fix.
+        The application runs again, and its searches are really made, but without the documents that are
+        left out. Each result is filled up with further documents to its former length, as in production.
+        The explainer's condition judges the new answer, with the old answer as the baseline, and the new
+        answer is explained. As long as the bad answer is not gone, a further round also leaves out the
+        next fix.
 
         Raises NoBackfill if a search found a document that is left out, and the number of its results
         cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.

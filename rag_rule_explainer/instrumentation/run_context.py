@@ -1,27 +1,28 @@
 """This module stores the current run of the application, with its state and its records, in a context
 variable."""
 
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any, Protocol
 
+from ..answers.tool_calls import ToolCall
 from ..errors import RagRuleError
 from ..probing.budget import summed
 from ..probing.judging import error_text
 from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.tracing.marks import TracedExplanation
-from ..probing.wholeness import AT_LENGTH, CALLS, CUT_OFF, Said
-from ..verdicts import Answer
+from ..probing.wholeness import AT_LENGTH, CUT_OFF, Said
 from .bounds import Bound
 from .copies.state import State
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .requests.exchanges import Exchanges
 from .requests.source_recognition import Request
 from .shared_state.temporaries import Shared
+from .tool_replay import ToolOutcome, ToolRecord, ToolReplay, UsedTool
 
 
 class ModelWatch(Protocol):
@@ -122,48 +123,6 @@ def failing(watch: ModelWatch) -> Generator[None, None, None]:
         raise failed_reply(error_text(error), watch, error) from error
 
 
-def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
-    """Returns the model's reply that the answer comes from: the last one with the answer's text, else the
-    last one that is not only a tool call, else None.
-
-    The answer may also be the output of a tool. The reply that called the tool is then not returned.
-    """
-    text = answer.text.strip()
-    same = next((each for each in reversed(said) if each.text.strip() == text), None)
-    if same is not None:
-        return same
-    is_structured = answer.value is not None
-    return next((each for each in reversed(said) if is_structured or not each.is_call), None)
-
-
-def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> str:
-    """Returns ``CALLS`` if the answer is only a model's request to call a tool; otherwise an empty text.
-
-    ``tools``: the names of the tools that ran. If any ran, a text that looks like such a request may be
-    the output of a tool, so the text alone proves nothing.
-    """
-    reply = reply_behind(answer, watch.said)
-    if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
-        reply = watch.said[-1]
-    if answer.value is None and reply is not None and reply.is_call:
-        return CALLS
-    return ""
-
-
-def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
-    """Returns the answer with the tokens of all models of the run, not only of the model that wrote it.
-
-    If the answer has no finish reason, adds the finish reason of the reply that the answer comes from.
-    """
-    reply = reply_behind(answer, watch.said) if answer.finish_reason is None else None
-    if reply is not None and reply.reason is not None:
-        answer = replace(answer, finish_reason=reply.reason)
-    models = watch.models
-    if not models:
-        return answer
-    return replace(answer, usage={**(answer.usage or {}), **summed(models)}, models=models)
-
-
 @dataclass(slots=True, eq=False)
 class Participation:
     """A ``Participation`` holds one run of the application (the baseline or a replay) and its state.
@@ -176,6 +135,10 @@ class Participation:
     of a replay; None if there are none. ``stubbed``: the names of the tools whose result was replaced by
     a stub. ``outside``: receives the run's use of files and environment variables. ``before_search``:
     functions that are called before each search. ``muted``: True if the run's prints are hidden.
+    ``executed``: the calls of tools that ran, each with the number of the models' replies before it.
+    ``tool_record``: what came of the calls of a baseline; ``tool_replay`` answers those of a replay; None
+    if tools run. ``unmarked``: the tools whose calls cannot be answered, because nothing says which
+    functions they are.
     ``begun``: the threads that the run started. ``waits``: why the run waits for a human, with advice;
     empty if it does not. ``doubts``: warnings about what its searches returned.
     """
@@ -186,6 +149,10 @@ class Participation:
     stubs: Mapping[str, Any] = field(default_factory=dict[str, Any])
     tools: set[str] = field(default_factory=set[str])
     tool_calls: int = 0
+    executed: list[tuple[int, ToolCall]] = field(default_factory=list[tuple[int, ToolCall]])
+    tool_record: ToolRecord = field(default_factory=ToolRecord)
+    tool_replay: ToolReplay | None = None
+    unmarked: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
     muted: bool = False
@@ -209,14 +176,25 @@ class Participation:
         if self.bound is not None:
             self.bound.check_retrievals(made)
 
-    def use_tool(self, name: str | None) -> None:
-        """Counts a tool call, and raises an error if the replay now exceeds its limit. ``name``: the name
-        of the tool; None if the call is only counted."""
+    def use_tool(self, name: str | None, arguments: object = None) -> UsedTool:
+        """Counts a tool call, and returns it with what it gets. Raises an error if the replay now exceeds
+        its limit, or ends at this call. ``name``: the name of the tool; None if the call is only
+        counted."""
         self.tool_calls += 1
+        call = ToolCall.written(name, arguments)
         if name is not None:
             self.tools.add(name)
+            self.executed.append((len(self.watch.said), call))
         if self.bound is not None:
             self.bound.count_tool_call()
+        if name is None:
+            return UsedTool(None, None, None)
+        if name in self.stubs:
+            self.stubbed.add(name)
+            return UsedTool(None, None, ToolOutcome(self.stubs[name]))
+        if self.tool_replay is None:
+            return UsedTool(call, self.tool_record, None)
+        return UsedTool(call, None, self.tool_replay.outcome(call))
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)

@@ -8,16 +8,17 @@ from typing import Any, Generic, TypeVar
 
 from ..errors import BaselineFailed, InvalidInput, NoSourcesCaptured, RagRuleError
 from ..probing.interrupts import kept as interrupts_kept
-from ..probing.replaying import EMPTY, Baseline, UnusableReply, said_nothing
+from ..probing.replaying import Baseline, UnusableReply
 from ..probing.tracing.marks import TracedExplanation
 from ..probing.tracing.traced import traced_first
 from ..sources import Source
 from ..verdicts import Answer
+from .answered import explainable, whole_answer
 from .application import Application
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
-from .first_run_faults import application_failed, check_stubs, no_answer, nothing_retrieved
+from .first_run_faults import application_failed, check_stubs, check_tools, no_answer, nothing_retrieved
 from .isolation.attributes import data_copy
 from .options import CallInput, Manner
 from .recorded_baseline import RecordedBaseline
@@ -26,8 +27,8 @@ from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.refetching import Refetch, Refetching
 from .recording.serving import Serving
-from .replays import Replays, inside_run, participation_of, replays_muted, whole_answer
-from .run_context import ModelWatch, Participation, failed_reply, fault_in
+from .replays import Replays, inside_run, participation_of, replays_muted
+from .run_context import ModelWatch, Participation, failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
@@ -185,6 +186,7 @@ class ApplicationRun(Generic[Item]):
         if self.case.unreadable is not None:
             raise self.case.unreadable
         check_stubs(self._manner, first)
+        check_tools(self._manner, first)
         if first.watch.fault:
             raise no_answer(first.watch.fault)
         captured = self._sources_of(output)
@@ -193,9 +195,7 @@ class ApplicationRun(Generic[Item]):
         except InvalidInput:
             self._check_not_stopped(output, unreadable=True)
             raise
-        fault = fault_in(answer, first.watch, first.tools) or (EMPTY if said_nothing(answer) else "")
-        if fault:
-            raise no_answer(fault)
+        answer = explainable(answer, first, self._manner)
         given, state = self.application.texts_in(self.case.given), self._state
         constants = state.leftovers.before.texts()
         texts = (source.text for source in captured.sources)
@@ -211,14 +211,14 @@ class ApplicationRun(Generic[Item]):
 
     def answer_in(self, output: Any) -> Answer:
         """Returns the answer in an output of the first run."""
-        return whole_answer(self._manner, output, self._first.watch)
+        return whole_answer(self._manner, output, self._first)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
         try:
             return self._recorded_sources()
         except NoSourcesCaptured:
             with suppress(InvalidInput):
-                whole_answer(self._manner, output, self._first.watch)
+                whole_answer(self._manner, output, self._first)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
             # human. The error then has to name this cause.

@@ -44,6 +44,15 @@ from .wording import (
 
 if TYPE_CHECKING:
     from .at_path import JsonPath, json_path
+    from .calling import (
+        CallCount,
+        CallsInOrder,
+        CallsTool,
+        calls_in_order,
+        calls_tool,
+        next_call,
+        number_of_calls,
+    )
     from .citing import Cites, MentionsSource, cites, mentions_source
     from .refusing import Refuses, refuses
     from .validating import IsValid, is_valid
@@ -54,6 +63,13 @@ if TYPE_CHECKING:
 _LATE = {
     "JsonPath": "at_path",
     "json_path": "at_path",
+    "CallCount": "calling",
+    "CallsInOrder": "calling",
+    "CallsTool": "calling",
+    "calls_in_order": "calling",
+    "calls_tool": "calling",
+    "next_call": "calling",
+    "number_of_calls": "calling",
     "Cites": "citing",
     "MentionsSource": "citing",
     "cites": "citing",
@@ -69,6 +85,9 @@ _LATE = {
 __all__ = [
     "AllOf",
     "AnyOf",
+    "CallCount",
+    "CallsInOrder",
+    "CallsTool",
     "Candidate",
     "Cites",
     "ConsistentWith",
@@ -95,6 +114,8 @@ __all__ = [
     "SameAnswer",
     "as_judgement",
     "as_predicate",
+    "calls_in_order",
+    "calls_tool",
     "cites",
     "condition",
     "consistent_with",
@@ -109,6 +130,8 @@ __all__ = [
     "near_exact",
     "negated",
     "negation_of",
+    "next_call",
+    "number_of_calls",
     "one_of",
     "refuses",
     "remembered_name",

@@ -8,17 +8,17 @@ from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
 from ..allowed import brief, called_as, named_function, takes
+from ..answers.unequal import called_as_condition
 from ..errors import InvalidInput
-from ..verdicts import Case, Judgement, Verdict, called_as_condition
+from ..verdicts import Case, Judgement, Verdict
 from .outcomes import ANONYMOUS, as_judgement, joint_judgement, run
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike
 from .remembered_case import RememberedCase, answers_key, check_not_refused, own_copy
 
 NOT_SO = "it is not so that"
-"""The words that turn the whole sentence after them into its opposite."""
 _OPEN_ENDED = (NOT_SO, "at $")
 _CASE_FOR_TEXT = re.compile(r"\b(?:Case|Answer)\b|^expected string or bytes-like object$")
-"""Matches messages of errors of functions that use a Case as a text. Its last part is for Python 3.10."""
+"""Matches errors of functions that use a Case as a text. The last alternative is for Python 3.10."""
 _TEXT_OF_CASE = "a predicate is given a Case, and the text of its answer is case.answer.text"
 _OF_JUDGE = re.compile("'Case' object has no attribute '(?:candidates|instructions|content|matter)'")
 _JUDGE_GIVEN = "a function of a JudgeRequest is a judge: predicate=judged('says ...', judge)"

@@ -12,8 +12,8 @@ def juries_in(predicate: Any) -> Iterator[Any]:
 
 
 def judged_in(predicate: Any) -> Iterator[Any]:
-    """Returns those of the predicate itself and all predicates inside it that have a jury (a judge and
-    how it is used)."""
+    """Returns each predicate that has a jury (a judge and how it is used), among ``predicate`` and all
+    predicates inside it."""
     return (part for part in predicates_in(predicate) if getattr(part, "jury", None) is not None)
 
 
@@ -33,8 +33,10 @@ def reads_only_value(predicate: Any) -> bool:
 
 
 def predicates_in(predicate: Any) -> Iterator[Any]:
-    """Yields the predicate itself, and all predicates that are combined or negated in it."""
+    """Yields the predicate itself, and all predicates that are combined or negated in it, or that judge
+    an argument of a tool call for it."""
     yield predicate
-    for part in (getattr(predicate, "inner", None), *getattr(predicate, "parts", ())):
+    own = (*getattr(predicate, "parts", ()), *getattr(predicate, "on_arguments", ()))
+    for part in (getattr(predicate, "inner", None), *own):
         if part is not None:
             yield from predicates_in(part)

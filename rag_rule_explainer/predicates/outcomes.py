@@ -51,7 +51,7 @@ async def _run_on(steps: Generator[Judged, Judgement, Judgement], judged: Judged
         return end.value
 
 
-def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
+def as_judgement(outcome: object, predicate: object) -> Judgement:
     """Returns ``outcome``, the result of a predicate or function, as a Judgement. Raises InvalidInput if
     it is no truth value. ``predicate``: the predicate that the error names."""
     if isinstance(outcome, Judgement):
@@ -67,7 +67,7 @@ def as_judgement(outcome: object, predicate: Predicate) -> Judgement:
     )
 
 
-def _checked(judgement: Judgement, predicate: Predicate) -> Judgement:
+def _checked(judgement: Judgement, predicate: object) -> Judgement:
     """Returns the judgement, with a Verdict if the user gave a bool. Raises InvalidInput if its verdict
     is neither, or its reason is no str."""
     verdict, reason = cast("tuple[object, object]", (judgement.verdict, judgement.reason))
@@ -81,7 +81,7 @@ def _checked(judgement: Judgement, predicate: Predicate) -> Judgement:
     )
 
 
-def _named(predicate: Predicate) -> str:
+def _named(predicate: object) -> str:
     """Returns the name of the predicate for error messages; for a function, the function's name."""
     name = getattr(predicate, "name_in_errors", None) or str(predicate)
     return f"the predicate {name}" if name != ANONYMOUS else "the predicate"

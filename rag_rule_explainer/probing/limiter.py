@@ -95,7 +95,7 @@ class Limiter:
             )
 
     def is_part_of(self, limiter: "Limiter") -> bool:
-        """Returns True iff a call that holds a slot of this limiter also holds a slot of ``limiter``."""
+        """Returns True iff every call with a slot of this limiter also holds a slot of ``limiter``."""
         return self is limiter
 
     @contextmanager
@@ -143,7 +143,9 @@ class Limiter:
 
     def leave(self) -> None:
         """Gives a slot back, and lets the next caller in the queue have it."""
-        self._give_back()
+        self._free.append(None)
+        if self._waiting:
+            self._admit_waiting()
 
     def _give_back(self) -> None:
         self._free.append(None)

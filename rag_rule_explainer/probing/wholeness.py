@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import Any, cast
 
 from ..allowed import brief
+from ..answers.tool_calls import ToolCall
 from ..errors import InvalidInput
 from ..printable import printable, shortened
 
@@ -63,7 +64,7 @@ _WORDS: Mapping[Ending, str] = {
     Ending.UNFINISHED: """incomplete inprogress queued pauseturn paused failed error errorlimit timeout
         timelimit cancel cancelled canceled usercancel abort aborted interrupted notfinished other
         imageother noimage language malformedfunctioncall malformedtooluse malformedmodeloutput
-        malformedresponse unexpectedtoolcall toomanytoolcalls missingthoughtsignature
+        malformedresponse unexpectedtoolcall newtoolcall toomanytoolcalls missingthoughtsignature
         insufficientsystemresource networkerror""",
     Ending.LENGTH: """length maxtokens maximumtokens maxoutput maxoutputtokens maxcompletiontokens
         maxnewtokens maxlen maxlength modellength maxcontext tokenlimit truncated
@@ -94,7 +95,9 @@ _BEFORE = re.compile("^(finish|stop)?reason")
 class Said:
     """A Said is one reply of a model, with what shows whether it is whole.
 
-    ``reason``: the finish reason, as the provider writes it. ``calls``: the reply calls a tool.
+    ``reason``: the finish reason, as the provider writes it. ``calls``: the reply calls a tool;
+    ``called``: these calls, as far as they can be read. ``apart``: the model was called within a call of
+    another model or within a retrieval, so its calls are not the application's.
     ``refuses``: a field of the reply other than its text marks it as a refusal. ``more``: the reply has
     content that is not text, such as an image. ``reports``: the provider gives a reason for every reply,
     so a reply without one is incomplete. ``shown_as``: the text that the framework may show in place of
@@ -108,6 +111,8 @@ class Said:
     more: bool = False
     reports: bool = False
     shown_as: str = ""
+    called: tuple[ToolCall, ...] = ()
+    apart: bool = False
 
     @property
     def is_call(self) -> bool:
@@ -217,7 +222,7 @@ def _worded(ending: Ending, reason: object, what: str) -> str:
 
 
 def written(reason: object) -> str:
-    """Returns a finish reason as its provider writes it: the name of an enumeration's member, or the
+    """Returns a finish reason as its provider writes it: the name of an enumeration's member, or else the
     reason as a text."""
     return reason.name if isinstance(reason, Enum) else str(reason)
 

@@ -107,7 +107,7 @@ def _labelled(said: tuple[str, str]) -> ReportEntry:
 
 
 def _opening(explanation: Explanation) -> Section:
-    labelled = (("Question", explanation.question), ("Answer", explanation.baseline.text))
+    labelled = (("Question", explanation.question), ("Answer", explanation.baseline.shown))
     entries = [
         ReportEntry((Statement(label, "label"), Statement(printable_within(text, 2000))))
         for label, text in labelled

@@ -1,5 +1,5 @@
-"""This module checks the baseline: that it meets the conditions, and that the application repeats its
-answer."""
+"""This module checks the baseline: whether its answer meets the conditions, and whether the application
+repeats it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from ..given import no_source
 from ..lattice import Subset
 from ..predicates import Equals, Predicate, SameAnswer, negation_of
 from ..predicates.inside import reads_only_value, sources_named_in
+from ..predicates.only_calls import reads_calls
 from ..printable import printable, shortened
 from ..probing.deadlines import NO_ANSWER_IN_TIME
 from ..probing.judging import Judging, error_text
@@ -32,6 +33,11 @@ FALSE_CONDITION = (
 NO_VALUE = (
     "the condition reads the value of an answer, and the answer is a text, whose value is None; write "
     "case.answer.text, or let the application return structured output"
+)
+NO_CALLS = (
+    "the condition is about tool calls, and those of the baseline were not recorded; let the replay "
+    "return Answer(text, calls=(ToolCall(name, arguments), ...)), or explain a run whose models are "
+    "recorded"
 )
 HOLDS_ANYHOW = (
     "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
@@ -66,7 +72,7 @@ async def check_judgeable(
             said = f"; the reply begins with {reply}" if isinstance(reply, str) and reply else ""
             raise BaselineFailed(
                 f"the predicate failed on the baseline's answer: {error_text(error)}{said}; "
-                f"the answer was {shortened(answer.text, 200)!r}"
+                f"the answer was {shortened(answer.shown, 200)!r}"
             ) from error
 
 
@@ -138,9 +144,11 @@ class BaselineChecks:
         unknown = list(self._unknown_sources(bases))
         if against.value is None and not against.unread and any(map(reads_only_value, bases)):
             unknown.append(NO_VALUE)
+        if against.calls is None and any(map(reads_calls, bases)):
+            unknown.append(NO_CALLS)
         self.warnings[:0] = unknown
         for text, holds in untrue.values():
-            warning = text.format(holds=holds, answer=shortened(answers[-1].text, 200))
+            warning = text.format(holds=holds, answer=shortened(answers[-1].shown, 200))
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
             # An explanation may take hours and cost much, and the user sees its warnings only at the end.
@@ -194,9 +202,9 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Is called after a replay on all sources took too long. Raises BaselineFailed if a replay
-        without the first source takes too long as well. Then probably every replay does, and a search
-        would be useless."""
+        """Checks whether all replays take too long, after a replay on all sources took too long. Raises
+        BaselineFailed if a replay without the first source takes too long as well, because a search would
+        then be useless."""
         if not (fewer := Subset(self.sources.full & ~1)):
             return
         reply = await self.prober.sampler.first(Arrangement.of(self.sources, fewer))

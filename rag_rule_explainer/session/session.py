@@ -8,6 +8,7 @@ from functools import partial
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
 from ..predicates import Predicate, unwrapped
+from ..predicates.only_calls import reads_calls
 from ..probing.answer_cache import AnswerCache
 from ..probing.budget import Budget
 from ..probing.judge_batcher import JudgeBatcher
@@ -34,7 +35,7 @@ from .building import ExplanationBuilder
 from .final_comparison import FinalComparison
 from .plan import MiningPlan, OneRule
 from .progress_telling import ProgressTeller
-from .promotion import with_promoted
+from .promotion import try_promoting, try_promoting_beside
 from .searching import Searching
 from .series import SessionSeries
 from .stored_answers import rejudged
@@ -70,14 +71,12 @@ class Session:
     _has_baseline: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        settings, given = self.settings, self.baseline
+        settings, given, seconds = self.settings, self.baseline, self.settings.timeout
         self._has_baseline = given is not None
-        known = None if given is None else given.trace
+        known, longest = (None, None) if given is None else (given.trace, given.longest)
         self.trace = known or self.trace
         bases = dict.fromkeys(str(unwrapped(each)[0]) for each in self.predicates.values())
         self.trace.condition = "; ".join(bases)
-        longest = None if given is None else given.longest
-        seconds = settings.timeout
         self._replayer = Replayer(
             self.question,
             self.replay,
@@ -87,6 +86,7 @@ class Session:
             seconds if seconds is None or longest is None else min(seconds, longest),
             settings.accept_finish_reasons,
             self.trace if known is not None or anybody() else None,
+            accepts_calls=any(map(reads_calls, self.predicates.values())),
         )
         if self.series is not None:
             self.series.begin(self._replayer.budget)
@@ -236,7 +236,7 @@ class _Run:
         if not is_over:  # if the session was stopped, there is no search, so no checks are needed
             try:
                 await self._check(established, prober, voting)
-                established = await with_promoted(established, session, self.sampler)
+                await try_promoting(established.baseline, session, self.sampler)
             except LimitReached as limit:
                 self._stopper.stop(str(limit))
         searching = Searching(
@@ -283,10 +283,10 @@ class _Run:
     async def _conclude(self, searching: Searching) -> None:
         """Compares replays with earlier ones, and ends the traces. Stores the application's fingerprint
         and any doubt about the replays, for later explanations."""
-        session, replayer = self.session, self.sampler.replayer
+        session, tracked = self.session, searching.tracked_searches
+        await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if self.store.fidelity is not None:
-            tracked = searching.tracked_searches
-            comparison = FinalComparison(session.sources, replayer, tracked, session.notes)
+            comparison = FinalComparison(session.sources, self.sampler.replayer, tracked, session.notes)
             await comparison.run(self.store.fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)

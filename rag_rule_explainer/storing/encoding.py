@@ -14,6 +14,7 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any, NamedTuple, TypeVar, cast
 
+from ..answers.tool_calls import ToolCall
 from ..jsonable import as_json
 from ..verdicts import Answer, Judgement, Verdict
 
@@ -113,6 +114,8 @@ def packed_answer(answer: Answer, key: str = "") -> bytes:
         fields += ',"models":', _encode({model: dict(usage) for model, usage in answer.models.items()})
     if answer.unread:
         fields += ',"unread":', _encode(answer.unread)
+    if answer.calls is not None:
+        fields += ',"calls":', _encode([(each.name, each.arguments, each.step) for each in answer.calls])
     fields.append("}")
     return _with_sum(packed("".join(fields)), key)
 
@@ -131,6 +134,7 @@ def unpacked_answer(content: object, key: str = "") -> Answer:
         seen=_maybe(_ids, fields.pop("seen", None)),
         models=_maybe(_models, fields.pop("models", None)),
         unread=_maybe(_ids, fields.pop("unread", None)) or (),
+        calls=_maybe(_calls, fields.pop("calls", None)),
         **_nothing_left(fields),
     )
 
@@ -234,6 +238,23 @@ def _models(value: object) -> dict[str, dict[str, int]]:
     if not isinstance(value, dict):
         raise Corrupted(f"{type(value).__name__} where counts by model were expected")
     return {str(model): _usage(usage) for model, usage in cast("dict[object, object]", value).items()}
+
+
+def _calls(value: object) -> tuple[ToolCall, ...]:
+    if not isinstance(value, list):
+        raise Corrupted(f"{type(value).__name__} where tool calls were expected")
+    return tuple(map(_call, cast("list[object]", value)))
+
+
+def _call(value: object) -> ToolCall:
+    name, arguments, step = cast("list[Any]", value if _has_length(value, 3) else [None] * 3)
+    if type(name) is str and type(arguments) in (str, dict) and type(step) is int and step >= 0:
+        return ToolCall(name, arguments, step)
+    raise Corrupted("something that is no tool call")
+
+
+def _has_length(value: object, length: int) -> bool:
+    return isinstance(value, list) and len(cast("list[object]", value)) == length
 
 
 def _is_text(value: object) -> bool:

@@ -20,6 +20,7 @@ from rag_rule_explainer.audit.blame_plan import (
     plan_blame,
 )
 from rag_rule_explainer.audit.pivots import suspects_in, suspects_of
+from rag_rule_explainer.audit.randomization import PairTable, stratified_p_value
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.verdicts import Verdict
 
@@ -196,6 +197,11 @@ def test_what_was_not_seen_is_counted_neither_way() -> None:
     few = guilty_list(lambda each: each.number < 2)
     assert few.documents == ("d0",)
     assert "2 undecided" in str(few)
+    (table,) = few[0].tables
+    assert table.bad_with == table.of_with == 8 - table.unknown_with
+    assert (table.bad_without, table.of_without) == (0, 8 - table.unknown_without)
+    assert table.unknown_with + table.unknown_without == 2
+    assert few[0].p_value == stratified_p_value([PairTable(table.of_with, 8, table.unknown_without, 8)])
     assert not guilty_list(lambda each: each.number % 2 == 0)
 
 
@@ -205,11 +211,12 @@ def test_what_is_printed_says_what_it_rests_on() -> None:
     found = blame_list(plan, {each: Verdict.of(each.with_document) for each in plan.trials()})
     replays = "bad in 8 of 8 fresh replays with it, in 0 of 8 without it"
     planned = "1 document to test, with 16 fresh replays of 1 question"
+    rest = "0 of those tested not shown to be to blame"
     assert str(found).splitlines() == [
         "1. p: implicated in 2 of the 4 bad answers that it was shown for [proved; no test needed]",
         f"2. d0: implicated in 1 of the 1 bad answers that it was shown for [{replays}; p = 7.8e-05]",
         "(on average over such audits, at most 0.05 of those listed are innocent)",
-        f"(1 document proved, with no test needed; {planned}; 0 of them not shown to be to blame)",
+        f"(1 document proved, with no test needed; {planned}; {rest})",
     ]
     assert [each.basis for each in found] == ["proved", "tested"]
     assert found[1].p_value is not None

@@ -1,8 +1,12 @@
 """The documents to blame, found by an audit: the replays are fresh, are made of each kind of application,
 are paid once, and are as many as was said before."""
 
+import csv
+import json
 import random
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from itertools import count
 from pathlib import Path
 from types import FunctionType
@@ -13,6 +17,7 @@ import pytest
 from rag_rule_explainer import Explainer, Limits, Retries, Source, contains, equals
 from rag_rule_explainer.audit import Audit, audit
 from rag_rule_explainer.audit.blame_plan import BlamePlan
+from rag_rule_explainer.cli import main
 from rag_rule_explainer.errors import InvalidInput
 from tests.fixing.applications import BAD, FIVE
 
@@ -163,3 +168,57 @@ def test_without_a_rate_there_is_no_list() -> None:
     )
     assert found.blame is not None
     assert (len(found.blame), found.blame.plan.replays) == (0, 0)
+
+
+def test_the_report_and_its_tables_say_whom_to_blame(tmp_path: Path) -> None:
+    explainer = Explainer(Flaky(0.0), concurrency=1, check_repeatable=False)
+    fields: dict[str, Any] = {"workers": 1, "fdr": 0.05}
+    audit(explainer, QUESTIONS, equals("bad"), out=tmp_path / "out", **fields)
+    first = (tmp_path / "out" / "index.html").read_text()
+    assert "<h2>Documents to blame</h2>" in first
+    assert "Under a false discovery rate of 0.05" in first
+    with (tmp_path / "out" / "documents.csv").open(newline="") as file:
+        rows = {row["document"]: row for row in csv.DictReader(file)}
+    assert {name: row["blame"] for name, row in rows.items()} == {
+        **dict.fromkeys("abc", "tested"),
+        "d": "",
+    }
+    assert all(0 < float(rows[name]["blame_p_value"]) < 0.05 for name in "abc")
+    assert rows["d"]["blame_p_value"] == ""
+    pages = [each.read_text() for each in (tmp_path / "out" / "documents").iterdir()]
+    assert sum("To blame:" in each for each in pages) == 3
+    audit(explainer, QUESTIONS, equals("bad"), out=tmp_path / "out", workers=1)
+    assert "Documents to blame" not in (tmp_path / "out" / "index.html").read_text()
+
+
+def command(*arguments: str) -> "tuple[object, str, str]":
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+        try:
+            main(list(arguments))
+        except SystemExit as end:
+            return end.code, out.getvalue(), " ".join(err.getvalue().split())
+    return 0, out.getvalue(), " ".join(err.getvalue().split())
+
+
+def test_the_command_lists_whom_to_blame_and_tells_the_cost_before(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    texts = ["The fee is 5 euros.", "The fee is 9 euros.", "The fee is 9 euros, as of May."]
+    sources = [{"id": f"T{n}", "text": text} for n, text in enumerate(texts)]
+    log.write_text(json.dumps({"question": "How much is the fee?", "sources": sources}) + "\n")
+    asked = [
+        "audit",
+        "--questions",
+        str(log),
+        "--out",
+        str(tmp_path / "out"),
+        "--predicate",
+        "contains:9",
+    ]
+    blaming = ["--fdr", "0.05", "--deterministic"]
+    code, out, err = command(*asked, *blaming)
+    assert code == 1, err
+    assert "to find whom to blame: " in err
+    assert "to blame, with a false discovery rate of 0.05:" in out
+    for wrong in (["--deterministic"], ["--blame-replays", "9"], ["--fdr", "5"]):
+        code, _, err = command(*asked, *wrong)
+        assert (code, "0.05" in err) == (2, True), err

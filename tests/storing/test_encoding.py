@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_rule_explainer import Answer, Judgement, Verdict
+from rag_rule_explainer import Answer, Judgement, ToolCall, Verdict
 from rag_rule_explainer.jsonable import as_json
 from rag_rule_explainer.storing.digests import KeyDigests, NotStorable, digest, encoded
 from rag_rule_explainer.storing.encoding import (
@@ -44,6 +44,11 @@ ANSWERS = st.builds(
     note=TEXTS,
     delivered=st.none() | IDS,
     seen=st.none() | IDS,
+    calls=st.none()
+    | st.lists(
+        st.builds(ToolCall, TEXTS, TEXTS | st.dictionaries(TEXTS, VALUES, max_size=3), st.integers(0, 9)),
+        max_size=3,
+    ).map(tuple),
 )
 KEYS: st.SearchStrategy[Hashable] = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | TEXTS | st.binary(max_size=4),
@@ -58,6 +63,21 @@ def test_an_answer_comes_back_equal(answer: Answer) -> None:
     back = unpacked_answer(packed_answer(answer))
     assert asdict(back) == asdict(answer)
     assert repr(back.value) == repr(answer.value)  # 1 is neither 1.0 nor True
+
+
+def test_an_answer_from_before_calls_were_kept_has_none_that_are_known() -> None:
+    before = b'{"text":"done"}'
+    assert unpacked_answer(before).calls is None
+    assert unpacked_answer(packed_answer(Answer("done", calls=()))).calls == ()
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [{}, [1], [["a"]], [["a", {}]], [["a", {}, -1]], [["a", {}, True]], [["a", 1, 0]], [[1, {}, 0]]],
+)
+def test_calls_that_are_none_are_damage(calls: Any) -> None:
+    with pytest.raises(Corrupted):
+        unpacked_answer(packed(json.dumps({"text": "done", "calls": calls})))
 
 
 @given(TEXTS, IDS, st.sampled_from(Verdict))

@@ -63,14 +63,14 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     not compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in requests to models, and
-    serves only these. "retrieved" explains by all retrieved documents, also those that a search finds
-    inside and drops, unless a handler recorded the run. ``on_new_query``: what a replay gets for a query
-    that the baseline did not make: all retained documents ("kept", the default for chains), the retained
-    documents among the results of a live retrieval ("filter", the default if models call tools), or an
-    error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an error;
-    otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is used
-    instead of a call of the tool. ``allow_length``: True if replies that were cut off at their length
-    limit count as answers.
+    serves only these. "retrieved" explains by all retrieved documents. These include documents that a
+    retriever finds and then drops, unless a handler recorded the run. ``on_new_query``: what a replay
+    gets for a query that the baseline did not make: all retained documents ("kept", the default for
+    chains), the retained documents among the results of a live retrieval ("filter", the default if models
+    call tools), or an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is
+    an error; otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is
+    used instead of a call of the tool. ``allow_length``: True if replies that were cut off at their
+    length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.
@@ -128,7 +128,7 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
             options = replace(options, answer_of=parsed_answer_in)
         super().__init__(application=runnable, question_of=options.question_of)  # pyright: ignore[reportCallIssue] -- pydantic's own constructor
         retrievers = tuple(map(instance_of, Manner.instances(options.retrievers)))
-        self._manner = options.manner(settings, retrievers)
+        self._manner = options.manner(settings, predicate, retrievers)
         sets_concurrency = "concurrency" in fields or options.settings not in (None, Settings())
         own_bound = settings.concurrency if sets_concurrency else None
         self._explainers = BoundedExplainers(predicate, options, settings, own_bound)

@@ -2,59 +2,133 @@
 stubs."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
+from langchain_core.messages import ToolMessage
+from langchain_core.messages.tool import ToolOutputMixin
 from langchain_core.tools import BaseTool
 from typing_extensions import override
 
-from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
+from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
 from .reading import texts_in
 
 
 class StubTool(BaseTool):
-    """This tool returns a given result. It sends the events and makes the message of an ordinary tool."""
+    """This tool returns a given result, or raises a given error. It sends the events and makes the
+    message of an ordinary tool."""
 
-    result: Any
+    outcome: Any
 
     @classmethod
-    def standing_in_for(cls, tool: BaseTool, result: Any) -> "StubTool":
+    def standing_in_for(cls, tool: BaseTool, outcome: ToolOutcome) -> "StubTool":
         """Returns a stub with the name, the description and the parameters of a tool."""
         return cls(
-            name=tool.name, description=tool.description, args_schema=tool.args_schema, result=result
+            name=tool.name, description=tool.description, args_schema=tool.args_schema, outcome=outcome
         )
 
     @override
     def _run(self, **_: Any) -> Any:
-        return copied(self.result)
+        return self.outcome.given()
 
 
 def _running(name: str, method: Any) -> Any:
-    def stand_in(tool: BaseTool) -> BaseTool | None:
-        run = participation()
-        if run is None or isinstance(tool, StubTool):
-            return None
-        run.use_tool(tool.name)
-        return StubTool.standing_in_for(tool, run.stubs[tool.name]) if tool.name in run.stubs else None
-
     @wraps(method)
     def run(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
-        stub = stand_in(self)
+        used = _used(self, args, kwargs)
         with using_tool(self.name):
-            result = method(self, *args, **kwargs) if stub is None else stub.run(*args, **kwargs)
+            if used is None:
+                return _noted(method(self, *args, **kwargs))
+            if used.outcome is not None:
+                return _noted(_standing_in(self, used.outcome, args, kwargs).run(*args, **kwargs))
+            with used.noting_errors():
+                result = method(self, *args, **kwargs)
+        used.note(result)
         return _noted(result)
 
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
-        stub = stand_in(self)
+        used = _used(self, args, kwargs)
         with using_tool(self.name):
-            result = await (method(self, *args, **kwargs) if stub is None else stub.arun(*args, **kwargs))
+            if used is None:
+                return _noted(await method(self, *args, **kwargs))
+            if used.outcome is not None:
+                return _noted(await _standing_in(self, used.outcome, args, kwargs).arun(*args, **kwargs))
+            with used.noting_errors():
+                result = await method(self, *args, **kwargs)
+        used.note(result)
         return _noted(result)
 
     return arun if name == "arun" else run
+
+
+def _used(tool: BaseTool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> UsedTool | None:
+    """Returns the call of a tool as a use of the current run; None outside of runs, and for a stub."""
+    run = participation()
+    if run is None or isinstance(tool, StubTool):
+        return None
+    return run.use_tool(tool.name, _told_by_the_model(tool, _given(args, kwargs)))
+
+
+def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return args[0] if args else kwargs.get("tool_input")
+
+
+def _standing_in(
+    tool: BaseTool, outcome: ToolOutcome, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> StubTool:
+    """Returns a tool with this outcome. If it is a message, it answers the call that is made now."""
+    given, identity = _given(args, kwargs), kwargs.get("tool_call_id")
+    if isinstance(given, Mapping):
+        identity = cast("Mapping[str, Any]", given).get("id") or identity
+    result = (
+        outcome if outcome.error is not None else ToolOutcome(answering(outcome.copy().result, identity))
+    )
+    return StubTool.standing_in_for(tool, result)
+
+
+def answering(result: Any, identity: str | None) -> Any:
+    """Returns the result of a tool. If it is a message, or a command with one, it gets the id of the call
+    that it answers."""
+    if isinstance(result, ToolMessage):
+        return result.model_copy(update={"tool_call_id": identity or result.tool_call_id})
+    update: Any = getattr(result, "update", None)
+    if isinstance(result, ToolOutputMixin) and isinstance(update, dict):
+        entries = cast("dict[str, Any]", update)
+        if isinstance(entries.get("messages"), list):
+            messages = [answering(each, identity) for each in entries["messages"]]
+            return replace(cast("Any", result), update={**entries, "messages": messages})
+    return result
+
+
+def _told_by_the_model(tool: BaseTool, given: Any) -> Any:
+    """Returns the arguments in the input of a tool without those that the framework adds, such as the
+    state of the graph."""
+    arguments = arguments_in(given)
+    if not isinstance(arguments, Mapping):
+        return arguments
+    entries = cast("Mapping[str, Any]", arguments)
+    schema: Any = tool.tool_call_schema
+    known: Any = fields_of(schema)
+    if isinstance(schema, dict):
+        known = cast("dict[str, Any]", schema).get("properties", entries)
+    return {name: each for name, each in entries.items() if name in known}
+
+
+def fields_of(schema: Any) -> Any:
+    """Returns the names of the fields of a pydantic model, of either version."""
+    return getattr(schema, "model_fields", None) or getattr(schema, "__fields__", {})
+
+
+def arguments_in(given: Any) -> Any:
+    """Returns the arguments in the input of a tool, which may be a whole tool call."""
+    entries = cast("Mapping[str, Any]", given if isinstance(given, Mapping) else {})
+    return cast("Any", entries["args"] if entries.get("type") == "tool_call" else given)
 
 
 def _noted(result: Any) -> Any:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, cast
 from uuid import UUID
 
@@ -18,12 +19,18 @@ from langchain_core.runnables.config import ensure_config
 from langchain_core.tracers.context import register_configure_hook
 from typing_extensions import override
 
+from rag_rule_explainer import ToolCall
 from rag_rule_explainer.instrumentation.bounds import BeyondBaseline
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import EMPTY, Said, fault_of, reason_in
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
-from rag_rule_explainer.instrumentation.requests.nested_calls import Nesting, calls_noted, nesting
+from rag_rule_explainer.instrumentation.requests.nested_calls import (
+    Nesting,
+    calls_noted,
+    is_within_a_model,
+    nesting,
+)
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.stopping import Enough
@@ -63,6 +70,8 @@ class Watch(UsageMetadataCallbackHandler):
         self._accepts = frozenset(accepts)
         self._guard = threading.Lock()
         self._streamed: set[UUID] = set()
+        # The runs of models within the call of another model, or within a retrieval.
+        self._apart: set[UUID | None] = set()
         self.steps = 0
         self.before_step: list[Callable[[int], None]] = []
 
@@ -124,19 +133,18 @@ class Watch(UsageMetadataCallbackHandler):
     @override
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
         super().on_llm_end(response, **kwargs)
-        streamed = kwargs.get("run_id") in self._streamed
+        run_id = kwargs.get("run_id")
+        hints = {"streamed": run_id in self._streamed, "apart": run_id in self._apart}
         for batch in response.generations:
             if not batch:  # LangChain allows a reply without generations, which counts as empty.
                 self.fault = self.fault or EMPTY
             for generation in batch:
-                self._replied(cast("Generation", generation), response.llm_output, streamed=streamed)
+                self._replied(cast("Generation", generation), response.llm_output, **hints)
         last = next((batch[-1] for batch in reversed(response.generations) if batch), None)
         if last is not None:
             message = last.message if isinstance(last, ChatGeneration) else None
             text = last.text if message is None else message.text
-            self.exchanges.reply(
-                kwargs.get("run_id"), text, text if message is None else _spoken(message)
-            )
+            self.exchanges.reply(run_id, text, text if message is None else _spoken(message))
 
     @override
     def on_llm_error(self, error: BaseException, **kwargs: Any) -> None:
@@ -146,8 +154,11 @@ class Watch(UsageMetadataCallbackHandler):
         if inside_retrieval.get():
             # A retriever called the model, for example to rerank documents. Such requests do not show
             # which documents the answering model got, so they are not recorded.
+            self._apart.add(run_id)
             return
         where = nesting(text)
+        if where is not Nesting.OUTER or is_within_a_model():
+            self._apart.add(run_id)
         if where is Nesting.REPEATED:
             return
         # Without ``raise_error``, LangChain would only log an error of this handler. The check could then
@@ -157,8 +168,8 @@ class Watch(UsageMetadataCallbackHandler):
         # "stream". So only the text of the inner request is recorded.
         self.exchanges.ask(run_id, text, sent if where is Nesting.OUTER else text)
 
-    def _replied(self, generation: Generation, output: object, *, streamed: bool) -> None:
-        said = said_in(generation, output, streamed=streamed)
+    def _replied(self, generation: Generation, output: object, *, streamed: bool, apart: bool) -> None:
+        said = replace(said_in(generation, output, streamed=streamed), apart=apart)
         with self._guard:
             self.said.append(said)
             self.fault = self.fault or fault_of(said, self._accepts)
@@ -240,18 +251,31 @@ def said_in(generation: Generation, output: object = None, *, streamed: bool = F
     reason = reason_in(message.response_metadata if message else None, generation.generation_info, output)
     extra = message.additional_kwargs if message else {}
     kinds = {str(block.get("type")) for block in _blocks(message.content)} if message else set[str]()
-    calls = message.tool_calls or message.invalid_tool_calls if isinstance(message, AIMessage) else []
+    called = _called_in(message) if isinstance(message, AIMessage) else ()
     return Said(
         # LangChain's subclass of str cannot be stored, so the text is converted to a plain str.
         str(generation.text if message is None else message.text),
         reason,
-        calls=bool(calls or extra.get("function_call") or kinds.intersection(_CALLING)),
+        calls=bool(called or extra.get("function_call") or kinds.intersection(_CALLING)),
         refuses=bool(extra.get("refusal")) or "refusal" in kinds,
         more=bool(extra.get("audio")) or not kinds <= {*_NO_ANSWER, *_CALLING, "None"},
         # LangChain's packages for providers set "model_provider" and always report a finish reason. If
         # the finish reason is missing, the reply was cut off.
         reports="model_provider" in known and (streamed or "finish_reason" in known),
+        called=called,
     )
+
+
+def _called_in(message: AIMessage) -> tuple[ToolCall, ...]:
+    """Returns the tool calls of a message, as LangChain normalises them; else the call in the old format
+    of OpenAI. Calls whose arguments are no JSON come last, because LangChain keeps them apart."""
+    named = [(each.get("name"), each.get("args")) for each in message.tool_calls]
+    named += [(each.get("name"), each.get("args")) for each in message.invalid_tool_calls]
+    former: Any = message.additional_kwargs.get("function_call")
+    if not named and isinstance(former, Mapping):
+        entries = cast("Mapping[str, Any]", former)
+        named = [(entries.get("name"), entries.get("arguments"))]
+    return tuple(ToolCall.written(*each) for each in named)
 
 
 def _blocks(content: Any) -> Iterable[Mapping[str, Any]]:

@@ -100,7 +100,7 @@ class RuleExplainer(ApplicationExplainer[Found, DocumentLike]):
     ) -> None:
         options, settings = _Options.of(fields, type(self).__init__)
         self.entry = entry_of(application)
-        manner = options.manner(settings, Manner.instances(options.retrievers))
+        manner = options.manner(settings, predicate, Manner.instances(options.retrievers))
         explainer = options.explainer(predicate, settings)
         super().__init__(application, options.question_of, manner, explainer)
 

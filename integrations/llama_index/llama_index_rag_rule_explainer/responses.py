@@ -6,6 +6,7 @@ from typing import Any, cast
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse, CompletionResponse
 from pydantic import BaseModel
 
+from rag_rule_explainer import ToolCall
 from rag_rule_explainer.instrumentation.engine import Said, reason_in
 
 _COUNTS = {
@@ -91,7 +92,36 @@ def said_in(response: ChatResponse | CompletionResponse | None, reason: str | No
         # missing, the reply was cut off.
         reports="choices" in raw or says("stop_reason") or str(raw.get("type")).startswith("response."),
         shown_as="" if text.strip() else _EMPTY,
+        called=called_in(response),
     )
+
+
+def called_in(response: ChatResponse | CompletionResponse) -> tuple[ToolCall, ...]:
+    """Returns the tool calls of a response: those in the message's blocks, else those that the client of
+    the provider put beside the message."""
+    if not isinstance(response, ChatResponse):
+        return ()
+    # Releases before 0.14 have no blocks for tool calls.
+    blocks: list[Any] = [each for each in response.message.blocks if each.block_type == "tool_call"]
+    if blocks:
+        return tuple(ToolCall.written(each.tool_name, each.tool_kwargs) for each in blocks)
+    beside: Any = response.message.additional_kwargs.get("tool_calls") or ()
+    former: Any = response.message.additional_kwargs.get("function_call")
+    named = map(_named_call, [*(cast("list[Any]", beside)), *([former] if former else [])])
+    return tuple(ToolCall.written(*each) for each in named if each is not None)
+
+
+def _named_call(call: Any) -> tuple[object, object] | None:
+    """Returns the name and the arguments of a provider's tool call, whether it is an object or a dict."""
+    if isinstance(call, BaseModel):
+        call = call.model_dump(warnings=False)
+    if not isinstance(call, Mapping):
+        return None
+    entries = cast("Mapping[str, Any]", call)
+    inner: Any = entries.get("function")
+    entries = cast("Mapping[str, Any]", inner) if isinstance(inner, Mapping) else entries
+    given = (entries[key] for key in ("arguments", "args", "input") if entries.get(key) is not None)
+    return None if entries.get("name") is None else (entries["name"], next(given, None))
 
 
 def _refuses(raw: Mapping[str, Any]) -> bool:

@@ -3,16 +3,18 @@ stubs."""
 
 import asyncio
 import re
-from contextvars import copy_context
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from copy import copy
 from functools import wraps
 from typing import Any
 
 from llama_index.core.tools import FunctionTool, ToolOutput
 
-from rag_rule_explainer.instrumentation.copies.copying import copied
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
+from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
 _HANDOFF = "handoff"
 """The name of the tool by which an agent of an ``AgentWorkflow`` passes the task to the next agent. Its
@@ -20,37 +22,76 @@ calls are not recorded as uses of a tool. LlamaIndex reserves this name, so no t
 it."""
 
 
-def _calling(name: str, method: Any) -> Any:
-    def stand_in(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolOutput | None:
-        run = participation()
-        if run is None:
-            return None
-        called = str(tool.metadata.name)
-        run.use_tool(None if called == _HANDOFF else called)
-        if called not in run.stubs:
-            return None
-        result = copied(run.stubs[called])
-        if isinstance(result, ToolOutput):
-            return result
-        given = {"args": args, "kwargs": kwargs}
-        return ToolOutput(content=str(result), tool_name=called, raw_input=given, raw_output=result)
+_running: ContextVar[object] = ContextVar("rag_rule_llama_index_tool", default=None)
+"""The tool that runs in this context. A call that the tool makes of itself, as in ``__call__``, is no new
+call."""
 
+
+def _calling(name: str, method: Any) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        stub = stand_in(self, args, kwargs)
-        with using_tool(str(self.metadata.name)):
-            result = method.__get__(self, type(self))(*args, **kwargs) if stub is None else stub
+        bound = method.__get__(self, type(self))
+        used = _used(self, args, kwargs)
+        if used is None:
+            return bound(*args, **kwargs)
+        with _within(self), using_tool(str(self.metadata.name)):
+            if used.outcome is not None:
+                return _made(_output(self, used.outcome, args, kwargs))
+            with used.noting_errors():
+                result = bound(*args, **kwargs)
+        used.note(result)
         return _made(result)
 
     @wraps(method)
     async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
-        stub = stand_in(self, args, kwargs)
         own = self if participation() is None else _in_context(self)
-        with using_tool(str(self.metadata.name)):
-            result = await method.__get__(own, type(own))(*args, **kwargs) if stub is None else stub
+        bound = method.__get__(own, type(own))
+        used = _used(self, args, kwargs)
+        if used is None:
+            return await bound(*args, **kwargs)
+        with _within(own), using_tool(str(self.metadata.name)):
+            if used.outcome is not None:
+                return _made(_output(self, used.outcome, args, kwargs))
+            with used.noting_errors():
+                result = await bound(*args, **kwargs)
+        used.note(result)
         return _made(result)
 
     return acall if name == "acall" else call
+
+
+def _used(tool: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> UsedTool | None:
+    """Returns the call of a tool as a use of the current run; None outside of runs, and for a call that
+    the tool makes of itself."""
+    run = participation()
+    if run is None or _running.get() is tool:
+        return None
+    called = str(tool.metadata.name)
+    context = getattr(tool, "ctx_param_name", None)
+    given = {key: each for key, each in kwargs.items() if key != context}
+    return run.use_tool(None if called == _HANDOFF else called, _arguments(args, given))
+
+
+@contextmanager
+def _within(tool: object) -> Generator[None, None, None]:
+    token = _running.set(tool)
+    try:
+        yield
+    finally:
+        _running.reset(token)
+
+
+def _output(tool: Any, outcome: ToolOutcome, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ToolOutput:
+    result = outcome.given()
+    if isinstance(result, ToolOutput):
+        return result
+    given = {"args": args, "kwargs": kwargs}
+    name = str(tool.metadata.name)
+    return ToolOutput(content=str(result), tool_name=name, raw_input=given, raw_output=result)
+
+
+def _arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    return {**({"input": args[0] if len(args) == 1 else args} if args else {}), **kwargs}
 
 
 def _made(result: Any) -> Any:

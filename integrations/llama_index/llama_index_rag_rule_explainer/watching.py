@@ -2,11 +2,12 @@
 
 import re
 import threading
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import lru_cache, wraps
-from typing import Any, cast
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatResponse, CompletionResponse
 from llama_index.core.instrumentation.events.exception import ExceptionEvent
@@ -22,14 +23,19 @@ from llama_index.core.instrumentation.events.llm import (
 )
 from llama_index.core.instrumentation.events.span import SpanDropEvent
 
-from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said, fault_of
 from rag_rule_explainer.instrumentation.requests.exchanges import Exchanges
-from rag_rule_explainer.instrumentation.requests.nested_calls import Nesting, calls_noted, nesting
+from rag_rule_explainer.instrumentation.requests.nested_calls import (
+    Nesting,
+    calls_noted,
+    is_within_a_model,
+    nesting,
+)
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
+from .parameters import parameters_in
 from .responses import (
     message_text,
     message_with_role,
@@ -68,6 +74,8 @@ class Watch:
         # reply reported.
         self._reasons: dict[str | None, str | None] = {}
         self._asking: set[str | None] = set()
+        # The spans of models within the call of another model, or within a retrieval.
+        self._apart: set[str | None] = set()
 
     @property
     def exchanges(self) -> Exchanges:
@@ -106,10 +114,10 @@ class Watch:
             self._asking.add(event.span_id)
         if isinstance(event, LLMChatStartEvent):
             text = "\n\n".join(message_text(message) for message in event.messages)
-            sent = "\n\n".join([*map(message_with_role, event.messages), _parameters(event)])
+            sent = "\n\n".join([*map(message_with_role, event.messages), parameters_in(event)])
             self._asked(event.span_id, text, sent)
         elif isinstance(event, LLMCompletionStartEvent):
-            self._asked(event.span_id, event.prompt, f"{event.prompt}\n\n{_parameters(event)}")
+            self._asked(event.span_id, event.prompt, f"{event.prompt}\n\n{parameters_in(event)}")
         elif isinstance(event, LLMPredictStartEvent):
             self._predicts(event)
         elif isinstance(event, LLMPredictEndEvent):
@@ -139,22 +147,26 @@ class Watch:
 
     def _asked(self, span: str | None, text: str, sent: str) -> None:
         where = nesting(text)
+        if where is not Nesting.OUTER or is_within_a_model():
+            self._apart.add(span)
         if where is not Nesting.REPEATED:
             # If a model calls itself inside its own call, the inner call may have other parameters, such
             # as "stream". So only the text of the inner request is recorded.
             self._request(self._sent, span, text, sent if where is Nesting.OUTER else text)
 
     def _request(self, where: Exchanges, span: str | None, text: str, sent: str) -> None:
-        if not inside_retrieval.get():
-            # A request in a retrieval, for example of a reranker, contains all nodes. It does not show
-            # which nodes the answering model gets, so it is not recorded.
+        # A request in a retrieval, for example of a reranker, contains all nodes. It does not show which
+        # nodes the answering model gets, so it is not recorded.
+        if inside_retrieval.get():
+            self._apart.add(span)
+        else:
             where.ask(span, text, sent)
 
     def _replied(self, response: ChatResponse | CompletionResponse | None, span: str | None) -> None:
         self._sent.reply(span, reply_text(response), reply_with_role(response))
         usage = usage_in(response)
         with self._guard:
-            said = said_in(response, self._reasons.pop(span, None))
+            said = replace(said_in(response, self._reasons.pop(span, None)), apart=span in self._apart)
             self._replies.append(reply_text(response))
             self.said.append(said)
             account = self._spent.setdefault(model_of(response), {}) if usage else {}
@@ -162,14 +174,6 @@ class Watch:
                 account[kind] = account.get(kind, 0) + count
             self._fault = self._fault or fault_of(said, self._accepts)
 
-
-_OF_A_MODEL = frozenset(
-    {
-        *("class_name", "model", "model_name", "deployment_name", "engine", "temperature", "max_tokens"),
-        *("top_p", "seed", "reasoning_effort", "additional_kwargs", "system_prompt"),
-    }
-)
-_OF_TRANSPORT = frozenset({"timeout", "extra_headers", "api_key", "http_client", "messages", "prompt"})
 
 _watching: ContextVar[Watch | None] = ContextVar("rag_rule_llama_index_watch", default=None)
 
@@ -207,27 +211,6 @@ def prediction_begun() -> Generator[Callable[[str], None] | None, None, None]:
         yield None if watch is None else lambda text: watch.predicted(begun[0] if begun else None, text)
     finally:
         _beginning.reset(token)
-
-
-def _parameters(event: LLMChatStartEvent | LLMCompletionStartEvent) -> str:
-    """Returns the model and the parameters of a request, such as temperature and tools, as one text."""
-    model = {key: each for key, each in event.model_dict.items() if key in _OF_A_MODEL}
-    given = {key: each for key, each in event.additional_kwargs.items() if key not in _OF_TRANSPORT}
-    plain = {key: each for key, each in {**model, **given}.items() if _is_plain(each)}
-    tools = [getattr(getattr(each, "metadata", None), "name", "") for each in given.get("tools") or ()]
-    return described({**plain, "tools": tools} if any(tools) else plain)
-
-
-def _is_plain(value: Any) -> bool:
-    """Returns True for JSON-like values. Only these are compared between requests.
-
-    The text of any other object may differ in each run, although the object is equivalent.
-    """
-    if isinstance(value, Mapping):
-        return all(map(_is_plain, cast("Mapping[str, Any]", value).values()))
-    if isinstance(value, (list, tuple)):
-        return all(map(_is_plain, cast("Sequence[Any]", value)))
-    return value is None or isinstance(value, (str, int, float))
 
 
 _OF_MODELS = (

@@ -89,8 +89,8 @@ class RuleExplainer(ApplicationExplainer[Found, Source | Mapping[str, Any] | str
     ) -> None:
         self._known = PlainApplication(application)
         options, settings = _Options.of(fields, type(self).__init__)
-        explainer = options.explainer(predicate, settings)
-        super().__init__(application, options.question_of, options.manner(settings), explainer)
+        explainer, manner = options.explainer(predicate, settings), options.manner(settings, predicate)
+        super().__init__(application, options.question_of, manner, explainer)
 
     @override
     def _call(self, case: CallInput) -> Call[Found]:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from rag_rule_explainer import ToolCall
 from rag_rule_explainer.instrumentation.copies.copying import described
 from rag_rule_explainer.instrumentation.engine import Said, reason_in
 from rag_rule_explainer.instrumentation.requests.client_watch import Called, ModelReply, ModelRequest
@@ -54,6 +55,7 @@ def reply_in(body: Entries, *, is_partial: bool = False) -> ModelReply:
         refuses=any(map(_refuses, messages)),
         more=any(each.get("audio") or "image" in str(each.get("type")) for each in messages),
         reports=not is_partial,
+        called=tuple(ToolCall.written(call.name, call.arguments) for call in calls),
     )
     named = [described((call.name, call.arguments)) for call in calls]
     model = body.get("model")

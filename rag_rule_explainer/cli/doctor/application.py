@@ -45,7 +45,7 @@ class ExaminedApplication:
 
     @property
     def request(self) -> SearchRequest:
-        """Returns these options in the form that an explanation takes them."""
+        """Returns these options as a request for an explanation."""
         subject = SubjectOptions(
             self.question,
             app=self.name,

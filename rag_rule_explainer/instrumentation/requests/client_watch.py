@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import NamedTuple
 
 from ...errors import InvalidInput
@@ -80,6 +81,7 @@ class ClientWatch:
         self._calls: dict[str, str] = {}
         self._streams: dict[object, Callable[[], ModelReply]] = {}
         self._guard = threading.Lock()
+        self._apart: set[object] = set()
 
     @property
     def requests(self) -> list[Request]:
@@ -108,7 +110,9 @@ class ClientWatch:
         """Records a request, and returns the key by which ``replied`` finds it. May raise an error that
         ends the run."""
         key = object()
-        if not inside_retrieval.get():
+        if inside_retrieval.get():
+            self._apart.add(key)
+        else:
             # Recorded requests are searched for omitted sources. A reranking model is shown all sources
             # in replays too, so with its requests recorded, every replay would look wrong.
             self._note_results(asked)
@@ -119,7 +123,7 @@ class ClientWatch:
         """Records the reply to a request. ``key``: the value that ``asked`` returned."""
         run = participation()
         with self._guard:
-            self.said.append(reply.said)
+            self.said.append(replace(reply.said, apart=key in self._apart))
             self._fault = self._fault or fault_of(reply.said, self._accepts)
             self._calls.update({call.id: call.name for call in reply.calls})
             account = self._spent.setdefault(reply.model, {}) if reply.spent else {}
@@ -182,6 +186,8 @@ class ClientWatch:
             if name in run.stubs and name not in run.stubbed:
                 raise refused(InvalidInput(_RUNS.format(name=name)))
             run.made.append(text)
+            if all(call.name != name for _, call in run.executed):
+                run.unmarked.add(name)
             if sight.seen_in([Request(text)]):
                 run.retrieving_tools.add(name)
 

@@ -53,6 +53,13 @@ def nesting(text: str) -> Nesting:
     return Nesting.REPEATED if is_known else Nesting.INNER
 
 
+def is_within_a_model() -> bool:
+    """Returns True iff the innermost running call of a model runs during a call of another model, which
+    passes the reply on."""
+    calls = _calls.get()
+    return any(call.model is not calls[-1].model for call in calls[:-1])
+
+
 def calls_noted(is_watched: Callable[[], bool]) -> Callable[[str, Any], Any]:
     """Returns a function that makes the replacement of a model's method. The replacement records its
     calls for ``nesting``.

@@ -159,12 +159,12 @@ class ItemReading:
         return _retrieved(text, given)
 
     def _is_one_text(self, result: object) -> bool:
-        """Returns True iff the user said by ``text_of=str`` that a text is one document, whatever it
-        lists."""
+        """Returns True iff the user passed ``text_of=str``, so a text is one document even if it lists
+        several results."""
         return self.text_of is str and isinstance(result, str)
 
     def _note_doubt(self, item: Any, text: str, *, alone: bool) -> None:
-        """Records a warning on the current run if a reader sees several results in this text."""
+        """Records a warning on the current run if this text seems to contain several results."""
         run = participation() if self.text_of is None and self.items_of is None else None
         doubt = "" if run is None else doubt_about(item, text, alone=alone)
         if run is not None and doubt:

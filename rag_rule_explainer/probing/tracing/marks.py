@@ -78,7 +78,7 @@ class TracedReplay:
 
     @property
     def tag(self) -> str:
-        """The tag of all traces of this replay, by which a user can filter traces."""
+        """This property is the tag of all traces of this replay, by which a user can filter traces."""
         return BASELINE_TAG if self.is_baseline else REPLAY_TAG
 
     @property

@@ -58,7 +58,7 @@ def _explanation(explanation: Explanation) -> Iterator[Markup]:
     marked = literals(conditions[0]) if conditions else None
     *warnings, ending = caveats(explanation)
     yield Markup("<div><b>{}</b></div>").format(as_one(shortened(printable(explanation.question), 300)))
-    yield _ANSWER.format(multiline(shortened(explanation.baseline.text, _LONGEST_ANSWER), marked))
+    yield _ANSWER.format(multiline(shortened(explanation.baseline.shown, _LONGEST_ANSWER), marked))
     yield from (_WARNING.format(warning.text) for warning in warnings)
     for kind in explanation.predicates:
         rules = [

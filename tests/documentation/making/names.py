@@ -30,6 +30,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         (
             *("same_answer", "equals", "contains", "matches", "one_of", "consistent_with", "refuses"),
             *("cites", "mentions_source", "json_path", "is_valid", "judged", "condition", "Case"),
+            *("calls_tool", "next_call", "calls_in_order", "number_of_calls", "ToolCall"),
             *("Judgement", "Verdict", "JudgeRequest", "JudgeReply", "ignoring_citations"),
         ),
     ),

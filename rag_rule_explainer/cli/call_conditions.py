@@ -1,0 +1,67 @@
+"""This module parses conditions about tool calls, as users write them on the command line."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import InvalidInput
+from ..predicates import (
+    Predicate,
+    calls_in_order,
+    calls_tool,
+    contains,
+    next_call,
+    number_of_calls,
+)
+
+SYNTAX_OF_CALLS = (
+    "calls[:TOOL[:ARG=JSON or TEXT&ARG~TEXT]] | next-call[:TOOL[:...]] | calls-in-order:TOOL|TOOL | "
+    "calls-at-most:N[:TOOL] | calls-at-least:N[:TOOL]"
+)
+_ARGUMENT = re.compile(r"([A-Za-z_]\w*)([=~])(.*)", re.DOTALL)
+_NEXT_ARGUMENT = re.compile(r"&(?=[A-Za-z_]\w*[=~])")
+
+
+def call_conditions(value: Callable[[str], object]) -> dict[str, Callable[[str], Predicate]]:
+    """Returns the function that parses what follows each name of a condition about calls. ``value``:
+    reads JSON, or takes the text as it is."""
+
+    def called(make: Callable[..., Predicate]) -> Callable[[str], Predicate]:
+        def parsed(written: str) -> Predicate:
+            tool, _, conditions = written.partition(":")
+            return make(tool, **dict(_argument(each, value) for each in _split(conditions)))
+
+        return parsed
+
+    return {
+        "calls": called(calls_tool),
+        "next-call": called(next_call),
+        "calls-in-order": lambda written: calls_in_order(*map(str.strip, written.split("|"))),
+        "calls-at-most": lambda written: _number(written, "at_most"),
+        "calls-at-least": lambda written: _number(written, "at_least"),
+    }
+
+
+def _split(conditions: str) -> list[str]:
+    return _NEXT_ARGUMENT.split(conditions) if conditions else []
+
+
+def _argument(written: str, value: Callable[[str], object]) -> tuple[str, Any]:
+    found = _ARGUMENT.fullmatch(written)
+    if found is None:
+        raise InvalidInput(
+            f"{written!r} is no condition on an argument; write ARG=VALUE, or ARG~TEXT for one that "
+            "contains the text, as in calls:send_email:to~attacker"
+        )
+    name, sign, given = found.groups()
+    return name, value(given) if sign == "=" else contains(given)
+
+
+def _number(written: str, bound: str) -> Predicate:
+    number, _, tool = written.partition(":")
+    if not number.strip().isdecimal():
+        raise InvalidInput(
+            f"'{number}' is no number of calls; write calls-at-most:3, or, for one tool, "
+            "calls-at-most:3:search"
+        )
+    return number_of_calls(*([tool] if tool else []), **{bound: int(number)})

@@ -1,0 +1,138 @@
+"""This module reads the answer of a run: from the output of the application, and from what the run's
+models replied."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..answers.tool_calls import ToolCall
+from ..predicates.only_calls import CALLS_ONLY, CUT
+from ..probing.budget import summed
+from ..probing.replaying import EMPTY, said_nothing
+from ..probing.wholeness import CALLS, Said
+from ..verdicts import Answer
+from .first_run_faults import no_answer
+from .options import Manner
+from .reading import unread_in
+from .run_context import ModelWatch, Participation, unusable
+
+
+def whole_answer(manner: Manner, output: Any, run: Participation) -> Answer:
+    """Returns the answer that is read from an output, with the tokens that the run spent and the tools
+    that it called. Raises InvalidInput if there is none."""
+    answer = Answer.of(manner.answer_of(output))
+    if answer.value is None and not manner.reads_answers:
+        answer = replace(answer, unread=unread_in(output, answer.text))
+    return with_calls(with_spent(answer, run.watch), run.watch, run.executed, run.tools)
+
+
+def taken_as_answer(answer: Answer, run: Participation, manner: Manner) -> tuple[Answer, str]:
+    """Returns the answer of a run, and its fault: ``CALLS`` if it is only a model's request to call a
+    tool, else an empty text. If a condition is about tool calls, such an answer is marked as one and has
+    no fault."""
+    fault = fault_in(answer, run.watch, run.tools)
+    if fault and manner.accepts_calls and answer.calls:
+        return replace(answer, finish_reason=CALLS_ONLY), ""
+    return answer, fault
+
+
+def reply_behind(answer: Answer, said: Sequence[Said]) -> Said | None:
+    """Returns the model's reply that the answer comes from: the last one with the answer's text, else the
+    last one that is not only a tool call, else None.
+
+    The answer may also be the output of a tool. The reply that called the tool is then not returned.
+    """
+    text = answer.text.strip()
+    same = next((each for each in reversed(said) if each.text.strip() == text), None)
+    if same is not None:
+        return same
+    is_structured = answer.value is not None
+    return next((each for each in reversed(said) if is_structured or not each.is_call), None)
+
+
+def fault_in(answer: Answer, watch: ModelWatch, tools: Collection[str] = ()) -> str:
+    """Returns ``CALLS`` if the answer is only a model's request to call a tool; otherwise an empty text.
+
+    ``tools``: the names of the tools that ran. If any ran, a text that looks like such a request may be
+    the output of a tool, so the text alone proves nothing.
+    """
+    reply = reply_behind(answer, watch.said)
+    if reply is None and watch.said and not tools and watch.said[-1].shown_as == answer.text.strip():
+        reply = watch.said[-1]
+    if answer.value is None and reply is not None and reply.is_call:
+        return CALLS
+    return ""
+
+
+def with_spent(answer: Answer, watch: ModelWatch) -> Answer:
+    """Returns the answer with the tokens of all models of the run, not only of the model that wrote it.
+
+    If the answer has no finish reason, adds the finish reason of the reply that the answer comes from.
+    """
+    reply = reply_behind(answer, watch.said) if answer.finish_reason is None else None
+    if reply is not None and reply.reason is not None:
+        answer = replace(answer, finish_reason=reply.reason)
+    models = watch.models
+    if not models:
+        return answer
+    return replace(answer, usage={**(answer.usage or {}), **summed(models)}, models=models)
+
+
+def cut_answer(run: Participation, manner: Manner, cut: str) -> Answer:
+    """Returns what is known of a replay that was ended at a tool call: its calls so far. ``cut``: why it
+    was ended. Raises UnusableReply unless a condition is about calls, and they were recorded."""
+    answer = with_calls(with_spent(Answer(""), run.watch), run.watch, run.executed, run.tools)
+    if not (manner.accepts_calls and answer.calls):
+        raise unusable(cut, run.watch, passing=False)
+    return replace(answer, finish_reason=CUT, note=cut)
+
+
+def explainable(answer: Answer, run: Participation, manner: Manner) -> Answer:
+    """Returns the answer of the first run, as ``taken_as_answer`` does. Raises BaselineFailed if it has a
+    fault or is empty."""
+    answer, fault = taken_as_answer(answer, run, manner)
+    is_empty = said_nothing(answer) and answer.finish_reason != CALLS_ONLY
+    if fault or is_empty:
+        raise no_answer(fault or EMPTY)
+    return answer
+
+
+def with_calls(
+    answer: Answer,
+    watch: ModelWatch,
+    executed: Sequence[tuple[int, ToolCall]] = (),
+    tools: Collection[str] = (),
+) -> Answer:
+    """Returns the answer with the tool calls of the run; without them (None) if not all are known.
+    ``executed``: the calls of tools that ran, each with the number of replies before it; ``tools``: the
+    names of the tools that ran.
+
+    They are known if the replies of the models were recorded, and each reply that calls a tool says
+    which. A tool that ran although no reply names it was called by the application itself, or by a model
+    that writes calls as text. Its calls are known if its runs were recorded.
+    """
+    said = list(watch.said)
+    if answer.calls is not None or not said:
+        return answer
+    if any(each.is_call and not each.called and not each.apart for each in said):
+        return answer
+    steps = list(_steps(said, executed))
+    named = {call.name for step in steps for call in step}
+    if not named.issuperset(tools):
+        return answer
+    numbered = (replace(call, step=place) for place, step in enumerate(steps, start=1) for call in step)
+    return replace(answer, calls=tuple(numbered))
+
+
+def _steps(
+    said: Sequence[Said], executed: Sequence[tuple[int, ToolCall]]
+) -> Iterator[tuple[ToolCall, ...]]:
+    """Yields the calls of each reply that has some, and each call of a tool that no reply names, in
+    order."""
+    asked = {call.name for each in said for call in each.called if not each.apart}
+    own = [(before, call) for before, call in executed if call.name not in asked]
+    for place, each in enumerate(said):
+        yield from ((call,) for before, call in own if before == place)
+        if each.called and not each.apart:
+            yield each.called
+    yield from ((call,) for before, call in own if before >= len(said))

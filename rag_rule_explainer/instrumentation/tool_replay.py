@@ -1,0 +1,169 @@
+"""This module records the results of tools in the baseline, and answers the tool calls of replays from
+the record, so that no tool runs again.
+
+A tool that retrieves is no tool in this sense: its search is served by its gate, so it runs in replays.
+"""
+
+import json
+import threading
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from ..allowed import brief, checked_function, checked_list, checked_text
+from ..answers.tool_calls import ToolCall
+from ..errors import InvalidInput
+from .bounds import ReplayEnded
+from .copies.copying import copied
+
+OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
+"""What a replay gets for a tool call that the baseline did not make; see ``ToolReplay``."""
+_PATIENCE = 20
+"""An application may catch this many ``NewToolCall`` errors and continue. After that, ``ReplayEnded`` is
+raised, which it cannot catch by ``except Exception``."""
+_NEW = (
+    "the replay was ended at a tool call that the baseline did not make, so that no tool runs: {call} "
+    "(safe_tools=[{name!r}] lets the tool run, on_new_tool_call= answers in its place)"
+)
+
+
+class NewToolCall(Exception):
+    """This error ends a replay at a tool call that the baseline did not make."""
+
+
+class ToolOutcome(NamedTuple):
+    """A ``ToolOutcome`` is what came of a tool call: its ``result``, or the ``error`` that it raised."""
+
+    result: Any = None
+    error: Exception | None = None
+
+    def copy(self) -> "ToolOutcome":
+        """Returns the outcome with a copy of its result. A run may change the copy."""
+        return self if self.error is not None else ToolOutcome(copied(self.result))
+
+    def given(self) -> Any:
+        """Returns a copy of the result, or raises the error."""
+        if self.error is not None:
+            raise self.error
+        return copied(self.result)
+
+
+@dataclass(slots=True, eq=False)
+class ToolRecord:
+    """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
+    order. Thread-safe."""
+
+    _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def note(self, call: ToolCall, outcome: ToolOutcome) -> None:
+        """Records what came of a call."""
+        kept = outcome.copy()
+        with self._guard:
+            self._outcomes.setdefault(_key(call), []).append(kept)
+
+    def outcome(self, call: ToolCall, place: int) -> ToolOutcome | None:
+        """Returns what came of the call with these arguments that is number ``place``, counted from 0;
+        None if the baseline made fewer such calls."""
+        with self._guard:
+            known = self._outcomes.get(_key(call), [])
+            return known[place] if place < len(known) else None
+
+
+@dataclass(slots=True, eq=False)
+class ToolReplay:
+    """A ``ToolReplay`` answers the tool calls of one replay. Thread-safe.
+
+    ``record``: the calls of the baseline. ``running``: the names of the tools that run: those that
+    retrieve, and those that the user named safe. ``on_new``: what a call gets that the record does not
+    have: "unknown" ends the replay, "live" runs the tool, a function gives the result. ``cut``: why the
+    replay was ended; empty if it was not.
+    """
+
+    record: ToolRecord
+    retrieving: Collection[str] = ()
+    safe: Collection[str] = ()
+    on_new: OnNewToolCall = "unknown"
+    cut: str = ""
+    _made: dict[str, int] = field(default_factory=dict[str, int])
+    _refused: int = 0
+    _guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def outcome(self, call: ToolCall) -> ToolOutcome | None:
+        """Returns what the call gets without its tool being run; None if the tool is to run. Raises
+        NewToolCall if the replay ends here."""
+        self.check()
+        if call.name in self.retrieving:
+            return None
+        with self._guard:
+            place = self._made.get(_key(call), 0)
+            self._made[_key(call)] = place + 1
+        known = self.record.outcome(call, place)
+        if known is not None:
+            return known
+        if callable(self.on_new):
+            return ToolOutcome(self.on_new(call))
+        if self.on_new == "live" or call.name in self.safe:
+            return None
+        self.cut = self.cut or _NEW.format(call=call, name=call.name)
+        self.check()
+        return None
+
+    def check(self) -> None:
+        """Raises if the replay was ended, because the application may have caught the error."""
+        if not self.cut:
+            return
+        with self._guard:
+            self._refused += 1
+            patient = self._refused <= _PATIENCE
+        raise NewToolCall(self.cut) if patient else ReplayEnded(self.cut)
+
+
+@dataclass(frozen=True, slots=True)
+class UsedTool:
+    """A ``UsedTool`` is a tool call of a run. ``outcome``: what it gets in place of a run of the tool;
+    None if the tool is to run. What comes of it is then kept in ``record``, unless that is None."""
+
+    call: ToolCall | None
+    record: ToolRecord | None
+    outcome: ToolOutcome | None
+
+    def note(self, result: Any) -> None:
+        """Records the result of a tool that ran."""
+        if self.record is not None and self.call is not None:
+            self.record.note(self.call, ToolOutcome(result))
+
+    @contextmanager
+    def noting_errors(self) -> Generator[None, None, None]:
+        """Records an error that the block raises, as what came of the call."""
+        try:
+            yield
+        except Exception as error:
+            if self.record is not None and self.call is not None:
+                self.record.note(self.call, ToolOutcome(error=error))
+            raise
+
+
+def checked_on_new_tool_call(given: Any) -> OnNewToolCall | None:
+    """Returns the setting ``on_new_tool_call``. Raises InvalidInput for anything else than one of its
+    words, a function of a ToolCall, or None."""
+    words = get_args(get_args(OnNewToolCall)[0])
+    if given is None or given in words:
+        return given
+    if not callable(given):
+        raise InvalidInput(
+            f"on_new_tool_call is {brief(given)}; give one of {', '.join(map(repr, words))}, or a "
+            "function of a ToolCall that returns the result"
+        )
+    return checked_function("on_new_tool_call", given, "a function of a ToolCall", 1)
+
+
+def checked_safe_tools(given: Any) -> frozenset[str]:
+    """Returns the setting ``safe_tools``. Raises InvalidInput for anything but a list of names."""
+    names = checked_list("safe_tools", given, "names of tools")
+    return frozenset(checked_text("a tool in safe_tools", each, "the name of a tool") for each in names)
+
+
+def _key(call: ToolCall) -> str:
+    return json.dumps([call.name, call.arguments], sort_keys=True, default=str)

@@ -1,0 +1,180 @@
+"""This module tests one tool call: its tool, and conditions on its arguments."""
+
+from collections.abc import Callable, Generator, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..allowed import brief, checked_text
+from ..answers.tool_calls import ToolCall
+from ..errors import InvalidInput
+from ..printable import printable, shortened
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .combine import AllOf, AnyOf, as_predicate, unwrapped
+from .outcomes import as_judgement, joint_judgement, run
+from .protocol import Judged, Predicate
+from .structured import as_answer, json_of, parsed_json, said_in_json, same_json
+
+_OF_ANSWER = "the answer "
+CallSteps = Generator[Judged, Judgement, Judgement]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentTest:
+    """An ``ArgumentTest`` is a condition on one argument of a call, which must have the argument.
+
+    At most one of these is set. ``expected``: JSON that the value must equal. ``inner``: a predicate that
+    judges the value as if it were the answer. ``test``: a function of the value that must return True.
+    """
+
+    name: str
+    expected: str | None = None
+    inner: Predicate | None = None
+    test: Callable[[Any], Any] | None = None
+
+    @classmethod
+    def of(cls, name: str, given: Any) -> "ArgumentTest":
+        """Returns the test for what the user gave: a predicate, a function of the value that returns True
+        or False, or the value itself. Raises InvalidInput for a value that JSON cannot represent."""
+        if isinstance(given, Predicate):
+            return cls(name, inner=as_predicate(given))
+        if callable(given):
+            return cls(name, test=given)
+        said = said_in_json(given)
+        if said is None:
+            raise InvalidInput(
+                f"the argument {name!r} of a tool call is to be {brief(given)}, which JSON cannot say; "
+                "give a predicate, a function of the value, or a value as JSON has them"
+            )
+        return cls(name, expected=said)
+
+    def judged(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Judged:
+        """Returns the judgement of the argument. ``against``: the arguments of the call in the baseline
+        to which a comparison with the baseline refers."""
+        if isinstance(call.arguments, str):
+            text = printable(shortened(call.arguments, 80))
+            return Judgement(
+                Verdict.UNKNOWN, f"the arguments of the call of {_named(call.name)} are no JSON: {text}"
+            )
+        if self.name not in call.arguments:
+            return Judgement(Verdict.BREAKS, f"a call of {_named(call.name)} has no {_plain(self.name)}")
+        value = call.arguments[self.name]
+        if self.inner is not None:
+            return self.inner(self._inside(value, case, against))
+        if self.test is not None:
+            return as_judgement(self.test(value), self)
+        if self.expected is None or same_json(value, parsed_json(self.expected)):
+            return Judgement(Verdict.HOLDS)
+        return Judgement(Verdict.BREAKS, f"{_plain(self.name)} is {shortened(json_of(value), 80)}")
+
+    def _inside(self, value: Any, case: Case, against: Mapping[str, Any]) -> Case:
+        before = as_answer(against[self.name]) if self.name in against else Answer("")
+        return replace(case, baseline=before, answer=as_answer(value))
+
+    def key(self, call: ToolCall, case: Case, against: Mapping[str, Any]) -> Hashable | None:
+        """Returns the cache key of this judgement beside those of the calls; None if it must not be
+        cached."""
+        if self.test is not None:
+            return None
+        if self.inner is None or isinstance(call.arguments, str) or self.name not in call.arguments:
+            return ()
+        return self.inner.memo_key(self._inside(call.arguments[self.name], case, against))
+
+    def __str__(self) -> str:
+        name = _plain(self.name)
+        if self.inner is not None:
+            base, _ = unwrapped(self.inner)
+            clause = str(self.inner)
+            if isinstance(base, (AllOf, AnyOf)) or not clause.startswith(_OF_ANSWER):
+                return f"of {name} ({clause})"
+            return f"{name} {clause.removeprefix(_OF_ANSWER)}"
+        if self.test is not None:
+            function = getattr(self.test, "__name__", type(self.test).__name__)
+            return f"{'the given function' if function == '<lambda>' else function}({name}) is true"
+        return f"{name} is {printable(self.expected or '')}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallTest:
+    """A ``CallTest`` is passed by a call of ``tool`` (of any tool, if it is None) whose arguments pass
+    all ``arguments``."""
+
+    tool: str | None
+    arguments: tuple[ArgumentTest, ...] = ()
+
+    @classmethod
+    def of(cls, tool: object, arguments: Mapping[str, Any]) -> "CallTest":
+        """Returns the test that the user describes. Raises InvalidInput for a name that is no str."""
+        if tool is not None:
+            checked_text("the tool in a condition", tool, "the name of a tool, a str")
+        tests = tuple(ArgumentTest.of(*each) for each in arguments.items())
+        return cls(tool if isinstance(tool, str) else None, tests)
+
+    def concerns(self, call: ToolCall) -> bool:
+        """Returns True iff the call is of this tool."""
+        return self.tool is None or call.name == self.tool
+
+    def steps(self, call: ToolCall, case: Case) -> CallSteps:
+        """Yields the judgements that are needed, and returns whether the call passes."""
+        if not self.concerns(call):
+            return Judgement(Verdict.BREAKS)
+        against = self._in_baseline(case)
+        judged = tuple(_Fixed(each, call, against) for each in self.arguments)
+        return (yield from joint_judgement(judged, case, Verdict.BREAKS))
+
+    def keys(self, case: Case) -> tuple[Hashable, ...] | None:
+        """Returns the cache keys of all arguments that may be judged; None if one must not be cached."""
+        against = self._in_baseline(case)
+        keys = tuple(
+            each.key(call, case, against)
+            for call in case.answer.calls or ()
+            if self.concerns(call)
+            for each in self.arguments
+        )
+        return None if None in keys else keys
+
+    def _in_baseline(self, case: Case) -> Mapping[str, Any]:
+        calls = (call.arguments for call in case.baseline.calls or () if self.concerns(call))
+        return next((each for each in calls if not isinstance(each, str)), dict[str, Any]())
+
+    @property
+    def judges(self) -> tuple[Predicate, ...]:
+        """Returns the predicates on arguments."""
+        return tuple(each.inner for each in self.arguments if each.inner is not None)
+
+    def __str__(self) -> str:
+        tool = "a tool" if self.tool is None else _named(self.tool)
+        return f"{tool}{self.where}"
+
+    @property
+    def where(self) -> str:
+        """Returns the conditions on arguments in words, such as " where to contains 'evil'"; empty if
+        there are none."""
+        return f" where {' and '.join(map(str, self.arguments))}" if self.arguments else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixed:
+    """A ``_Fixed`` judges one argument of one call, in the form of a predicate."""
+
+    test: ArgumentTest
+    call: ToolCall
+    against: Mapping[str, Any]
+
+    def __call__(self, case: Case, /) -> Judged:
+        return self.test.judged(self.call, case, self.against)
+
+    def memo_key(self, case: Case, /) -> Hashable | None:
+        return self.test.key(self.call, case, self.against)
+
+
+def judged_steps(steps: CallSteps) -> Judged:
+    """Runs the steps, and returns their judgement, or an awaitable of it."""
+    return run(steps)
+
+
+def _named(tool: str) -> str:
+    return repr(printable(tool))
+
+
+def _plain(name: str) -> str:
+    return printable(name)

@@ -1,0 +1,271 @@
+"""This module contains predicates on the tool calls of a run: which tools it calls, with which arguments,
+in which order, and how often.
+
+The calls are those in the replies of the run's models; ``Answer.calls`` has them. If they were not
+recorded, the judgement is UNKNOWN. A call whose arguments are no JSON object is a call, but conditions on
+its arguments are UNKNOWN.
+"""
+
+import json
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..allowed import called_as, checked_whole
+from ..answers.tool_calls import ToolCall, calls_said
+from ..errors import InvalidInput
+from ..printable import printable, shortened
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .call_tests import CallSteps, CallTest, judged_steps
+from .combine import both, both_after, either, either_after, no_truth, opposite
+from .only_calls import is_cut
+from .protocol import Judged, Predicate
+
+NOT_RECORDED = Judgement(Verdict.UNKNOWN, "the tool calls of this run were not recorded")
+_LONGEST = 160
+
+
+def calls_key(case: Case, tests: Sequence[CallTest] = ()) -> Hashable | None:
+    """Returns the cache key of a predicate on calls: the question, the calls of the baseline and of the
+    answer, and the keys of the tests' arguments. None if a test must not be cached."""
+    inside = tuple(test.keys(case) for test in tests)
+    if None in inside:
+        return None
+    return case.question, _as_text(case.baseline), _as_text(case.answer), is_cut(case.answer), inside
+
+
+def _as_text(answer: Answer) -> str | None:
+    if answer.calls is None:
+        return None
+    return json.dumps([(each.name, each.arguments, each.step) for each in answer.calls], default=str)
+
+
+def _made(calls: Sequence[ToolCall]) -> str:
+    """Returns the calls of a run as a reason, such as "the run calls search(q="x"), then stop()"."""
+    if not calls:
+        return "the run calls no tool"
+    return f"the run {printable(shortened(calls_said(calls), _LONGEST))}"
+
+
+def _breaks_by(case: Case) -> Judgement:
+    """Returns the judgement of a run without such calls: BREAKS, or UNKNOWN if the run was cut."""
+    calls = case.answer.calls or ()
+    if is_cut(case.answer):
+        return Judgement(Verdict.UNKNOWN, case.answer.note or f"{_made(calls)}, and was ended there")
+    return Judgement(Verdict.BREAKS, _made(calls))
+
+
+def _next_step(calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+    """Returns the first call, and the calls of the same reply."""
+    return [each for each in calls[1:] if each.step == calls[0].step > 0] if calls else []
+
+
+@dataclass(frozen=True, slots=True)
+class CallsTool:
+    """This predicate holds iff a tool call of the run passes ``test``. ``is_next``: if True, only the
+    calls of the first reply with a call are tested, which are the model's next action."""
+
+    test: CallTest
+    is_next: bool = False
+    reads_calls: ClassVar[bool] = True
+
+    def __call__(self, case: Case) -> Judged:
+        """Returns HOLDS, BREAKS with the calls that there are, or UNKNOWN."""
+        return judged_steps(self._steps(case))
+
+    def _steps(self, case: Case) -> CallSteps:
+        calls, unknown = case.answer.calls, None
+        if calls is None:
+            return NOT_RECORDED
+        for call in [*calls[:1], *_next_step(calls)] if self.is_next else calls:
+            judgement = yield from self.test.steps(call, case)
+            if judgement.verdict is Verdict.HOLDS:
+                return judgement
+            if judgement.verdict is Verdict.UNKNOWN:
+                unknown = judgement
+        if unknown is None and self.is_next and calls:
+            return Judgement(Verdict.BREAKS, _made(calls))  # the first step is known, even of a cut run
+        return unknown or _breaks_by(case)
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """Returns the cache key: the question and the calls; None if an argument's test has none."""
+        return calls_key(case, (self.test,))
+
+    @property
+    def on_arguments(self) -> tuple[Predicate, ...]:
+        """Returns the predicates on arguments."""
+        return self.test.judges
+
+    def __str__(self) -> str:
+        return f"{self._subject} calls {self.test}"
+
+    @property
+    def negation(self) -> str:
+        """Returns the opposite of this condition in words, as in "the run does not call 'pay'"."""
+        if self.test.tool is None:
+            return f"{self._subject} calls no tool{self.test.where}"
+        return f"{self._subject} does not call {self.test}"
+
+    @property
+    def _subject(self) -> str:
+        return "the next action" if self.is_next else "the run"
+
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
+
+
+@dataclass(frozen=True, slots=True)
+class CallsInOrder:
+    """This predicate holds iff the run has calls that pass ``tests``, in this order. Other calls may be
+    made between them. Calls of one reply count in the order in which the reply has them."""
+
+    tests: tuple[CallTest, ...]
+    reads_calls: ClassVar[bool] = True
+
+    def __call__(self, case: Case) -> Judged:
+        """Returns HOLDS, BREAKS with the calls that there are, or UNKNOWN."""
+        return judged_steps(self._steps(case))
+
+    def _steps(self, case: Case) -> CallSteps:
+        if case.answer.calls is None:
+            return NOT_RECORDED
+        # ``so_far[n]``: whether calls so far pass the first n tests in order.
+        so_far = [Judgement(Verdict.HOLDS), *[Judgement(Verdict.BREAKS)] * len(self.tests)]
+        for call in case.answer.calls:
+            for place in range(len(self.tests), 0, -1):
+                before, now = so_far[place - 1], so_far[place]
+                if before.verdict is Verdict.BREAKS or now.verdict is Verdict.HOLDS:
+                    continue
+                passes = yield from self.tests[place - 1].steps(call, case)
+                if passes.verdict is Verdict.BREAKS:
+                    continue
+                is_sure = Verdict.UNKNOWN not in (passes.verdict, before.verdict)
+                unknown = passes if passes.verdict is Verdict.UNKNOWN else before
+                so_far[place] = Judgement(Verdict.HOLDS) if is_sure else unknown
+        last = so_far[-1]
+        return _breaks_by(case) if last.verdict is Verdict.BREAKS else last
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """Returns the cache key: the question and the calls; None if an argument's test has none."""
+        return calls_key(case, self.tests)
+
+    @property
+    def on_arguments(self) -> tuple[Predicate, ...]:
+        """Returns the predicates on arguments."""
+        return tuple(each for test in self.tests for each in test.judges)
+
+    def __str__(self) -> str:
+        return f"the run calls {', then '.join(map(str, self.tests))}"
+
+    @property
+    def negation(self) -> str:
+        """Returns the opposite of this condition in words."""
+        return f"the run does not call {', then '.join(map(str, self.tests))}"
+
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
+
+
+@dataclass(frozen=True, slots=True)
+class CallCount:
+    """This predicate holds iff the run has at least ``at_least`` and at most ``at_most`` calls of
+    ``tool``. ``tool``: None for the calls of all tools. ``at_most``: None for any number."""
+
+    tool: str | None
+    at_least: int
+    at_most: int | None
+    reads_calls: ClassVar[bool] = True
+
+    def __call__(self, case: Case) -> Judgement:
+        """Returns HOLDS, BREAKS with the calls that there are, or UNKNOWN."""
+        calls = case.answer.calls
+        if calls is None:
+            return NOT_RECORDED
+        number = sum(self.tool is None or call.name == self.tool for call in calls)
+        too_many = self.at_most is not None and number > self.at_most
+        if is_cut(case.answer) and not too_many and (number < self.at_least or self.at_most is not None):
+            return _breaks_by(case)
+        fits = self.at_least <= number and not too_many
+        return Judgement(Verdict.of(fits), "" if fits else _made(calls))
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """Returns the cache key: the question and the calls."""
+        return calls_key(case)
+
+    def __str__(self) -> str:
+        return f"the run makes {self._number}"
+
+    @property
+    def negation(self) -> str:
+        """Returns the opposite of this condition in words."""
+        return f"the run does not make {self._number}"
+
+    @property
+    def _number(self) -> str:
+        least, most = self.at_least, self.at_most
+        if most is None:
+            number = f"at least {least}"
+        elif least == most:
+            number = f"exactly {least}"
+        else:
+            number = f"{least} to {most}" if least else f"at most {most}"
+        plural = "" if (least if most is None else most) == 1 else "s"
+        of_tool = "" if self.tool is None else f" of {printable(self.tool)!r}"
+        return f"{number} tool call{plural}{of_tool}"
+
+    __and__, __or__, __invert__, __bool__ = both, either, opposite, no_truth
+    __rand__, __ror__ = both_after, either_after
+
+
+@called_as("calls_tool")
+def calls_tool(tool: str | None = None, /, **arguments: Any) -> CallsTool:
+    """Returns a predicate that holds iff the run calls ``tool``; without ``tool``, any tool.
+
+    ``arguments``: conditions on the call's arguments, all of which must hold for one and the same call:
+    predicates, as in ``calls_tool("send_email", to=contains("evil"))``, functions of the value that
+    return True or False, or values that the argument must equal, compared as JSON. An answer that is only
+    a tool call is accepted where a condition is about calls. Raises InvalidInput for a tool that is no
+    str, and for a value that JSON cannot represent.
+    """
+    return CallsTool(CallTest.of(tool, arguments))
+
+
+@called_as("next_call")
+def next_call(tool: str | None = None, /, **arguments: Any) -> CallsTool:
+    """Returns a predicate that holds iff the next action is a call of ``tool``: if it is in the first
+    reply of the run that has a tool call. The arguments and errors are those of ``calls_tool``."""
+    return CallsTool(CallTest.of(tool, arguments), is_next=True)
+
+
+@called_as("calls_in_order")
+def calls_in_order(*tools: str | CallsTool) -> CallsInOrder:
+    """Returns a predicate that holds iff the run calls these tools in this order, with or without other
+    calls between. Each is the name of a tool, or a ``calls_tool(...)`` with conditions on arguments.
+    Raises InvalidInput for fewer than two."""
+    if len(tools) < 2:
+        raise InvalidInput("calls_in_order needs at least two tools; for one, write calls_tool('...')")
+    tests = (
+        each.test if isinstance(each, CallsTool) and not each.is_next else CallTest.of(_name(each), {})
+        for each in tools
+    )
+    return CallsInOrder(tuple(tests))
+
+
+def _name(given: object) -> object:
+    return "" if given is None else given
+
+
+@called_as("number_of_calls")
+def number_of_calls(
+    tool: str | None = None, /, *, at_least: int = 0, at_most: int | None = None
+) -> CallCount:
+    """Returns a predicate that holds iff the run makes at least ``at_least`` and at most ``at_most``
+    calls of ``tool``; without ``tool``, of all tools together. Raises InvalidInput if neither bound is
+    given, or they exclude each other."""
+    least = checked_whole("at_least", at_least, 0)
+    most = None if at_most is None else checked_whole("at_most", at_most, 0)
+    if most is None and not least:
+        raise InvalidInput("number_of_calls holds for every run so; give at_most= or at_least=")
+    if most is not None and most < least:
+        raise InvalidInput(f"number_of_calls has at_least={least} and at_most={most}, which no run meets")
+    return CallCount(CallTest.of(tool, {}).tool, least, most)

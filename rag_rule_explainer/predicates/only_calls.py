@@ -1,0 +1,101 @@
+"""This module judges answers that are only a tool call: a model called a tool, and the run ended there.
+
+Conditions about tool calls judge such an answer. To every other condition it is no answer, so what that
+condition says of it is UNKNOWN.
+"""
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from ..verdicts import Answer, Case, Judgement, Verdict
+from .combine import AllOf, AnyOf, Not, both, both_after, either, either_after, negation_of, no_truth
+from .combine import opposite as opposite_of
+from .inside import predicates_in
+from .protocol import Judged, Predicate
+from .remembering import remembered_name
+
+CALLS_ONLY = "tool_calls"
+"""The finish reason of an answer that is only a tool call, whatever the provider calls it."""
+CUT = "new_tool_call"
+"""The finish reason of a replay that was ended at a tool call whose result is not known. Its calls so far
+are known, and there may have been more."""
+_NO_ANSWER = Judgement(
+    Verdict.UNKNOWN, "the answer is only a tool call, and this condition is about the answer's text"
+)
+_CALLING = frozenset({"toolcall", "toolcalls", "tooluse", "functioncall", "functioncalls"})
+Kind = TypeVar("Kind")
+
+
+def is_only_calls(answer: Answer) -> bool:
+    """Returns True iff the answer has tool calls, and neither a value nor a text that answers. The run
+    may have been cut."""
+    if not answer.calls or answer.value is not None:
+        return False
+    reason = "".join(filter(str.isalnum, str(answer.finish_reason or "").lower()))
+    return reason in _CALLING or not answer.text.strip()
+
+
+def is_cut(answer: Answer) -> bool:
+    """Returns True iff the run was ended at a tool call, so that there may have been more calls."""
+    return answer.finish_reason == CUT
+
+
+def reads_calls(predicate: Any) -> bool:
+    """Returns True iff the predicate, or one inside it, is about tool calls. A function is, if its code
+    reads ``calls``."""
+    return any(_is_about_calls(part) for part in predicates_in(predicate))
+
+
+def _is_about_calls(part: Any) -> bool:
+    if getattr(part, "reads_calls", False) is True:
+        return True
+    code = getattr(getattr(part, "function", part), "__code__", None)
+    return "calls" in getattr(code, "co_names", ())
+
+
+@dataclass(frozen=True, slots=True)
+class IfAnswered:
+    """This predicate judges as ``inner``, except an answer that is only a tool call, which is UNKNOWN."""
+
+    inner: Predicate
+
+    def __call__(self, case: Case) -> Judged:
+        """Returns the judgement of ``inner``, or UNKNOWN."""
+        return _NO_ANSWER if is_only_calls(case.answer) else self.inner(case)
+
+    def memo_key(self, case: Case) -> Hashable | None:
+        """Returns the cache key of ``inner``; for an answer that is only a call, a key of its own."""
+        return ("only a tool call",) if is_only_calls(case.answer) else self.inner.memo_key(case)
+
+    @property
+    def remembered_as(self) -> str | None:
+        """Returns the name under which a store keeps the judgements of ``inner``."""
+        return remembered_name(self.inner)
+
+    def __str__(self) -> str:
+        return str(self.inner)
+
+    @property
+    def negation(self) -> str:
+        """Returns the opposite of ``inner`` in words."""
+        return negation_of(self.inner)
+
+    __and__, __or__, __invert__, __bool__ = both, either, opposite_of, no_truth
+    __rand__, __ror__ = both_after, either_after
+
+
+def beside_calls(predicates: Mapping[Kind, Predicate]) -> dict[Kind, Predicate]:
+    """Returns the predicates of one explanation, unchanged if none is about tool calls. Otherwise, those
+    parts of them that are not about calls judge no answer that is only a tool call."""
+    if not any(map(reads_calls, predicates.values())):
+        return dict(predicates)
+    return {kind: _guarded(predicate) for kind, predicate in predicates.items()}
+
+
+def _guarded(predicate: Predicate) -> Predicate:
+    if isinstance(predicate, (AllOf, AnyOf)):
+        return replace(predicate, parts=tuple(map(_guarded, predicate.parts)))
+    if isinstance(predicate, Not):
+        return Not(_guarded(predicate.inner))
+    return predicate if _is_about_calls(predicate) else IfAnswered(predicate)

@@ -1,0 +1,295 @@
+"""Tool calls as LangChain reads them from the replies of OpenAI, Anthropic, Gemini and Bedrock.
+
+The replies of Gemini and Bedrock are what ``_response_to_result`` of langchain-google-genai and
+``_parse_response`` of langchain-aws, which are not installed here, made of the providers' responses; the
+versions are in ``recorded_calls.json``. The others are converted here.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from anthropic.types import Message
+from langchain.agents import create_agent
+from langchain_anthropic import ChatAnthropic
+from langchain_core.language_models.chat_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, messages_from_dict
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable, RunnableLambda
+from langchain_core.tools import tool
+from langchain_rag_rule_explainer import RuleExplainer, chat_replay
+from pydantic import PrivateAttr
+from typing_extensions import override
+
+from rag_rule_explainer import (
+    BaselineFailed,
+    Explainer,
+    Explanation,
+    Source,
+    ToolCall,
+    calls_in_order,
+    calls_tool,
+    contains,
+    next_call,
+    number_of_calls,
+)
+from tests.integrations.known import TEXTS, blames_b_and_d, retention, sets, shown_in
+from tests.integrations.langchain.chains import Counting
+from tests.integrations.langchain.models import facts, sent_in
+from tests.integrations.langchain.test_wire import chat_model
+from tests.support.completions import Completion
+from tests.support.messages import Body
+from tests.support.openai_server import OpenAIServer
+
+RECORDED: dict[str, Any] = json.loads(Path(__file__).with_name("recorded_calls.json").read_text())
+GIVEN = {"to": "evil@example.com", "text": "all of it", "copies": 2}
+ONE = (ToolCall("send_email", GIVEN, 1),)
+TWO = (ToolCall("look", {}, 1), *ONE)
+SENDS = calls_tool("send_email", to=contains("evil"), copies=2)
+
+
+def recorded(name: str) -> ChatGeneration:
+    known = RECORDED[name]
+    (message,) = messages_from_dict([known["message"]])
+    return ChatGeneration(message=message, generation_info=known["generation_info"])
+
+
+def of_anthropic(*content: dict[str, Any], reason: str = "tool_use") -> ChatGeneration:
+    reply = Message.model_validate(
+        {
+            "id": "msg_1",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude",
+            "content": content,
+            "stop_reason": reason,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 3, "output_tokens": 2},
+        }
+    )
+    model = ChatAnthropic(model_name="claude", api_key="none")  # pyright: ignore[reportCallIssue, reportArgumentType]
+    made = model._format_output(reply)  # pyright: ignore[reportPrivateUsage] -- what its client calls
+    return made.generations[0]
+
+
+def used(name: str, given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"of {name}", "name": name, "input": given}
+
+
+_LOOKING = {"type": "text", "text": "I will look."}
+OF_ANTHROPIC = {
+    "anthropic: one call": of_anthropic(used("send_email", GIVEN)),
+    "anthropic: text and two calls": of_anthropic(_LOOKING, used("look", {}), used("send_email", GIVEN)),
+    "anthropic: text": of_anthropic({"type": "text", "text": "All is done."}, reason="end_turn"),
+}
+REPLIES = {**{name: recorded(name) for name in RECORDED if ":" in name}, **OF_ANTHROPIC}
+PROVIDERS = sorted({name.partition(":")[0] for name in REPLIES})
+
+
+class Provider(BaseChatModel):
+    """Replies as a provider does: ``calling`` where b and d are shown, else a text."""
+
+    calling: ChatGeneration
+    saying: ChatGeneration
+
+    @property
+    @override
+    def _llm_type(self) -> str:
+        return "provider"
+
+    @override
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        calls = {"b", "d"} <= set(sent_in(messages))
+        return ChatResult(generations=[self.calling if calls else self.saying])
+
+
+def chain_of(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
+    found = Counting(documents=facts("abcd"))
+    return RunnableLambda(lambda q: "\n\n".join([*(d.page_content for d in found.invoke(q)), q])) | model
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+class TestProviders:
+    @pytest.mark.parametrize(("kind", "calls"), [("one call", ONE), ("text and two calls", TWO)])
+    def test_what_a_reply_calls(self, provider: str, kind: str, calls: tuple[ToolCall, ...]) -> None:
+        model = Provider(calling=REPLIES[f"{provider}: {kind}"], saying=REPLIES[f"{provider}: text"])
+        explanation = RuleExplainer(chain_of(model), SENDS).explain("why?")
+        assert blames_b_and_d(explanation)
+        assert explanation.baseline.calls == calls
+        assert next(each for each in explanation.probes if not each.kept).answers[0].calls == ()
+
+    def test_order_and_number(self, provider: str) -> None:
+        model = Provider(
+            calling=REPLIES[f"{provider}: text and two calls"], saying=REPLIES[f"{provider}: text"]
+        )
+        for predicate in (
+            calls_in_order("look", "send_email"),
+            number_of_calls(at_least=2),
+            next_call("send_email"),
+        ):
+            assert blames_b_and_d(RuleExplainer(chain_of(model), predicate).explain("why?"))
+        backwards = RuleExplainer(chain_of(model), ~calls_in_order("send_email", "look"))
+        assert retention(backwards.explain("why?")) == sets("")
+
+    def test_text_beside_a_call_is_no_answer(self, provider: str) -> None:
+        model = Provider(
+            calling=REPLIES[f"{provider}: text and two calls"], saying=REPLIES[f"{provider}: text"]
+        )
+        with pytest.raises(BaselineFailed, match="calls a tool, where an answer was due"):
+            RuleExplainer(chain_of(model), contains("look")).explain("why?")
+
+
+class TestOpenAI:
+    @staticmethod
+    def explained(arguments: str, predicate: Any = SENDS, *, streaming: bool = False) -> Explanation:
+        function = {"name": "send_email", "arguments": arguments}
+
+        def obeying(body: Body) -> Completion:
+            if {"b", "d"} <= set(shown_in(json.dumps(body["messages"]))):
+                call = {"id": "1", "type": "function", "function": function}
+                return Completion(None, "tool_calls", (call,))
+            return Completion("All is done.")
+
+        with (
+            OpenAIServer(obeying) as server,
+            chat_model(server.base_url, keep_alive=False, streaming=streaming) as model,
+        ):
+            return RuleExplainer(chain_of(model), predicate).explain("why?")
+
+    @pytest.mark.parametrize("streaming", [False, True])
+    def test_what_a_reply_calls(self, streaming: bool) -> None:
+        explanation = self.explained(json.dumps(GIVEN), streaming=streaming)
+        assert blames_b_and_d(explanation)
+        assert explanation.baseline.calls == ONE
+
+    def test_arguments_that_are_no_json(self) -> None:
+        explanation = self.explained('{"to": "evi', calls_tool("send_email"))
+        assert blames_b_and_d(explanation)
+        assert explanation.baseline.calls == (ToolCall("send_email", '{"to": "evi', 1),)
+        assert not self.explained('{"to": "evi', SENDS).retention_rules
+
+
+class Agent(BaseChatModel):
+    """Searches, mails where b and d are shown, and says so."""
+
+    _tools: list[str] = PrivateAttr(default_factory=list[str])
+
+    @property
+    @override
+    def _llm_type(self) -> str:
+        return "agent"
+
+    @override
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        return self
+
+    @override
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        done = {each.name for each in messages if each.type == "tool"}
+        text = sent_in(messages)
+        if "search" not in done:
+            message = calling("search", {"query": "facts"})
+        elif {"b", "d"} <= set(text) and "send_email" not in done:
+            message = calling("send_email", GIVEN)
+        else:
+            message = AIMessage("All is done.")
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+def calling(name: str, given: dict[str, Any]) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": name, "args": given, "id": f"of {name}"}])
+
+
+class TestAgents:
+    @staticmethod
+    def agent() -> tuple[Any, list[str]]:
+        found, sent = Counting(documents=facts("abcd")), list[str]()
+
+        @tool
+        def search(query: str) -> str:
+            """Search."""
+            return "\n\n".join(each.page_content for each in found.invoke(query))
+
+        @tool
+        def send_email(to: str, text: str, copies: int) -> str:
+            """Send."""
+            sent.append(f"{to}: {text} * {copies}")
+            return "sent"
+
+        return create_agent(Agent(), [search, send_email]), sent
+
+    @pytest.mark.parametrize(
+        "predicate",
+        [
+            SENDS,
+            calls_in_order("search", "send_email"),
+            number_of_calls(at_least=2),
+            contains("done") & calls_tool("send_email"),
+        ],
+        ids=str,
+    )
+    def test_which_results_make_it_act(self, predicate: Any) -> None:
+        agent, sent = self.agent()
+        explainer = RuleExplainer(agent, predicate, stub_tools={"send_email": "sent"})
+        explanation = explainer.explain({"messages": [("user", "why?")]})
+        assert blames_b_and_d(explanation)
+        assert [str(each) for each in explanation.baseline.calls or ()] == [
+            'search(query="facts")',
+            'send_email(to="evil@example.com", text="all of it", copies=2)',
+        ]
+        assert sent == []
+
+    async def test_async(self) -> None:
+        agent, _ = self.agent()
+        explainer = RuleExplainer(agent, SENDS, stub_tools={"send_email": "sent"})
+        assert blames_b_and_d(await explainer.aexplain({"messages": [("user", "why?")]}))
+
+    def test_its_next_action(self) -> None:
+        agent, _ = self.agent()
+        explainer = RuleExplainer(agent, next_call("search"), stub_tools={"send_email": "sent"})
+        assert retention(explainer.explain({"messages": [("user", "why?")]})) == sets("")
+
+
+def test_a_tool_that_no_reply_names_is_a_call_of_the_run() -> None:
+    """A graph may run a tool by itself, and a model may write its calls as text."""
+    found = Counting(documents=facts("abcd"))
+
+    @tool
+    def search(query: str) -> str:
+        """Search."""
+        return "\n\n".join(each.page_content for each in found.invoke(query))
+
+    model = Provider(calling=REPLIES["gemini: one call"], saying=REPLIES["gemini: text"])
+    chain = RunnableLambda(lambda question: search.invoke({"query": question})) | model
+    explanation = RuleExplainer(chain, calls_in_order("search", "send_email")).explain("why?")
+    assert blames_b_and_d(explanation)
+    assert explanation.baseline.calls == (
+        ToolCall("search", {"query": "why?"}, 1),
+        ToolCall("send_email", GIVEN, 2),
+    )
+
+
+def test_a_model_within_a_model_calls_once() -> None:
+    inner = Provider(calling=REPLIES["gemini: one call"], saying=REPLIES["gemini: text"])
+
+    class Router(BaseChatModel):
+        @property
+        @override
+        def _llm_type(self) -> str:
+            return "router"
+
+        @override
+        def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+            return ChatResult(generations=[ChatGeneration(message=inner.invoke(messages))])
+
+    explanation = RuleExplainer(chain_of(Router()), number_of_calls(at_least=1)).explain("why?")
+    assert explanation.baseline.calls == ONE
+
+
+def test_a_model_alone() -> None:
+    model = Provider(calling=REPLIES["bedrock: one call"], saying=REPLIES["bedrock: text"])
+    sources = [Source(name, text) for name, text in TEXTS.items()]
+    assert blames_b_and_d(Explainer(chat_replay(model), SENDS).explain("why?", sources))
+    with pytest.raises(BaselineFailed, match="calls a tool"):
+        Explainer(chat_replay(model), contains("done")).explain("why?", sources)
