@@ -46,10 +46,6 @@ class Cell(NamedTuple):
     ram: str
     layers: int = ALL_LAYERS
 
-    @property
-    def is_whole(self) -> bool:
-        return self.layers == ALL_LAYERS and self.ram == "off"
-
     @classmethod
     def of(cls, written: str) -> "Cell":
         way, sources, slots, ram, *layers = written.split(",")
@@ -200,26 +196,21 @@ def write(cells: dict[Cell, Found]) -> None:
 
 
 def tables() -> Iterator[str]:
-    """The lines of the page about all of this: tokens, and seconds of a processor."""
+    """The lines of the page about all of this."""
     cells = known()
-    yield "| sources | slots, and as many at once | memory for other prompts | ours | level order | random order |"
+    yield "| sources | slots, and at once | other prompts | ours | level order | random order |"
     yield "|---|---|---|---|---|---|"
     for sources, slots, ram in sorted({each[1:4] for each in cells if each.sources >= 8}):
-        found = [best(cells, way, sources, slots, ram) for way in ("ours", *ORDERS)]
+        found = [with_most_layers(cells, way, sources, slots, ram) for way in ("ours", *ORDERS)]
         told = [f"{each.evaluated:,} ({each.ratio:.2f})" if each else "-" for each in found]
-        yield f"| {sources} | {slots} | {ram} | {' | '.join(told)} |"
-    yield ""
-    yield "| sources | slots | ours: CPU seconds | level order: CPU seconds | ours: seconds | level order: seconds |"
-    yield "|---|---|---|---|---|---|"
-    for sources, slots in sorted({(each.sources, each.slots) for each in cells if each.is_whole}):
-        ours, level = (cells.get(Cell(way, sources, slots, "off")) for way in ("ours", "level"))
-        if ours and level:
-            took = (ours.cpu, level.cpu, ours.seconds, level.seconds)
-            yield f"| {sources} | {slots} | {' | '.join(f'{each:.0f}' for each in took)} |"
+        kept = "kept" if ram == "on" else "not kept"
+        yield f"| {sources} | {slots} | {kept} | {' | '.join(told)} |"
 
 
-def best(cells: dict[Cell, Found], way: str, sources: int, slots: int, ram: str) -> Found | None:
-    """What was found with the most layers."""
+def with_most_layers(
+    cells: dict[Cell, Found], way: str, sources: int, slots: int, ram: str
+) -> Found | None:
+    """What was found with the most layers that were measured."""
     of = [each for each in cells if each[:4] == (way, sources, slots, ram)]
     return cells[max(of)] if of else None
 
