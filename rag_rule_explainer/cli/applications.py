@@ -21,17 +21,18 @@ def application_explainer(
     settings: Settings,
     predicates: tuple[Predicate, Predicate | None],
     progress: Progress | None,
+    traced: str | None = None,
 ) -> Any:
     """Returns a RuleExplainer of the application, with the options of the request.
 
-    ``predicates``: the conditions of retention and of omission rules. Raises InvalidInput for an object
-    that is no application.
+    ``predicates``: the conditions of retention and of omission rules. ``traced``: the question in a
+    trace. Raises InvalidInput for an object that is no application.
     """
     predicate, omission = predicates
-    bound, asked = request.recording.replay_bound, request.subject.question
+    bound, asked = request.recording.replay_bound, request.subject.question or traced
     # If the user gives both a question and an input, the user's question is used, because the integration
     # may be unable to find a question in the input.
-    says_both = asked is not None and (request.subject.input or request.subject.input_key)
+    says_both = asked is not None and (request.subject.input or request.subject.input_key or traced)
     return integration.explainer(
         application,
         str(request.subject.app),

@@ -197,7 +197,7 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, 
         with stdout_kept(), exits_as_errors(), advice_on_input_key(request):
             integration, application, given, documents = _application(request, incident)
             explainer = application_explainer(
-                integration, application, request, settings, predicates, None
+                integration, application, request, settings, predicates, None, _traced(request, incident)
             )
             estimated = explainer.estimate(given, documents=documents, pinned=pinned, assuming=assuming)
     if as_json:
@@ -255,7 +255,9 @@ def _of_application(
         # user cannot be asked to agree at that point, so the number is limited.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
     with ProgressBar(keep=False) as bar, exits_as_errors(), advice_on_input_key(request):
-        explainer = application_explainer(integration, application, request, settings, predicates, bar)
+        explainer = application_explainer(
+            integration, application, request, settings, predicates, bar, _traced(request, incident)
+        )
         if is_capped:
             say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
         return _entry(explainer, rule)(
@@ -264,6 +266,11 @@ def _of_application(
             pinned=_pinned(request, incident),
             baseline=incident.answer if incident else None,
         )
+
+
+def _traced(request: SearchRequest, incident: Incident | None) -> str | None:
+    """Returns the question in the trace; None if there is no trace."""
+    return None if request.traced.trace is None or incident is None else incident.question
 
 
 def _as_shown(request: SearchRequest, incident: Incident | None) -> Incident | None:

@@ -90,7 +90,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the same as ``explain``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``explain``, on the caller's event loop, with the async interface."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
 
@@ -150,8 +150,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         baseline: Any = None,
         **fields: Unpack[CiteFields],
     ) -> CitedAnswer:
-        """Returns which citations of the answer to ``input`` are real, for each of its statements.
-        Blocks.
+        """Returns which citations are faithful, for each statement of the answer. Blocks.
 
         Citations are read from the answer's text and from data beside the text, such as the annotations
         of a message. The explainer's own condition is not used. See ``rag_rule_explainer.cite``; the
@@ -172,7 +171,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         baseline: Any = None,
         **fields: Unpack[CiteFields],
     ) -> CitedAnswer:
-        """Returns the same as ``cite``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``cite``, but runs on the caller's event loop, with the async interface."""
         options = taken(CiteOptions, fields, type(self).explain, _CITED)
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await acited(self._call(case), options, baseline)
@@ -189,7 +188,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         left out. Each result is filled up with further documents to its former length, as in production.
         The explainer's condition judges the new answer, with the old answer as the baseline, and the new
         answer is explained. As long as the bad answer is not gone, a further round also leaves out the
-        next fix.
+        documents of the next fix.
 
         Raises NoBackfill if a search found a document that is left out, and the number of its results
         cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.
@@ -208,7 +207,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         input: Any,  # noqa: A002 -- as all integrations say
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
-        """Returns the same as ``recheck``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``recheck``, on the caller's event loop, with the async interface."""
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
         async def explained(run: RecheckRun) -> AfterChange:
@@ -249,7 +248,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns the same as ``verify``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``verify``, on the caller's event loop, with the async interface."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 

@@ -79,11 +79,11 @@ class TracedQuestion:
     def shown(self) -> str:
         """Returns the id and the beginning of the question, for a list of questions."""
         try:
-            asked = printable_within(self.question()[0], 80)
+            asked = repr(printable_within(self.question()[0], 60))
         except NotInTrace:
             asked = "no question that can be read"
-        said = f" in the conversation {printable_within(self.session, 60)}" if self.session else ""
-        return f"{printable_within(self.id, 80)}{said}: {asked}"
+        said = f", of the conversation {printable_within(self.session, 60)}" if self.session else ""
+        return f"{printable_within(self.id, 80)} ({asked}{said})"
 
 
 def questions_in(trace: SpansOfTrace) -> list[TracedQuestion]:

@@ -16,7 +16,7 @@ from .reading import traces_in
 from .recorded_request import RecordedRequest, request_of
 from .spans import TracedMessage
 
-_MOST_SHOWN = 10
+_MOST_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +131,11 @@ def _only_question(path: Path, trace_id: str | None) -> TracedQuestion:
             break
     if len(found) == 1:
         return found[0]
-    listed = "".join(f"\n  {each}" for each in shown) + "\n  …" * (count > len(shown))
+    listed = ", ".join(shown) + ", …" * (count > len(shown))
     if found or trace_id is None:
-        raise InvalidInput(f"{path} holds {count} questions; name one with --trace-id:{listed}")
-    raise InvalidInput(
-        f"{path} holds no trace {printable_within(trace_id, 100)!r}; its {count} questions are:{listed}"
-    )
+        raise InvalidInput(f"{path} holds {count} questions; name one with --trace-id: {listed}")
+    named = printable_within(trace_id, 100)
+    raise InvalidInput(f"{path} holds no trace {named!r}; its {count} questions are {listed}")
 
 
 def _meant(questions: list[TracedQuestion], trace_id: str) -> list[TracedQuestion]:

@@ -1,9 +1,9 @@
 """The cells: which tracing tool, of which framework, of which shape of application, and what its trace
 holds.
 
-Every cell has a file in ``fixtures``, made by the real packages: ``make traces`` makes them anew. There are
-no other cells: LangSmith, Langfuse and OpenTelemetry's GenAI instrumentation record LangChain alone, and
-LlamaIndex's events LlamaIndex alone.
+Every cell has a file in ``fixtures``, made by the real packages: ``make traces`` makes them anew. There
+is no other cell: LangSmith, Langfuse and OpenTelemetry's GenAI instrumentation record LangChain, and
+LlamaIndex's events LlamaIndex, alone.
 """
 
 import json

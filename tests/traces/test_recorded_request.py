@@ -67,7 +67,8 @@ def test_the_request_is_what_the_application_would_send_of_those_that_are_kept(
 def test_labels_between_texts_stay_but_lines_of_metadata_go_with_their_text() -> None:
     first = Source("a", SENTENCES[0], {"file_name": "stones.txt", "page": 3, "score": 0.5})
     second = Source("b", SENTENCES[1], {"file_name": "more.txt"})
-    prompt = f"Context\nfile_name: stones.txt\npage: 3\n\n{first.text}\n\nfile_name: more.txt\n\n{second.text}\nEnd"
+    labelled = f"file_name: stones.txt\npage: 3\n\n{first.text}"
+    prompt = f"Context\n{labelled}\n\nfile_name: more.txt\n\n{second.text}\nEnd"
     request = request_of(asked(("user", prompt)), "yes", [first, second])
     assert request.written("", [second]) == [
         ("user", f"Context\nfile_name: more.txt\n\n{second.text}\nEnd")

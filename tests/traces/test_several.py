@@ -33,16 +33,14 @@ def test_of_several_questions_one_has_to_be_named(tmp_path: Path) -> None:
     file.write_bytes(runs(*asked(1), *asked(2), *asked(3)))
     with pytest.raises(InvalidInput) as refused:
         Incident.from_trace(file)
-    assert str(refused.value).splitlines() == [
-        f"{file} holds 3 questions; name one with --trace-id:",
-        "  t1: question 1",
-        "  t2: question 2",
-        "  t3: question 3",
-    ]
+    assert str(refused.value) == (
+        f"{file} holds 3 questions; name one with --trace-id: t1 ('question 1'), t2 ('question 2'), "
+        "t3 ('question 3')"
+    )
     assert Incident.from_trace(file, trace_id="t2").answer == "answer 2"
     # The id of its step is as good.
     assert Incident.from_trace(file, trace_id="r3").answer == "answer 3"
-    with pytest.raises(InvalidInput, match=r"holds no trace 't9'; its 3 questions are:\n  t1"):
+    with pytest.raises(InvalidInput, match=r"holds no trace 't9'; its 3 questions are t1 "):
         Incident.from_trace(file, trace_id="t9")
 
 
@@ -55,9 +53,9 @@ def test_the_list_of_questions_ends_and_shows_no_control_characters(tmp_path: Pa
         Incident.from_trace(file)
     said = str(refused.value)
     assert "holds 30 questions" in said
-    assert said.endswith("\n  …")
+    assert said.endswith(", …")
     assert "\x1b" not in said
-    assert max(map(len, said.splitlines()[1:])) < 200
+    assert len(said) < 800
 
 
 def test_each_question_of_a_file_or_a_folder_is_read(tmp_path: Path) -> None:
@@ -101,7 +99,7 @@ def test_earlier_questions_of_the_conversation_are_its_history(tmp_path: Path) -
     last = Incident.from_trace(file, trace_id="t4")
     assert [text for _, text in last.history] == ["question 1", "answer 1", "question 3", "answer 3"]
     assert Incident.from_trace(file, trace_id="t5").history == ()
-    with pytest.raises(InvalidInput, match="t1 in the conversation mine: question 1"):
+    with pytest.raises(InvalidInput, match=r"t1 \('question 1', of the conversation mine\)"):
         Incident.from_trace(file)
 
 
@@ -115,7 +113,9 @@ def test_questions_that_share_a_trace_are_named_by_their_steps(tmp_path: Path) -
         for each in asked(n)
     ]
     file.write_bytes(runs(around, *several))
-    with pytest.raises(InvalidInput, match=r"holds 2 questions.*\n  r1: question 1\n  r2: question 2"):
+    with pytest.raises(
+        InvalidInput, match=r"holds 2 questions.* r1 \('question 1'\), r2 \('question 2'\)"
+    ):
         Incident.from_trace(file)
     assert Incident.from_trace(file, trace_id="r2").answer == "answer 2"
     with pytest.raises(InvalidInput, match="holds 2 questions"):
@@ -145,7 +145,7 @@ def test_events_of_several_questions_in_one_file_are_told_apart(tmp_path: Path) 
     (chat,) = [cell.file for cell in CELLS if str(cell) == "events-llama_index-chat"]
     file = tmp_path / "events.jsonl"
     file.write_text(events.read_text() + chat.read_text() + events.read_text())
-    with pytest.raises(InvalidInput, match=r"holds 3 questions.*\n  question 1: "):
+    with pytest.raises(InvalidInput, match=r"holds 3 questions.* question 1 \("):
         Incident.from_trace(file)
     assert Incident.from_trace(file, trace_id="question 2").answer == "bad news"
 
