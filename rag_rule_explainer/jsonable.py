@@ -55,6 +55,6 @@ def _key(key: object) -> str:
 
 
 def encodable(text: str) -> str:
-    """Returns the text with "?" instead of each lone surrogate, because no encoding can write lone
-    surrogates."""
+    """Returns the text with "?" in place of each lone surrogate (half of a UTF-16 pair), because no
+    encoding can write it."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

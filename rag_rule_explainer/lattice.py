@@ -161,8 +161,8 @@ def without_unit(bit_index: int, size: int) -> Family:
 
 
 def _uncovered(group: Family, size: int) -> Family:
-    # A member is not maximal iff the member with one more unit is contained in some member. Such members
-    # are removed.
+    # A member is not maximal iff some member contains it together with one more unit. Such members are
+    # removed.
     below, covered = down_closure(group, size), 0
     for unit in range(size):
         covered |= (below >> (1 << unit)) & without_unit(unit, size)

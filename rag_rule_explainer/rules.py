@@ -32,8 +32,8 @@ class RuleKind(str, Enum):
 
     def flip(self, lattice: Lattice) -> Mask:
         """Returns the mask by which XOR converts an antecedent S to its own subset, and back. The own
-        subset of a retention rule is S itself; the own subset of an omission rule is everything except
-        S."""
+        subset is the smallest subset to which the rule applies for a retention rule (exactly S is
+        retained), and the largest for an omission rule (exactly S is omitted)."""
         return 0 if self is RuleKind.RETENTION else lattice.full
 
     def subset(self, lattice: Lattice, antecedent: Antecedent) -> Subset:

@@ -192,8 +192,8 @@ class Settings:
 
     @property
     def tied_from(self) -> float | None:
-        """Returns the share of common word shingles from which two texts are tied; None if no texts
-        are tied."""
+        """Returns the share of common word shingles (sequences of three words) from which two texts are
+        tied; None if no texts are tied."""
         return SIMILARITY if self.merge_duplicates is True else self.merge_duplicates or None
 
     def _check_sampling(self) -> None:
@@ -246,7 +246,8 @@ class Settings:
             if name not in known:
                 others = () if beside is None else keywords_of(beside)
                 raise InvalidInput(unknown_name(name, "setting", {*known, *others}))
-        return replace(settings or cls(), **cast("dict[str, Any]", overrides))
+        given = cast("dict[str, Any]", overrides)
+        return cls(**given) if settings is None else replace(settings, **given)
 
     def accepting(self, *, length: bool) -> "Settings":
         """Returns these settings. With ``length=True``, replies that were cut off at a length limit
@@ -262,8 +263,8 @@ class Settings:
 
     @property
     def is_automatic(self) -> bool:
-        """Returns True iff the number of sources and the limit of replays decide whether rules are tested
-        on random subsets."""
+        """Returns True iff the miner is chosen automatically: the number of sources and the limit of
+        replays then decide whether rules are tested on random subsets."""
         return self.miner == "auto" or (isinstance(self.miner, Sampled) and self.miner.if_many)
 
     @property
@@ -276,7 +277,7 @@ class Settings:
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the fields as a dict. Nested dataclasses become dicts, too."""
-        values = asdict(replace(self, store=None))
+        values = asdict(self if self.store is None else replace(self, store=None))
         return {**values, "store": None if self.store is None else self.store.as_dict()}
 
 

@@ -86,10 +86,9 @@ class SourceSet:
     """A ``SourceSet`` holds the retrieved sources in the order in which the application shows them to its
     model.
 
-    ``pinned``: the ids of the sources that every arrangement retains (the paper's c, the context that is
-    not up for explanation). Pinned sources belong to no unit, so no rule can name them. ``ties``: the
-    near-duplicates that every arrangement retains or omits together; each tie is one unit. ``by_bit``:
-    each source with the bit of its unit.
+    ``pinned``: the ids of the sources that every arrangement retains. Pinned sources belong to no unit,
+    so no rule can name them. ``ties``: the near-duplicates that every arrangement retains or omits
+    together; each tie is one unit. ``by_bit``: each source with the bit of its unit.
     """
 
     sources: tuple[Source, ...]
@@ -171,8 +170,8 @@ class SourceSet:
 
     @property
     def _pin(self) -> Mask:
-        """Returns the bit that stands for all pinned sources in ``by_bit``: the first bit above those of
-        the units. No mask of units contains it."""
+        """Returns the bit that stands for all pinned sources in ``by_bit``. It is the first bit above the
+        bits of the units, so no mask of units contains it."""
         return 1 << self.lattice.size
 
     def mask_of(self, ids: Iterable[str]) -> Mask:
@@ -191,9 +190,10 @@ class SourceSet:
         return sum({bit_of[each] for each in named})
 
     def batches(self, by: int | str) -> tuple[Mask, ...]:
-        """Returns the masks of batches of units. A number ``by`` is the maximum number of units in a
-        batch; batches are in order and as equal in size as possible. A str ``by`` is a metadata key;
-        units with the same value are in one batch. Raises InvalidInput for a key that no source has."""
+        """Divides all units into batches, and returns the mask of each batch. A number ``by`` is the
+        maximum number of units in a batch; batches are in order and as equal in size as possible. A str
+        ``by`` is a metadata key; units with the same value are in one batch. Raises InvalidInput for a
+        key that no source has."""
         if isinstance(by, str):
             return self.partition(by, "partition")
         size, count = self.lattice.size, -(-self.lattice.size // by)

@@ -59,12 +59,13 @@ class Answer:
     with which the model says why it stopped; if the word means that the answer is incomplete, the answer
     is not judged. ``note``: a remark for readers of the probe. ``models``: by each model's name, token
     counts by kind; or None. ``delivered``: the ids of the sources that the retriever returned to the
-    application. ``seen``: the ids of the sources whose text was found in the request to the model;
-    in the baseline in the order of the request, repeated where a source's place there is not known, and
-    None if it is that of the sources. Both are None if the run was not recorded, or if it asked without
-    sources only what is asked with them too. ``unread``: the names of those entries of the application's
-    output that were not read, because only one entry is the answer. ``calls``: the tool calls of the run,
-    in order; None if they were not recorded, which is not the same as no call.
+    application. ``seen``: the ids of the sources whose text was found in the request to the model; in the
+    baseline, they are in the order of the request (an id is repeated if the position of its source is not
+    certain), or None if this is the order of the sources. Both are None if the run was not recorded, or
+    if a run without sources sent only requests that runs with sources send too. ``unread``: the names of
+    those entries of the application's output that were not read, because only one entry is the answer.
+    ``calls``: the tool calls of the run, in order; None if they were not recorded, which is not the same
+    as no call.
     """
 
     text: str
@@ -153,7 +154,7 @@ def _with_ids(given: Answer) -> Answer:
 
 
 def logged_answer(given: Answer | str) -> Answer:
-    """Returns a logged answer as an Answer. Raises InvalidInput if it has neither text nor value."""
+    """Returns an answer from a log as an Answer. Raises InvalidInput if it has neither text nor value."""
     answer = Answer.of(given)
     if not answer.text.strip() and answer.value is None:
         raise InvalidInput("the baseline is empty; give the text of the logged answer, or leave it out")
@@ -165,8 +166,8 @@ _OF_TEXT = ("content", "text", "response", "answer", "output", "result")
 
 
 def _where_it_may_be(given: Any) -> str:
-    """Returns a hint for an error message about a wrong answer: where the text of the answer may be
-    found. The hint may be empty."""
+    """Returns a hint for an error message about a value that is no answer. The hint names the attribute
+    or key in which the text of the answer may be found. It may be empty."""
     if given is None:
         return ": there is a branch without a return"
     if isinstance(given, (Iterator, AsyncIterator)):
@@ -179,7 +180,7 @@ def _where_it_may_be(given: Any) -> str:
 
 
 def plain_text(text: str) -> str:
-    """Returns the text as a plain str. No code of a subclass of str is run."""
+    """Returns the text as a plain str. No code of the text's own subclass of str is run."""
     return str.__str__(text)
 
 

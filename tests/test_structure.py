@@ -32,7 +32,8 @@ def test_the_root_reads_as_a_table_of_contents() -> None:
     modules = list(PACKAGE.glob("*.py"))
     folders = [each for each in PACKAGE.iterdir() if (each / "__init__.py").is_file()]
     assert len(modules) <= 15
-    assert len(folders) <= 19
+    # A folder for each thing that a user does: audits of a corpus and incidents in traces are two.
+    assert len(folders) <= 20
 
 
 @pytest.mark.parametrize("integration", INTEGRATIONS, ids=lambda path: path.name)

@@ -3,6 +3,7 @@ nothing else."""
 
 import argparse
 from dataclasses import dataclass, fields
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -68,4 +69,6 @@ class Inputs:
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "out"}
         given["size"] = {field.name: getattr(self.size, field.name) for field in fields(self.size)}
         given["injections"] = self.injections.name if self.injections else None
+        texts = self.injections.read_bytes() if self.injections else b""
+        given["injections_sha256"] = sha256(texts).hexdigest() if texts else None
         return given

@@ -40,8 +40,8 @@ def share(count: int, of: int, nothing: str) -> Share:
 
 
 def wilson(count: float, of: float, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Returns the score interval (Wilson, 1927) of a share: all true shares that do not contradict the
-    observed share ``count`` / ``of``.
+    """Returns the score interval (Wilson, 1927) of the observed share ``count`` / ``of``: the lower and
+    the upper end of all true shares with which this observation is compatible at the given confidence.
 
     ``of`` must be above 0. It may be an effective number of cases, which need not be whole. The interval
     stays within [0, 1], and has a width even if ``count`` is 0 or equal to ``of``.

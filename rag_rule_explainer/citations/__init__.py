@@ -2,8 +2,8 @@
 because of the sources that it cites.
 
 ``cite`` checks all citations of an answer, statement by statement, from the same replays.
-``check_citations`` and ``explanation.citations()`` read this from the rules of an explanation, and run
-the application no further time.
+``check_citations`` and ``explanation.citations()`` read this from the rules of an explanation, and do not
+run the application again.
 """
 
 from .cite_options import CiteFields, CiteOptions

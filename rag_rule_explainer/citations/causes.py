@@ -1,8 +1,9 @@
-"""This module reads from an explanation which sources cause the claim that its condition is about.
+"""This module determines, from the rules of an explanation, which sources cause the claim that its
+condition is about.
 
-The condition of retention rules says that the claim is made. A minimal retention rule is then one set of
-sources that is enough for the claim. If the condition of omission rules is the opposite, an omission rule
-of one source says that the claim is never made without it.
+The condition of retention rules is that the answer makes the claim. A minimal retention rule is then a
+set of sources that is sufficient for the claim. If the condition of omission rules is the opposite, an
+omission rule with one source says that the claim is never made without this source.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,16 +26,18 @@ _STRONGEST_FIRST: tuple[ClaimStatus, ...] = (
     "unverified",
 )
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive", "confidence"})
-"""The miners that ask about every subset that matters."""
+"""The names of the miners that request the verdict on every subset that can change the rules."""
 _SEVERAL = 3
-"""If so many sources are each enough alone, this may have another cause than what they say."""
+"""If at least this number of sources are each sufficient alone, the claim may have another cause than
+their texts."""
 _MINERS_OF_ALL = frozenset({"exact", "exhaustive", "confidence", "sampled", "grouped"})
-"""The miners that look for rules over all sources. Others find only the rules of some of them."""
+"""The names of the miners that search for rules over all sources. Other miners find only rules over some
+of the sources."""
 
 
 def weakest(claims: Iterable[ClaimStatus]) -> ClaimStatus:
-    """Returns the weakest of these claims. A statement that rests on several rules is only as certain as
-    the least certain of them. Without any claim, returns "unverified"."""
+    """Returns the weakest of these statuses of claims. A statement that depends on several rules is only
+    as certain as the least certain of them. Returns "unverified" for an empty collection."""
     given: set[ClaimStatus] = set(claims)
     found: ClaimStatus = "unverified"
     for each in reversed(_STRONGEST_FIRST):
@@ -45,8 +48,8 @@ def weakest(claims: Iterable[ClaimStatus]) -> ClaimStatus:
 
 @dataclass(frozen=True, slots=True)
 class EnoughSources:
-    """An ``EnoughSources`` is a set of sources that is enough for the claim. ``sources``: the ids; all of
-    them have to be there. ``rule``: the retention rule that says so."""
+    """An ``EnoughSources`` is a set of sources that is sufficient for the claim. ``sources``: the ids;
+    the claim needs all of them. ``rule``: the retention rule that states this."""
 
     sources: frozenset[str]
     rule: Finding
@@ -54,11 +57,12 @@ class EnoughSources:
 
 @dataclass(slots=True)
 class Causes:
-    """A ``Causes`` answers which sources cause the claim, by the rules and the probes of one explanation.
+    """A ``Causes`` determines which sources cause the claim, from the rules and the probes of one
+    explanation.
 
-    ``enough``: the minimal retention rules. ``all_known``: True iff there are no other minimal retention
-    rules, as far as the search can say. ``why_nothing``: the reason why the explanation says nothing
-    about causes; empty if there is none.
+    ``enough``: the minimal retention rules. ``all_known``: True iff the search has found all minimal
+    retention rules. ``why_nothing``: the reason why the explanation does not decide anything about
+    causes; empty if there is no such reason.
     """
 
     explanation: Explanation
@@ -78,8 +82,8 @@ class Causes:
         self.why_nothing = self._why_nothing()
 
     def _seen(self) -> Iterator[tuple[frozenset[str], bool]]:
-        """Yields the retained sources of each probe, and whether the claim was made. A probe without a
-        verdict is left out."""
+        """Yields the retained sources of each probe, and True iff its answer made the claim. Probes
+        without a verdict are left out."""
         explanation, opposite = self.explanation, self.explanation.conditions_are_opposite
         for witness in explanation.witnesses:
             if witness.kind is RuleKind.RETENTION or opposite:
@@ -92,7 +96,8 @@ class Causes:
                     yield frozenset(probe.kept), held is (kind is RuleKind.RETENTION)
 
     def _whole(self, rule: Finding) -> frozenset[str]:
-        """Returns all sources of a rule's antecedent, also those that the rule does not name."""
+        """Returns all sources of a rule's antecedent, including those that the rule contains without
+        naming them (see ``Finding.with_others``)."""
         if not rule.with_others:
             return frozenset(rule.sources)
         free = (source.id for source in self.explanation.sources if not source.pinned)
@@ -107,8 +112,8 @@ class Causes:
             return False
         if explanation.complete or explanation.stop_reason in {"", DROPPED}:
             return True
-        # A search of all subsets that was cut short lists what it left open. If only the search for the
-        # other kind does, this one had ended before.
+        # If a search of all subsets was stopped early, the explanation lists its unresolved subsets. If
+        # only the other kind of rule has such entries, the search for this kind was complete.
         return bool(open_kinds) and explanation.miner.name in _LOOK_AT_EVERYTHING
 
     def _why_nothing(self) -> str:
@@ -125,18 +130,19 @@ class Causes:
         return ""
 
     def made(self, kept: Iterable[str]) -> bool | None:
-        """Returns whether the claim was made with exactly these sources retained; None if this was not
-        seen. If rules need to hold only on a share of subsets, single probes decide nothing."""
+        """Returns True iff the answer made the claim with exactly these sources retained; None if there
+        is no such probe. Also returns None if rules need to hold only on a share of the subsets, because
+        a single probe then decides nothing."""
         return None if self.explanation.min_confidence < 1 else self._made.get(frozenset(kept))
 
     @property
     def seen_claim(self) -> ClaimStatus:
-        """Returns the claim for what single probes show."""
+        """Returns the status (such as "proved") of statements that depend only on single probes."""
         return "voted" if self.explanation.voted else "proved"
 
     @property
     def all_claim(self) -> ClaimStatus:
-        """Returns the claim for statements about all minimal retention rules."""
+        """Returns the status (such as "proved") of statements about all minimal retention rules."""
         claims: list[ClaimStatus] = [each.rule.claim for each in self.enough]
         if self.explanation.stop_reason == DROPPED:
             claims.append("relative")
@@ -148,12 +154,13 @@ class Causes:
         return tuple(source.id for source in self.explanation.sources if source.pinned)
 
     def without(self, identity: str) -> frozenset[str]:
-        """Returns all sources but this one, and but those that are tied to it."""
+        """Returns all sources except this one and the sources that are tied to it."""
         everything = frozenset(source.id for source in self.explanation.sources)
         return everything - self._unit_of.get(identity, frozenset((identity,)))
 
     def anyhow(self) -> EnoughSources | None:
-        """Returns the rule that the claim is made whatever is retained; None if there is none."""
+        """Returns the rule with no sources, which says that the claim is made whichever sources are
+        retained; None if there is no such rule."""
         return next((each for each in self.enough if not each.sources), None)
 
     def with_source(self, identity: str) -> list[EnoughSources]:
@@ -161,22 +168,24 @@ class Causes:
         return [each for each in self.enough if identity in each.sources]
 
     def needed_by_all(self, identity: str) -> bool | None:
-        """Returns whether each minimal rule needs this source; None if this is not known.
+        """Returns True iff every minimal rule contains this source; None if this is not known.
 
-        It is so iff the claim is not made with all other sources: this is what leaving one out shows.
+        This is so iff the claim is not made with all sources except this one.
         """
         made = self.made(self.without(identity))
         if made is not None:
             return not made
         if any(identity not in each.sources for each in self.enough):
             return False
-        # A grouped search that came to its end may have missed rules whose groups it never divided.
+        # A grouped search may have missed rules even if it ended, because it does not divide groups that
+        # no rule names.
         may_miss = self.explanation.miner.name == "grouped" and not self.explanation.complete
         return True if self.all_known and self.enough and not may_miss else None
 
     def never_without(self, identity: str) -> tuple[bool | None, Finding | None]:
-        """Returns whether the claim is never made without this source, whichever others are there, and
-        the omission rule that says so. The first is None if this is not known."""
+        """Returns True iff the claim is never made without this source, whichever other sources are
+        retained, and the omission rule that states this. Returns None in place of True if this is not
+        known."""
         if not self.explanation.conditions_are_opposite:
             return None, None
         unit = self._unit_of.get(identity, frozenset((identity,)))
@@ -189,13 +198,15 @@ class Causes:
         return False if self.explanation.complete else None, None
 
     def lies_within(self, cited: frozenset[str]) -> list[EnoughSources]:
-        """Returns the minimal rules that name at least one source, and only cited ones."""
+        """Returns the minimal rules that name at least one source, all of whose sources are cited."""
         return [each for each in self.enough if each.sources and each.sources <= cited]
 
     def without_sources(self) -> tuple[bool | None, str]:
-        """Returns whether the claim is also made without any source, and a remark if this is not known.
+        """Returns True iff the claim is also made without any source, and an empty text. If this is not
+        known, returns None and the reason.
 
-        It is not known if the application was not asked without sources, or did not ask its model then.
+        It is not known if the application was never run without sources, or if it did not call its model
+        in that run.
         """
         settings, pinned = self.explanation.settings, self.pinned
         if pinned:
@@ -208,9 +219,9 @@ class Causes:
         return made, "" if made is not None else "it was not seen what is answered without sources"
 
     def _is_asked_without(self) -> bool | None:
-        """Returns whether the application's model is asked for the answer if there is no source; None if
-        this is not known. A request that shows no source may only rewrite the question, so it is no
-        evidence that it was asked. That there was none is evidence that it was not."""
+        """Returns True iff the application calls its model for the answer even if there is no source;
+        None if this is not known. A request without sources proves nothing, because it may only rewrite
+        the question. If no request was sent, the model was certainly not called."""
         probes = self.explanation.probes
         without = [answer for probe in probes if not probe.kept for answer in probe.answers]
         others = [answer for probe in probes if probe.kept for answer in probe.answers]
@@ -222,8 +233,8 @@ class Causes:
         return False if without and any(answer.usage for answer in others) else None
 
     def why_memory_is_open(self) -> str:
-        """Returns why the claim may be made from memory, although this was not seen; empty if the rules
-        say that it is or that it is not."""
+        """Returns the reason why the model may make the claim from its own knowledge, although no probe
+        shows this. Returns an empty text if the rules decide that it does or that it does not."""
         made, remark = self.without_sources()
         is_always_made = self.anyhow() is not None and not self.pinned
         if made is None and (is_always_made or self._each_alone_is_enough()):
@@ -242,14 +253,15 @@ class Causes:
         return bool(units) and all(frozenset(unit) in singles for unit in units)
 
     def tied(self, sources: Iterable[str]) -> tuple[str, ...]:
-        """Returns the first tied sources of which several are among these ones."""
+        """Returns the first group of tied sources (retained or omitted only together) of which at least
+        two are in ``sources``; empty if there is none."""
         named = frozenset(sources)
         ties = (tie.sources for tie in self.explanation.ties)
         return next((tie for tie in ties if len(named.intersection(tie)) > 1), ())
 
     def uncited(self, cited: frozenset[str]) -> tuple[str, ...]:
-        """Returns the sources that some minimal rule needs, and that are neither cited nor tied to a
-        cited source, in their order. Returns none if the claim may be made from memory."""
+        """Returns the sources, in order, that some minimal rule contains and that are neither cited nor
+        tied to a cited source. Returns none if the model may make the claim from its own knowledge."""
         if self.why_memory_is_open():
             return ()
         known = cited.union(*(self._unit_of.get(each, frozenset[str]()) for each in cited))

@@ -1,5 +1,5 @@
-"""This module decides which citations of an answer are real, by the rules of an explanation. It runs the
-application no further time."""
+"""This module decides which citations of an answer are real, by the rules of an explanation. It does not
+run the application."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +21,8 @@ def checked_citations(
     causes: Causes, reading: CitingText, statement: str, doubt: str = ""
 ) -> CitationCheck:
     """Returns the check of these citations. ``statement``: the claim that the explanation's condition is
-    about. ``doubt``: the reason why it is not known whether the condition is about the statement; empty
-    if it is."""
+    about. ``doubt``: the reason why the condition may be about something else than the statement; empty
+    if there is none."""
     reading = replace(reading, citations=tuple(with_all_copies(reading.citations)))
     cited = frozenset(each.source for each in reading.citations if each.source is not None)
     is_open = any(each.is_open for each in reading.citations)
@@ -47,8 +47,8 @@ def checked_citations(
 
 
 def _remarks(causes: Causes, without: bool | None, remark: str) -> tuple[str, ...]:
-    """Returns what is true of the claim beside the verdicts. ``without`` and ``remark``: what
-    ``without_sources`` returned."""
+    """Returns remarks on the claim that belong to no single citation. ``without`` and ``remark``: the
+    result of ``Causes.without_sources``."""
     remarks = list[str]()
     if without is None:
         remarks.append(f"whether the claim is also made without any source is not known: {remark}")
@@ -60,7 +60,8 @@ def _remarks(causes: Causes, without: bool | None, remark: str) -> tuple[str, ..
 
 
 def _once(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
-    """Yields the first citation of each source, and of each text that names no source."""
+    """Yields the first citation of each source. For citations that name no source, yields the first one
+    with each text."""
     seen = set[tuple[str | None, str]]()
     for each in citations:
         key = (each.source, "" if each.source is not None else each.written)
@@ -71,10 +72,10 @@ def _once(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
 
 @dataclass(frozen=True, slots=True)
 class _Sorting:
-    """A ``_Sorting`` sorts the citations of one statement into classes. ``cited``: the ids of all sources
-    that the statement cites. ``is_open``: True if it is not known of one of its citations which source it
-    means. ``doubt``: the reason why nothing is known; empty if there is none. ``whole``: the ids of the
-    sources that are cited for the whole statement, and not for a part of it."""
+    """A ``_Sorting`` assigns a class to each citation of one statement. ``cited``: the ids of all sources
+    that the statement cites. ``is_open``: True if the source of one of the citations is not certain.
+    ``doubt``: the reason why nothing can be decided; empty if there is none. ``whole``: the ids of the
+    sources that are cited for the whole statement, and not only for a part of it."""
 
     causes: Causes
     cited: frozenset[str]
@@ -83,8 +84,8 @@ class _Sorting:
     whole: frozenset[str | None]
 
     def verdict(self, citation: ReadCitation) -> CitationVerdict:
-        """Returns the verdict on one citation. It is undecided if it would rest on an unverified rule,
-        which may be wrong."""
+        """Returns the verdict on one citation. The verdict is undecided if it would depend on an
+        unverified rule, because that rule may be wrong."""
         verdict = self._on_rules(citation)
         if verdict.claim != "unverified" or verdict.source is None:
             return verdict
@@ -130,7 +131,7 @@ class _Sorting:
         return ""
 
     def _made_anyhow(self, citation: ReadCitation, source: str, anyhow: EnoughSources) -> CitationVerdict:
-        """Returns the verdict if the claim is made whatever is retained."""
+        """Returns the verdict on a citation if the claim is made whichever sources are retained."""
         pinned = self.causes.pinned
         found = CitationClass.DECORATIVE if pinned else CitationClass.FROM_MEMORY
         why = ""
@@ -161,7 +162,7 @@ class _Sorting:
     def _by_rules(
         self, citation: ReadCitation, source: str, rules: list[EnoughSources]
     ) -> CitationVerdict:
-        """Returns the verdict on a source that some minimal rules need."""
+        """Returns the verdict on a source that some minimal rules contain."""
         causes = self.causes
         inside = [each for each in rules if each.sources <= self.cited]
         in_all = causes.needed_by_all(source)
@@ -194,8 +195,8 @@ class _Sorting:
         )
 
     def _claim(self, found: CitationClass, under: list[Finding]) -> ClaimStatus | None:
-        """Returns the claim of the weakest rule under a verdict. Where single probes were needed as well,
-        their votes count too."""
+        """Returns the status (such as "proved") of the weakest rule that a verdict depends on. If the
+        verdict also depends on single probes, their votes count too."""
         if found is CitationClass.UNDECIDED:
             return None
         claims: list[ClaimStatus] = [each.claim for each in under]
@@ -204,8 +205,8 @@ class _Sorting:
         return weakest([*claims, self.causes.seen_claim])
 
     def _partners(self, source: str, rules: list[EnoughSources]) -> tuple[tuple[str, ...], ...]:
-        """Returns, for each rule, the other sources that it needs; of a rule that needs uncited ones,
-        only these."""
+        """Returns, for each rule, the other sources that it contains. If some of them are not cited,
+        returns only these for this rule."""
         order = [each.id for each in self.causes.explanation.sources]
         partners = list[tuple[str, ...]]()
         for rule in rules:
@@ -218,7 +219,8 @@ class _Sorting:
         return CitationVerdict(citation.written, source, CitationClass.UNDECIDED, why=why)
 
     def _knows_partners(self) -> bool:
-        """Returns whether all sets of sources that are enough are known, and all that is cited."""
+        """Returns True iff all sets of sources that are sufficient are known, and the source of every
+        citation is known."""
         return self.causes.all_known and not self.is_open
 
     def _why_open(self) -> str:
@@ -229,26 +231,29 @@ class _Sorting:
         return explanation.why_incomplete or seldom
 
     def is_sufficient(self) -> bool | None:
-        """Returns whether some cited sources are enough for a claim that is not made without any."""
+        """Returns True iff some of the cited sources are sufficient for the claim and the claim is not
+        made without any sources; None if this is not known."""
         causes = self.causes
         if causes.why_memory_is_open():
             return None
         if causes.anyhow() is not None:
             return None if causes.pinned else False
         if causes.lies_within(self.cited):
-            # What is pinned may be needed too: it was there in every replay.
+            # Pinned sources were retained in every replay, so the claim may need them too.
             return True if self.cited.issuperset(causes.pinned) else None
         return False if causes.all_known and causes.enough and not self._is_split() else None
 
     def _is_split(self) -> bool:
-        """Returns True iff only some of several tied sources are cited, of which nothing is known."""
+        """Returns True iff the answer cites some but not all sources of a tie. Nothing is known about
+        such sources alone, because tied sources are retained or omitted only together."""
         ties = (frozenset(tie.sources) for tie in self.causes.explanation.ties)
         return any(tie & self.cited and not tie <= self.cited for tie in ties)
 
     def smallest(self) -> tuple[str, ...] | None:
-        """Returns the smallest set of sources that suffices for the statement; of several, the one with
-        the most cited sources. Returns None if this set is not known. A source that is pinned is in each
-        replay, and tied sources are not replayed apart, so nothing is known of these alone."""
+        """Returns the smallest set of sources that is sufficient for the statement. If there are several
+        of this size, returns the one with the most cited sources. Returns None if the set is not known.
+        It is not known if sources are pinned, or if it contains tied sources, because nothing is known
+        about such sources alone."""
         causes = self.causes
         is_open = causes.pinned or causes.why_memory_is_open()
         if is_open or not causes.all_known or not causes.enough:

@@ -14,7 +14,8 @@ from .reading import CitationReading, check_reading
 from .statements import CitedStatement, SplitText, said_by, sentences
 
 ConditionOf: TypeAlias = Callable[[str], PredicateLike]
-"""A function from a statement to the condition that an answer makes it."""
+"""A function that gets a statement and returns the condition that is true of an answer iff the answer
+makes this statement."""
 
 
 class CiteFields(TypedDict, total=False):
@@ -34,12 +35,13 @@ class CiteFields(TypedDict, total=False):
 class CiteOptions:
     """A ``CiteOptions`` says how the citations of an answer are checked.
 
-    ``condition``: a function that returns, for a statement, the condition that an answer makes it; by
-    default that it contains the words of the statement. ``judge``: decides in its place whether an
-    answer makes the statement. ``split``: a function that divides the answer into statements; by default
-    sentences in ``language``. ``reading`` and ``numbers_from``: as for ``check_citations``.
-    ``every_statement``: True to check statements without citations as well. ``marks``: if ``reading`` is
-    a function, a regular expression for the citations that it reads: no condition sees them.
+    ``condition``: a function that gets a statement and returns the condition that an answer makes this
+    statement; by default, that the answer contains its words. ``judge``: decides whether an answer makes
+    the statement, instead of ``condition``. ``split``: a function that divides the answer into
+    statements; by default sentences in ``language``. ``reading`` and ``numbers_from``: as for
+    ``check_citations``. ``every_statement``: True to check statements without citations as well.
+    ``marks``: if ``reading`` is a function, a regular expression for the citations that it reads. They
+    are removed from answers before a condition judges them.
     """
 
     condition: ConditionOf | None = None
@@ -71,12 +73,13 @@ class CiteOptions:
         return self.reading if isinstance(self.reading, str) else self.marks
 
     def divided(self, text: str) -> list[str]:
-        """Returns the pieces of the text."""
+        """Returns the pieces into which the text is divided: by ``split`` if it is set, else its
+        sentences."""
         return list(sentences(text, self.language) if self.split is None else self.split(text))
 
     def condition_of(self, statement: CitedStatement) -> IgnoringCitations:
-        """Returns the condition that an answer makes this statement. It sees answers without their
-        citations."""
+        """Returns the condition that an answer makes this statement. The condition judges answers without
+        their citations."""
         said = said_by(statement)
         if self.condition is not None:
             condition = as_predicate(self.condition(said))

@@ -24,9 +24,8 @@ class CitedAnswer:
     """A ``CitedAnswer`` says which citations of an answer are real, for each of its statements.
 
     ``text``: the answer. ``checks``: one for each statement that was checked. ``unchecked``: the
-    statements without citations that were not checked. ``output``: what the application returned; None
-    if it returned the text alone. ``unstated``: the citations of an answer that states nothing, as they
-    are written.
+    statements without citations that were not checked. ``output``: the output of the application; None if
+    it is only the text. ``unstated``: the texts of the citations of an answer that contains no statement.
     """
 
     text: str
@@ -37,7 +36,7 @@ class CitedAnswer:
 
     @property
     def replays(self) -> int:
-        """Returns how often the application ran for all statements together."""
+        """Returns the number of runs of the application for all statements together."""
         return sum(each.explanation.counts.replays for each in self.checks)
 
     @property
@@ -86,8 +85,8 @@ class StatementChecks:
         return [self.options.condition_of(each) for each in self.statements]
 
     def _read(self, answer: Answer) -> CitingText:
-        """Returns the answer's text with all citations. Those whose place in another text of the output
-        is known have no known place in the answer."""
+        """Returns the answer's text with all citations of the output. If the output contains another text
+        than the answer, the citations in that text get no position."""
         output = self.output
         if output is None:
             output = answer.text if answer.value is None else answer.value

@@ -63,8 +63,8 @@ def asking_citations(
     explainer: Explainer, options: CiteOptions, logged: Any, output: Any
 ) -> Callable[..., CitedAnswer]:
     """Returns a function with the parameters of ``Explainer.explain`` that checks the citations of a
-    recorded answer. ``output``: what the application returned; ``logged``: what is explained in its
-    place, or None."""
+    recorded answer. ``output``: the output of the application. ``logged``: the logged answer or output
+    that is checked instead; None to check ``output``."""
 
     def ask(
         question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]

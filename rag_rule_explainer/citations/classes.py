@@ -21,7 +21,7 @@ class CitationClass(str, Enum):
 
     @property
     def meaning(self) -> str:
-        """Returns what this class states about a citation, in words."""
+        """Returns the meaning of this class in words: what it says about a citation."""
         return _MEANINGS[self]
 
     @property
@@ -31,9 +31,10 @@ class CitationClass(str, Enum):
 
     @property
     def is_faithful(self) -> bool | None:
-        """Returns True if the answer makes the claim because of the cited source, alone or with other
-        cited ones. Returns False if it does not. Returns None if this is not known. A verdict has a more
-        exact ``faithful``: of an unresolvable source that was shown it is not known either."""
+        """Returns True if the answer makes the claim because of the cited source, alone or together with
+        other cited sources. Returns False if it does not, and None if this is not known.
+        ``CitationVerdict.faithful`` is more exact: for an unresolvable citation of a source that was
+        shown, it is None."""
         return _FAITHFUL[self]
 
 

@@ -1,7 +1,8 @@
 """This module decides to which sentence a citation between two sentences belongs.
 
-Most answers cite behind what they say: "So it is. [1] That too. [2]". Some cite before it: "[1] So it is.
-[2] That too." A segmenter adds what stands between two sentences to the first of them.
+Most answers cite after a sentence: "So it is. [1] That too. [2]". Some cite before it: "[1] So it is. [2]
+That too." A segmenter, which splits the text into sentences, adds the text between two sentences to the
+first one.
 """
 
 import re
@@ -15,7 +16,8 @@ ENDING = ".!?…。！？।॥۔؟"
 
 
 def marks_before(text: str, marks: Sequence[Place]) -> dict[int, int]:
-    """Returns the places of the marks that cite before what they are for: the start by the end."""
+    """Returns the positions of those citations that stand before their sentence, as a dict from the end
+    of each citation to its start."""
     found, place = dict[int, int](), 0
     starts, ends = {start for start, _ in marks}, {end for _, end in marks}
     waiting = deque(marks)

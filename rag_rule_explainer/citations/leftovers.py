@@ -1,8 +1,10 @@
-"""This module doubts statements in which words that belong to a citation may be left over.
+"""This module recognises statements that may still contain words of a citation after the citation was
+removed.
 
-If the citation is left out of "As noted by [1], it is so.", its words stay: an answer without the source
-does not have them. The words of many languages are known, but not all. Where other words stand at such a
-place, it is not known what the statement says, and so nothing about its citations.
+If the citation is removed from "As noted by [1], it is so.", the words "As noted by" are left over. An
+answer without the source would not contain them. The module knows such words of many languages, but not
+all. If unknown words are at such a position, it is uncertain what the statement says, so its citations
+cannot be decided.
 """
 
 import re
@@ -30,7 +32,8 @@ _PREPOSITIONS = words_in(
     "según con da di secondo em na segundo volgens ifølge fra enligt från według согласно из по "
     "بحسب في من حسب وفق"
 )
-"""Words that need one more behind them, and are no answer and seldom the second part of a verb."""
+"""Words that need another word after them. None of them is an answer, and they are seldom the second part
+of a verb."""
 _LONGEST_LAST = 60
 _FEWEST = 2
 _SHORT = 9
@@ -39,17 +42,17 @@ LEFT_OVER = "it is not known whether “{}” belongs to the citation or to what
 
 
 def why_unclear(text: str, place: Place, marks: Sequence[Place], said: str) -> str:
-    """Returns why it is not known what the statement at this place says; empty if it is known.
-    ``marks``: the places of the marks in it, in order. ``said``: what it says, without the words that are
-    known to belong to a citation."""
+    """Returns the reason why it is uncertain what the statement at this position says; empty if it is
+    certain. ``marks``: the positions of its citations, in order. ``said``: the statement without the
+    words that are known to belong to a citation."""
     found = next((each for each in _left_over(text, place, marks) if _is_in(each, said)), "")
     found = found or _without_object(text, place, marks, said)
     return LEFT_OVER.format(" ".join(found.split())) if found else ""
 
 
 def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) -> str:
-    """Returns the preposition before the mark that ends the statement, as in "as we read in [1]", if the
-    statement ends with it; else an empty text."""
+    """Returns the preposition before the citation at the end of a statement, as in "as we read in [1]",
+    if the remaining statement ends with it; otherwise an empty text."""
     if not marks or _WORD.search(text, marks[-1][1], place[1]):
         return ""
     words = _WORD.findall(text[place[0] : marks[-1][0]][-_LONGEST_LAST:])
@@ -58,9 +61,9 @@ def _without_object(text: str, place: Place, marks: Sequence[Place], said: str) 
 
 
 def why_only_sources(text: str, spans: Sequence[Place], cited: Sequence[Sequence[ReadCitation]]) -> str:
-    """Returns why the last statement may only name the sources of the others; empty if it says something.
-    It may if it is a short paragraph of its own, and alone cites, more than one source. ``cited``: the
-    citations of each statement."""
+    """Returns the reason why the last statement may only name the sources of the others; empty if there
+    is none. There is one if it is a short separate paragraph, cites more than one source, and no other
+    statement cites any. ``cited``: the citations of each statement."""
     if len(spans) < _FEWEST or any(cited[:-1]) or len({each.source for each in cited[-1]}) < _FEWEST:
         return ""
     start, end = spans[-1]
@@ -95,7 +98,9 @@ def _left_over(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]
 
 
 def _of_subject(mark: str, after: str) -> Iterator[str]:
-    """Yields the words behind a mark at the start of a statement that may say that it says so."""
+    """Yields the words after a citation at the start of a statement, if they may be a verb whose subject
+    is the citation, as in "[1] reports that it is so."
+    """
     bare = after.lstrip(" \t\n*_`:：")
     is_worded = mark[:1].isalpha()
     is_verb = bare[:1].islower() or (bare[:1].isalpha() and not bare[:1].isupper()) or bare[:1] in "'’"
@@ -107,7 +112,7 @@ def _of_subject(mark: str, after: str) -> Iterator[str]:
 
 
 def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the few words beside a mark in the same round brackets."""
+    """Yields the words beside a citation in the same round brackets, if there are only a few."""
     for found in _ROUND.finditer(text, *place):
         inside = [each for each in marks if found.start() < each[0] and each[1] < found.end()]
         if inside and text[place[0] : found.start()].strip():
@@ -119,8 +124,9 @@ def _in_brackets(text: str, place: Place, marks: Sequence[Place]) -> Iterator[st
 
 
 def _behind_last(text: str, place: Place, marks: Sequence[Place]) -> Iterator[str]:
-    """Yields the few words behind the last mark, if it stands within the last part of a sentence, as in
-    "It is so, as [1] confirms."."""
+    """Yields the words after the last citation of a statement if they are few and follow a short last
+    clause, as in "It is so, as [1] confirms."
+    """
     start, end = marks[-1]
     after = text[end : place[1]]
     before = re.split(r"[,，、،—–]", text[place[0] : start])

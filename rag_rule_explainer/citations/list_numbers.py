@@ -1,7 +1,7 @@
-"""This module finds the numbers and the bullets with which statements of a list begin.
+"""This module finds the numbers and bullets at the start of statements in a list.
 
-In a replay, the second point of a list may become the first. So a number that only counts points is no
-part of what is said. A number that counts nothing, as in "7. Juli", is.
+In a replay, the second item of a list may become the first. So the number of a list item is not a part of
+the statement. A number that does not number an item, as in "7. Juli", is a part of it.
 """
 
 import re
@@ -21,7 +21,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _HEADED = re.compile(r"(?:[ \t]*(?:#{1,6}[ \t][^\n]*|\*\*[^*\n]{1,80}\*\*:?[ \t]*)\n\s*)+")
-"""The headings above a statement."""
+"""Matches the headings above a statement."""
 _FEWEST_WORDS = 3
 _BULLETS = re.compile(r"(?:[-*•+>#–]{1,6}[ \t]+)+")
 _ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
@@ -34,15 +34,15 @@ class _Numbered(NamedTuple):
 
 
 def is_number_alone(text: str) -> bool:
-    """Returns whether the text is nothing but the number of a point, as where a segmenter takes its full
-    stop for the end of a sentence."""
+    """Returns True iff the text consists only of the number of a list item. A segmenter returns such a
+    text if it takes the full stop after the number for the end of a sentence."""
     found = _NUMBER.match(text.strip())
     return found is not None and found.end() == len(text.strip())
 
 
 def list_marks(statements: Sequence[str]) -> tuple[int, ...]:
-    """Returns, for each statement, how many characters at its start only list it: a bullet, or a number
-    if the numbers of several statements count them from the first on."""
+    """Returns, for each statement, the number of characters of its bullet or number. A number counts only
+    if the numbers of several statements number them in order, starting with the first."""
     heads = [_headed(each) for each in statements]
     points = [each[head:] for each, head in zip(statements, heads, strict=True)]
     numbered = [_numbered(each) for each in points]
@@ -58,7 +58,7 @@ def list_marks(statements: Sequence[str]) -> tuple[int, ...]:
 
 
 def _headed(statement: str) -> int:
-    """Returns the length of the headings above a statement, if a sentence follows them."""
+    """Returns the length of the headings above a statement; 0 if no sentence follows them."""
     found = _HEADED.match(statement)
     said = "" if found is None else statement[found.end() :]
     is_said = len(said.split()) >= _FEWEST_WORDS or any("\u3040" <= each <= "\u9fff" for each in said)
@@ -78,7 +78,7 @@ def _numbered(statement: str) -> _Numbered | None:
 
 
 def _counts(written: Sequence[str]) -> bool:
-    """Returns whether these numbers count from the first on, perhaps several times."""
+    """Returns True iff these numbers count up from the first number, perhaps several times."""
     return len(written) > 1 and any(_is_run(values) for values in _values(written))
 
 

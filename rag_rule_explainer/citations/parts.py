@@ -1,5 +1,5 @@
-"""This module finds citations of which it is not sure what they are for: one within a sentence that says
-several things, and one between two sentences that both may have it."""
+"""This module finds citations that may support only a part of their sentence, or the sentence after them.
+These are citations inside a sentence with several statements, and citations between two sentences."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,9 +29,9 @@ _WENT_ON = re.compile(
 def of_parts(
     text: str, place: Place, marks: Sequence[Place], citations: Sequence[ReadCitation]
 ) -> Iterator[ReadCitation]:
-    """Yields the citations of the statement at this place. If the statement says several things, and a
-    mark stands between two of them, each citation there may be for a part of it. ``marks``: the places of
-    the marks in the statement, in order."""
+    """Yields the citations of the statement at this position. If the statement has several parts with a
+    citation between them, ``of_part`` is set for each citation inside it. ``marks``: the positions of the
+    citations in the statement, in order."""
     is_several = _says_several(text, place, marks)
     for each in citations:
         is_inside = each.start is not None and (each.scope is None or place[0] <= each.start < place[1])
@@ -58,8 +58,9 @@ def _says(piece: str) -> bool:
 def between_two(
     text: str, places: Sequence[Place], marks: Sequence[Place], citations: Sequence[ReadCitation]
 ) -> Iterator[ReadCitation]:
-    """Yields the citations. One that stands behind a sentence that cites already, and before another one
-    on the same line, is for one of both, or for both."""
+    """Yields the citations. If a citation follows a sentence that already cites a source, and another
+    sentence follows on the same line, the citation may support either or both of them. Its ``scope`` then
+    covers both."""
     for each in citations:
         scope = None if each.scope is not None else _scope_of(text, places, marks, each)
         yield each if scope is None else replace(each, scope=scope)

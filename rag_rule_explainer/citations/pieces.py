@@ -1,7 +1,9 @@
-"""This module puts the limits of sentences where their citations, numbers and brackets end.
+"""This module corrects the limits of sentences, so that each sentence contains its own citations, list
+number and brackets.
 
-A segmenter takes what follows a full stop for the next sentence: "(Source 1)" in "So it is. (Source 1)
-That too.", the number of a point of a list, or a closing bracket.
+A segmenter, which splits a text into sentences, takes any text after a full stop for the next sentence:
+"(Source 1)" in "So it is. (Source 1) That too.", the text after the number of a list item, or a closing
+bracket.
 """
 
 import re
@@ -19,16 +21,17 @@ _STOPS = re.compile(r"[.,;:!?。]+(?=\s|\Z)")
 def pieces_with_marks(
     text: str, pieces: Iterable[Place], marks: Sequence[Place], breaks: Sequence[Place] = ()
 ) -> Iterator[Place]:
-    """Yields the places of the pieces, in order, each with the citations that belong to it: those behind
-    it, unless they cite before what they are for. ``marks``: the places of all citations, in order.
-    ``breaks``: the places of lines that belong to no piece, in order."""
+    """Yields the start and the end of each piece, in order, extended by the citations that belong to it.
+    These are the citations after the piece, unless they belong to the next one. ``marks``: the positions
+    of all citations, in order. ``breaks``: the positions of the lines that belong to no piece, in order.
+    """
     before = marks_before(text, marks)
     whole = _uncut(text, _without(text, pieces, breaks), marks, before)
     yield from _moved(text, list(_numbers_joined(text, whole)), marks, before)
 
 
 def _without(text: str, pieces: Iterable[Place], breaks: Sequence[Place]) -> Iterator[Place]:
-    """Yields the pieces without the lines that belong to none."""
+    """Yields the pieces, without the lines in ``breaks``."""
     starts = [start for start, _ in breaks]
     for start, end in pieces:
         begin = start
@@ -47,8 +50,8 @@ def _without(text: str, pieces: Iterable[Place], breaks: Sequence[Place]) -> Ite
 def _uncut(
     text: str, pieces: Iterable[Place], marks: Sequence[Place], before: Mapping[int, int]
 ) -> Iterator[Place]:
-    """Yields the pieces such that none ends inside of a mark, as where a segmenter takes "(Source 1)" for
-    the first point of a list."""
+    """Yields the pieces, moved so that none ends inside a citation. This is needed if a segmenter takes
+    the "1)" of "(Source 1)" for the number of a list item."""
     begin: int | None = None
     end = 0
     starts = [start for start, _ in marks]
@@ -69,7 +72,8 @@ def _uncut(
 
 
 def _numbers_joined(text: str, pieces: Iterable[Place]) -> Iterator[Place]:
-    """Yields the pieces, of which one that is only the number of a point is joined to the next one."""
+    """Yields the pieces. A piece that consists only of the number of a list item is joined to the next
+    piece."""
     number: Place | None = None
     for start, end in pieces:
         begin = start
@@ -77,7 +81,7 @@ def _numbers_joined(text: str, pieces: Iterable[Place]) -> Iterator[Place]:
             begin = number[0]
         elif number is not None:
             yield number
-        # The number may also end what stands before the list.
+        # The segmenter may also have put the number at the end of the text before the list.
         line = text.rfind("\n", begin, begin + len(text[begin:end].rstrip())) + 1
         cut = max(begin, line)
         number = (cut, end) if is_number_alone(text[cut:end]) else None
@@ -90,7 +94,7 @@ def _numbers_joined(text: str, pieces: Iterable[Place]) -> Iterator[Place]:
 def _moved(
     text: str, pieces: Sequence[Place], marks: Sequence[Place], before: Mapping[int, int]
 ) -> Iterator[Place]:
-    """Yields the pieces with the marks that stand between two of them."""
+    """Yields the pieces. Each citation between two pieces is moved to the piece to which it belongs."""
     ends = dict(marks)
     last: Place | None = None
     begin: int | None = None
@@ -114,8 +118,8 @@ def _moved(
 
 
 def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapping[int, int]) -> int:
-    """Returns where the piece really begins: behind closing brackets, and behind marks of the piece
-    before it."""
+    """Returns the position at which the piece really begins: after closing brackets and citations that
+    belong to the previous piece."""
     is_line = begin == 0 or text[begin - 1] == "\n"
     found = None if is_line else _CLOSING.match(text, begin, end)
     place = begin if found is None else found.end()
@@ -131,13 +135,14 @@ def _head(text: str, begin: int, end: int, ends: Mapping[int, int], before: Mapp
 
 
 def _tail(text: str, end: int, before: Mapping[int, int]) -> int | None:
-    """Returns where the mark begins that ends the text before ``end``, if it cites before what it is for
-    and a sentence, or nothing, stands before it; else None."""
+    """Returns the start of the citation that ends at ``end``, if the citation belongs to the sentence
+    after it and follows a complete sentence or nothing; otherwise None."""
     start = before.get(len(text[:end].rstrip()))
     return start if start is not None and is_between(text, start) else None
 
 
 def is_between(text: str, start: int) -> bool:
-    """Returns whether a sentence, a line, or nothing ends before this place."""
+    """Returns True iff this position is at the start of the text, or follows the end of a sentence or of
+    a line."""
     said = text[:start].rstrip()
     return not said or said[-1] in ENDING or "\n" in text[len(said) : start]

@@ -1,5 +1,6 @@
-"""This module decides to which statements a citation belongs that is for several of them, such as in a
-list beside the answer or at its end. It is real if one of the statements needs it."""
+"""This module decides to which statements a citation in a list of sources belongs. Such a list may be at
+the end of the answer or beside it, and belongs to several statements. A citation in it is real if one of
+these statements needs its source."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,11 +14,12 @@ _NOT_NEEDED = frozenset(
     {CitationClass.DECORATIVE, CitationClass.FROM_MEMORY, CitationClass.NEEDS_A_PARTNER}
 )
 _Listed: TypeAlias = tuple[str, tuple[int, int] | None]
-"""A source, and the part of the text that the list is for in which it is cited; None for all of it."""
+"""A source, and the start and end of the part of the text for which a list cites it; None for the whole
+text."""
 
 
 def placed_once(reading: CitingText) -> CitingText:
-    """Returns the citations without those in lists that only repeat what the text cites."""
+    """Returns the citations, without those in lists that only repeat citations of the text."""
     placed = [each for each in reading.citations if _is_placed(each)]
     kept = [each for each in reading.citations if _is_placed(each) or not _repeats(each, placed)]
     return replace(reading, citations=tuple(kept))
@@ -28,7 +30,8 @@ def _is_placed(citation: ReadCitation) -> bool:
 
 
 def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
-    """Returns whether one of the placed citations cites the same, in the part that the list is for."""
+    """Returns True iff the answer's text already has this citation: one of ``placed`` (the citations with
+    a position in the text) cites the same source, in the part of the text that this citation is about."""
     same = (
         each
         for each in placed
@@ -39,8 +42,9 @@ def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
 
 
 def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
-    """Returns the checks without the verdicts that are about another statement: if a list cites a source
-    for several statements, and some of them need it or may need it, it is for these."""
+    """Returns the checks without the verdicts that belong to another statement. If a list cites a source
+    for several statements, its verdict is kept only for the statements that need the source or may need
+    it. If none does, it is kept for all."""
     found = dict[_Listed, bool | None]()
     for check in checks:
         listed = _listed(check)
@@ -53,8 +57,8 @@ def with_places(checks: Sequence[CitationCheck]) -> tuple[CitationCheck, ...]:
 
 
 def _listed(check: CitationCheck) -> dict[str | None, _Listed]:
-    """Returns the sources that only lists cite for this statement, each with the part of the text that
-    its list is for."""
+    """Returns the sources that this statement cites only by a list, each with the part of the text to
+    which the list belongs."""
     placed = {each.source for each in check.reading.citations if _is_placed(each)}
     found = dict[str | None, _Listed]()
     for each in check.reading.citations:
@@ -68,7 +72,8 @@ def _kept(check: CitationCheck, found: dict[_Listed, bool | None]) -> Iterator[C
     for verdict in check.verdicts:
         key = listed.get(verdict.source)
         is_needed = key is None or verdict.citation_class not in _NOT_NEEDED
-        # What is not known of one statement does not count, and would else be said of none.
+        # If the verdict is unknown for this statement, it is left out, unless it would then be given for
+        # no statement.
         is_unsure = verdict.faithful is None and key is not None and found[key] is None
         if is_needed or is_unsure or (key is not None and found[key] is False):
             yield verdict

@@ -1,4 +1,4 @@
-"""This module defines what a check of citations returns."""
+"""This module defines the results of a check of citations."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,23 +12,24 @@ from .classes import CitationClass
 from .reading.citing_text import CitingText, ReadCitation
 
 SURE_CLAIMS: frozenset[ClaimStatus] = frozenset({"proved", "confident", "tested", "voted"})
-"""The claims by which a verdict counts. One that is only relative to some sources may be wrong."""
+"""The statuses of rules on which a verdict may depend. A rule that is relative to some sources may be
+wrong, so its status is not among them."""
 NeededBy = Literal["all", "some", "none"]
-"""Of the minimal sets of sources that are enough for a claim, those that need a source."""
+"""The number of minimal sufficient sets that contain a source: all, some or none of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitationVerdict:
-    """A ``CitationVerdict`` says what one cited source has to do with the claim.
+    """A ``CitationVerdict`` states the influence of one cited source on the claim.
 
-    ``written``: how the answer cites it. ``source``: its id; None if there is no such source.
-    ``needed_by``: whether all minimal sets of sources that are enough for the claim need this source, or
-    some, or none; None if this is not known. ``alone``: True iff it is enough alone. ``partners``: the
-    cited sources with which it is enough; ``uncited_partners``: those that are not cited. Each has one
-    tuple for each minimal set. ``claim``: what the verdict rests on, in the kinds of claim that rules
-    have; None if it rests on no rule. ``rules``: the rules under it. ``why``: the reason why the citation
-    is unresolvable or undecided, or a remark that belongs to the verdict. ``shown``: False iff the model
-    was shown no such source.
+    ``written``: the text of the citation in the answer. ``source``: the id of the source; None if there
+    is no such source. ``needed_by``: whether all, some or none of the minimal sufficient sets of sources
+    contain this source; None if this is not known. ``alone``: True iff the source is sufficient alone.
+    ``partners``: the cited sources that are sufficient together with it; ``uncited_partners``: such
+    sources that are not cited. Both have one tuple for each minimal sufficient set. ``claim``: the status
+    of the rules on which the verdict depends; None if it depends on no rule. ``rules``: these rules.
+    ``why``: the reason why the citation is unresolvable or undecided, or a remark on the verdict.
+    ``shown``: False iff the model was shown no such source.
     """
 
     written: str
@@ -45,10 +46,10 @@ class CitationVerdict:
 
     @property
     def faithful(self) -> bool | None:
-        """Returns True if the answer makes the claim because of the cited source, alone or with other
-        cited ones. Returns False if it does not, or if the model was shown no such source. Returns None
-        if this is not known: the citation is undecided, the source is pinned or tied to others, or the
-        verdict holds only relative to some sources."""
+        """Returns True if the answer makes the claim because of the cited source, alone or together with
+        other cited sources. Returns False if it does not, or if the model was shown no such source.
+        Returns None if this is not known: the citation is undecided, the source is pinned or tied to
+        others, or the verdict holds only relative to some sources."""
         if self.citation_class is CitationClass.UNRESOLVABLE:
             return None if self.shown else False
         if self.claim not in SURE_CLAIMS:
@@ -72,17 +73,17 @@ class CitationVerdict:
 
 @dataclass(frozen=True, slots=True)
 class CitationCheck:
-    """A ``CitationCheck`` says which citations of one statement are real.
+    """A ``CitationCheck`` states which citations of one statement are real.
 
     ``statement``: the claim that is checked; the whole answer if it was not divided. ``verdicts``: one
     for each cited source, in the order of the answer. ``sufficient``: True iff some of the cited sources
-    are enough for the claim, and it is not always made; None if this is not known. ``uncited``: the
-    sources that are needed by some minimal set of sources that is enough, but not cited.
-    ``smallest_honest``: the smallest set of sources that is enough, the one to cite; empty if the claim
-    is made whatever is there, and None if it is not known. ``claim``: what these three rest on.
-    ``without_sources``: whether the claim is also made without any source; None if this is not known, and
-    ``remarks`` then say why. ``explanation``: the explanation with the rules. ``reading``: the answer and
-    the places of its citations.
+    are sufficient for the claim, and the claim is not made without sources; None if this is not known.
+    ``uncited``: the sources that are not cited although a minimal sufficient set contains them.
+    ``smallest_honest``: the smallest sufficient set of sources, which the answer should cite; empty if
+    the claim is made whichever sources are retained, None if it is not known. ``claim``: the status of
+    the rules on which these three depend. ``without_sources``: True iff the claim is also made without
+    any source; None if this is not known, and ``remarks`` then gives the reason. ``explanation``: the
+    explanation with the rules. ``reading``: the answer and the positions of its citations.
     """
 
     statement: str
@@ -103,8 +104,9 @@ class CitationCheck:
 
     @property
     def faithful(self) -> bool | None:
-        """Returns True iff every citation is faithful, and there is at least one. Returns False if one is
-        not. Returns None if none is unfaithful, but one is undecided, or nothing is cited."""
+        """Returns True iff the answer has citations and all of them are faithful. Returns False if one of
+        them is not. Returns None if no citation is unfaithful, but one is undecided or there are no
+        citations."""
         found = {each.faithful for each in self.verdicts}
         return False if False in found else None if None in found or not found else True
 

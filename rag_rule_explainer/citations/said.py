@@ -1,7 +1,8 @@
-"""This module finds what a statement says, without what may change around it from one answer to the next.
+"""This module extracts the content of a statement, without the words around it that may differ from
+answer to answer.
 
-An answer without a source says "The dose is five." where it said "According to [1], the dose is five." or
-"Second, the dose is five [1]."
+For example, an answer without the source says "The dose is five.", while the answer with the source says
+"According to [1], the dose is five." or "Second, the dose is five [1]."
 """
 
 import re
@@ -49,8 +50,9 @@ _LONGEST_TRAIL = 120
 
 
 def words_said(text: str) -> str:
-    """Returns what a text says, without the punctuation, brackets and emphasis around it, and without the
-    words that only say where it is from, or in which order it is said."""
+    """Returns the content of a text, without the punctuation, brackets and emphasis around it, and
+    without words that only say where it comes from ("according to") or where it is in a sequence
+    ("second")."""
     whole, text = text, _TAGS_BEFORE.sub("", text)
     tags = _TAGS_BEHIND.search(text, max(0, len(text) - _LONGEST_TRAIL))
     text = text if tags is None else text[: tags.start()]

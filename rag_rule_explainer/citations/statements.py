@@ -27,23 +27,23 @@ _LINE = re.compile(
     r"(?=[ \t]*[^\s\w]|[ \t]*[^\Wa-z])|\n(?=[ \t]*\|)"
     r"|</(?:li|p|tr|div|h[1-6]|blockquote)>\s*|<br ?/?>\s*",
 )
-"""The end of a line that holds a statement: it is after the citations, before the row of a table, or
-behind a tag."""
+"""Matches the end of a line that contains a statement: after its citations, before a row of a table, or
+after a tag."""
 _TAG = re.compile(r"</?[a-z]\w{0,9}(?: [^<>]{0,100})?/?>", re.IGNORECASE)
 
 _COLON = re.compile(r"\A((?:[-*•+]|\(?\w{1,3}[.)])(?:[ \t]*[*_]{2,4}(?=[:：]))?)[ \t]*[:：][*_ \t]*")
-"""The colon behind a mark that begins a point of a list, as in "- Source 1: so it is"."""
+"""Matches the colon after the citation at the beginning of a list item, as in "- Source 1: so it is"."""
 _POINT = re.compile(r"(?<=[(（])[^()（）\n]{1,60}[ \t#]\d{1,3}(?=[)）])")
-"""Words and a number in brackets, such as "(Source 1)", of which a segmenter takes "1)" for the number
-of a point of a list."""
+"""Matches words and a number in brackets, such as "(Source 1)". A segmenter would take the "1)" for the
+number of a list item."""
 
 
 @dataclass(frozen=True, slots=True)
 class CitedStatement:
     """A ``CitedStatement`` is one statement of an answer. ``text``: its text without citations. ``start``
-    and ``end``: its place in the answer. ``citations``: those that belong to it. ``listed``: the number
-    of characters at the start of ``text`` that only number it in a list. ``doubt``: why it is not known
-    what it says; empty if it is known."""
+    and ``end``: its position in the answer. ``citations``: the citations that belong to it. ``listed``:
+    the number of characters at the start of ``text`` that are only a list number or bullet. ``doubt``:
+    the reason why it is uncertain what the statement says; empty if it is certain."""
 
     text: str
     start: int
@@ -70,18 +70,19 @@ def sentences(text: str, language: str = "en") -> Sequence[str]:
 
 
 def _masked(found: re.Match[str]) -> str:
-    """Returns a text of the same length in which no number stands."""
+    """Returns a text of the same length without numbers."""
     return "w" * len(found[0])
 
 
 def statements_in(
     reading: CitingText, shown: CitableSources, split: SplitText
 ) -> tuple[CitedStatement, ...]:
-    """Returns the statements of an answer, in their order. Footnotes and lists of references are none.
+    """Returns the statements of an answer, in order. Footnotes and lists of references are no statements.
 
-    A citation belongs to the statement in which it stands. One that spans several belongs to all of them,
-    and so does one whose place is not known. ``split``: divides the text. Raises InvalidInput if it
-    returns a piece that does not stand in the text.
+    A citation belongs to the statement that contains it. A citation that spans several statements, or
+    whose position is unknown, belongs to all of these or to all statements. ``split``: a function that
+    divides the text into pieces. Raises InvalidInput if it returns a piece that the text does not
+    contain.
     """
     marks = _marks(reading, shown)
     places = list(_places(reading, shown, split, marks))
@@ -127,7 +128,8 @@ def _places(
 
 
 def _pieces(text: str, split: SplitText) -> Iterator[Place]:
-    """Yields the places of the pieces. Raises InvalidInput for one that does not stand in the text."""
+    """Yields the start and the end of each piece in the text. Raises InvalidInput if a piece does not
+    occur in the rest of the text."""
     after = 0
     for piece in split(text):
         if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -144,7 +146,8 @@ def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
 
 
 def _within(citation: ReadCitation, spans: Sequence[Place], length: int) -> ReadCitation:
-    """Returns a citation that is for no statement as one that is for all or some of them."""
+    """Returns a citation unchanged if it belongs to a statement. Otherwise returns it with a ``scope``:
+    the part of the text with the statements to which it may belong."""
     if citation.start is None or any(
         _belongs(citation, span, first=not place) for place, span in enumerate(spans)
     ):
@@ -159,7 +162,8 @@ def _of(citations: Sequence[ReadCitation], place: Place, *, first: bool) -> Iter
 
 
 def _belongs(citation: ReadCitation, place: Place, *, first: bool) -> bool:
-    """Returns whether a citation is for the statement there. ``first``: True for the first one."""
+    """Returns True iff a citation belongs to the statement at this position. ``first``: True for the
+    first statement."""
     start, end = citation.scope or (citation.start or 0, citation.end or 0)
     if start == end:
         return place[0] < start <= place[1] or (first and start <= place[0])
@@ -167,6 +171,6 @@ def _belongs(citation: ReadCitation, place: Place, *, first: bool) -> bool:
 
 
 def said_by(statement: CitedStatement) -> str:
-    """Returns what the statement says, without the number or the bullet of a list: in a replay, the
-    second point may become the first. See ``words_said`` for what else is left out."""
+    """Returns the content of the statement, without its list number or bullet, because the second item of
+    a list may become the first in a replay. See ``words_said`` for the other parts that are removed."""
     return words_said(statement.text[statement.listed :])

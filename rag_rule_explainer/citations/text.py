@@ -18,7 +18,8 @@ _SUFFICIENT = {
 
 
 def lines_of(check: "CitationCheck") -> Iterator[str]:
-    """Yields the lines of the check: the statement, each citation, and what is true of them together."""
+    """Yields the lines of the check: the statement, each of its citations, and then the summary of
+    ``said_together``."""
     yield shortened(printable(check.statement), 300)
     for each in check.verdicts:
         yield f"  {each.citation_class.mark} {each}"
@@ -32,7 +33,7 @@ def lines_of(check: "CitationCheck") -> Iterator[str]:
 
 
 def said_together(check: "CitationCheck") -> str:
-    """Returns what is true of all citations of a statement together, as a sentence."""
+    """Returns a sentence about all citations of a statement together."""
     if check.smallest_honest == ():
         return f"no citation is needed: {CitationClass.FROM_MEMORY.meaning}{_claim(check)}"
     parts = [_SUFFICIENT[check.sufficient]]

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from ..estimate.assumptions import Assumptions
 from ..version import __version__
+from .audit import audit_questions
 from .check import check_questions
 from .cite import cite_questions
 from .demo import demo
@@ -34,7 +35,7 @@ from .verify import verify
 
 class _Commands(ScreenGroup):
     """This class runs the commands. It turns Ctrl-C into an ``Abort``, which ``main`` reports to the
-    user. Typer itself would end the program without a message."""
+    user, because Typer itself would end the program without a message."""
 
     @override
     def invoke(self, ctx: Any) -> Any:
@@ -66,7 +67,7 @@ def _demo() -> None:
 @app.command("explain", cls=ScreenCommand)
 @grouped
 def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOptions) -> None:
-    """Explain the answer to one question, from given sources or of an application.
+    """Explain the answer to one question, from given sources, of an application, or in a trace.
 
     Without --app and --model, the offline reader answers: an extractive reader that needs no key.
 
@@ -74,6 +75,7 @@ def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOpti
       rag-rules explain --question "..." --sources texts/ --predicate contains:25
       rag-rules explain --question "..." --app my_module:chain --out report.html
       rag-rules explain --question "..." --sources a.jsonl --model gpt-4o --json
+      rag-rules explain --trace trace.json --app my_module:chain
 
     Environment:
       OPENAI_API_KEY   key of --model and --judge-model (or see --key)
@@ -116,6 +118,7 @@ def _estimate(request: SearchRequest, search: SearchOptions, assumed: _Assumed) 
     estimate(request, search.settings(), assuming, as_json=assumed.json)
 
 
+app.command("audit", cls=ScreenCommand)(grouped(audit_questions))
 app.command("check", cls=ScreenCommand)(grouped(check_questions))
 app.command("cite", cls=ScreenCommand)(grouped(cite_questions))
 app.command("diff", cls=ScreenCommand)(print_diff)

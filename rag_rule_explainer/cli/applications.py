@@ -1,67 +1,17 @@
-"""This module loads the application that ``--app module:object`` names, and makes its input."""
+"""This module makes the explainer and the input of the application that ``--app`` names."""
 
-import importlib
 import json
-import os
 import re
-import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from ..allowed import did_you_mean
 from ..errors import BaselineFailed, InvalidInput
+from ..instrumentation.integration import Integration
 from ..predicates import Predicate
-from ..probing.judging import error_text
 from ..progress.report import Progress
 from ..settings import Settings
-from .files_of_applications import check_imported, file_named, imported_from
-from .frameworks import Integration, may_be_application
 from .requests import SearchRequest
-
-
-def load_application(name: str) -> Any:
-    """Returns the object that ``module:object`` or ``FILE.py:object`` names. Modules in the current
-    folder and in the file's folder can be imported.
-
-    Raises InvalidInput if there is no such object, or if the import fails.
-    """
-    written, colon, path = name.rpartition(":")
-    if not (written and colon and path) or path.endswith(".py"):
-        raise InvalidInput(
-            f"--app {name!r} names no application; write module:object, such as app:chain, or "
-            "FILE.py:object"
-        )
-    file = file_named(written, name)
-    folder, module_name = (os.getcwd(), written) if file is None else imported_from(file)  # noqa: PTH109
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        missing = error.name or module_name
-        if missing == module_name or module_name.startswith(f"{missing}."):
-            raise InvalidInput(
-                f"--app: there is no module {missing!r}; run this in its folder, or write FILE.py:OBJECT"
-            ) from error
-        raise InvalidInput(f"--app: {module_name} imports {missing!r}, which is not installed") from error
-    except (Exception, SystemExit) as error:
-        raise InvalidInput(f"--app: importing {module_name} failed: {error_text(error)}") from error
-    if file is not None:
-        check_imported(found, file)
-    for attribute in path.split("."):
-        if not hasattr(found, attribute):
-            near = did_you_mean(attribute, _applications_in(found))
-            raise InvalidInput(
-                f"--app: {module_name} has no {path!r}; {near}name a chain or an engine that it defines"
-            )
-        found = getattr(found, attribute)
-    return found
-
-
-def _applications_in(owner: Any) -> list[str]:
-    """Returns the names of the attributes of a module (or another object) that may be applications."""
-    return [name for name in dir(owner) if may_be_application(getattr(owner, name, None))]
 
 
 def application_explainer(
@@ -71,17 +21,18 @@ def application_explainer(
     settings: Settings,
     predicates: tuple[Predicate, Predicate | None],
     progress: Progress | None,
+    traced: str | None = None,
 ) -> Any:
     """Returns a RuleExplainer of the application, with the options of the request.
 
-    ``predicates``: the conditions of retention and of omission rules. Raises InvalidInput for an object
-    that is no application.
+    ``predicates``: the conditions of retention and of omission rules. ``traced``: the question in a
+    trace. Raises InvalidInput for an object that is no application.
     """
     predicate, omission = predicates
-    bound, asked = request.recording.replay_bound, request.subject.question
+    bound, asked = request.recording.replay_bound, request.subject.question or traced
     # If the user gives both a question and an input, the user's question is used, because the integration
     # may be unable to find a question in the input.
-    says_both = asked is not None and (request.subject.input or request.subject.input_key)
+    says_both = asked is not None and (request.subject.input or request.subject.input_key or traced)
     return integration.explainer(
         application,
         str(request.subject.app),

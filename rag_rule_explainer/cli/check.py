@@ -15,11 +15,11 @@ from ..errors import InvalidInput, RagRuleError
 from ..explanation.deciding import decide_any_rule
 from ..explanation.explanation import Explanation
 from ..explanation.question_check import CheckedQuestion, FilePlace, QuestionCheck
+from ..instrumentation.importing import load_application
 from ..jsonable import encodable
 from ..probing.judging import error_text
 from ..probing.limits import INTERRUPTED
 from ..settings import Settings
-from .applications import load_application
 from .check_options import CheckedSubject, CheckSearch, CheckWritten, ForbiddenOptions
 from .conditions import parsed
 from .explain import explained_or_verified
@@ -79,8 +79,8 @@ class _Checking:
         search: CheckSearch,
     ) -> None:
         self._subject, self._forbidden, self._recording = subject, forbidden, recording
-        # ``explain`` asks the user to agree to many replays. A check must not stop in the middle to ask,
-        # so it limits the replays of each question instead.
+        # ``explain`` asks the user to agree if there are many replays. A check must not stop in the
+        # middle to ask, so it limits the number of replays of each question instead.
         self._asking = replace(asking, yes=True)
         is_free = subject.app is None and asking.model is None
         settings = search.settings(forbidden.kind, free=is_free)
@@ -155,7 +155,8 @@ class _Checking:
         return replace(checked, seconds=monotonic() - begun)
 
     def _decided(self, checked: CheckedQuestion, asked: AskedQuestion, folder: Path) -> CheckedQuestion:
-        """Returns the question with its explanation, and with what the explanation decides."""
+        """Returns the question with its explanation, and with the decision whether the explanation has a
+        forbidden rule."""
         explanation: Explanation = explained_or_verified(
             self._request(asked, _own_sources(asked, folder)), self._settings
         )

@@ -10,11 +10,11 @@ import typer
 
 from ..citations import CitedAnswer, CiteOptions
 from ..errors import InvalidInput, RagRuleError
+from ..instrumentation.importing import load_application
 from ..probing.judging import error_text
 from ..probing.limits import INTERRUPTED
 from ..report.saving import check_place
 from ..settings import Settings
-from .applications import load_application
 from .check_options import CheckedSubject
 from .citation_survey import CitationSurvey, SurveyedAnswer
 from .cited_lines import AskedCitations, load_cited_lines
@@ -197,9 +197,8 @@ class _Surveying:
         return CitationSurvey(tuple(done), len(lines), interrupted)
 
     def _surveyed(self, asked: AskedCitations, folder: Path, *, first: bool) -> SurveyedAnswer:
-        """Returns the check of one answer, or the reason why there is none. Raises InvalidInput if an
-        option or the answer's line is wrong, but only for the first answer, when nothing is paid for yet.
-        """
+        """Returns the check of one answer, or the reason why there is none. If an option or the answer's
+        line is wrong, raises InvalidInput for the first answer, because nothing is paid for yet."""
         line = asked.line
         model = line.model or self._asking.model or ""
         surveyed = SurveyedAnswer(asked.id, line.question, model, line.prompt or "")

@@ -59,7 +59,8 @@ class AskedCitations:
         return own, logged
 
     def told_of(self, error: Exception, folder: Path) -> str:
-        """Returns the error's message about the user's file, not about one that ``write`` wrote."""
+        """Returns the message of an error with the name of the user's file in place of a file that
+        ``write`` wrote."""
         return str(error).replace(f"{self._documents(folder)}, line", f"{self.where}, document")
 
     def _documents(self, folder: Path) -> Path:

@@ -1,5 +1,5 @@
-"""This module finds the function of an explainer that checks citations, whichever integration the
-explainer comes from."""
+"""This module finds the function of an explainer that checks citations. It works for the explainers of
+all integrations."""
 
 from collections.abc import Callable
 from dataclasses import fields

@@ -14,6 +14,8 @@ from ..estimate.assumptions import Assumptions
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..given import no_source
+from ..instrumentation.importing import load_application
+from ..instrumentation.integration import Integration
 from ..predicates import Judge, JudgeFailed, Predicate
 from ..predicates.inside import sources_named_in
 from ..probing.limits import INTERRUPTED
@@ -24,24 +26,24 @@ from ..rules import RuleKind
 from ..session.planning import choose, choose_to_verify
 from ..settings import Settings
 from ..sources import Source, SourceSet
+from ..traces import Incident
 from .agreeing import agree_on_cost, is_interactive
 from .applications import (
     advice_on_input_key,
     application_explainer,
     application_input,
-    load_application,
 )
 from .citing_entry import citing_entry
 from .conditions import parsed
-from .frameworks import Integration
-from .incidents import Incident, load_incident
-from .models import NamedJudge, chat_model_replay, endpoint, offline_replay, unanswered
+from .models import NamedJudge, chat_model_replay, offline_replay, unanswered
+from .named_stores import with_a_namespace
 from .options import ASK_ABOVE
 from .printing import PrintedOptions
 from .rechecking_entry import RecheckAsked, rechecking_entry
 from .requests import SearchRequest
 from .sources import load_sources
 from .terminal import exits_as_errors, print_json, print_lines, say, stdout_kept
+from .traced import recorded_baseline, shown_to_the_model, traced_input
 
 NamedRule: TypeAlias = tuple[tuple[str, ...], RuleKind]
 """A rule that the user names: the ids of its sources, and its kind."""
@@ -80,7 +82,7 @@ def explained_or_verified(request: SearchRequest, settings: Settings, rule: Aske
     """Returns the explanation of the answer, the verification of one rule, or the check of citations.
     ``rule``: the rule, or the options of the check; None for an explanation."""
     predicates = _predicates(request, request.condition.judge.judge())
-    incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
+    incident = request.incident()
     of_kind = _of_application if request.subject.app is not None else _of_sources
     with stdout_kept():
         return of_kind(request, settings, predicates, incident, rule)
@@ -121,13 +123,13 @@ def _of_sources(
     incident: Incident | None,
     rule: AskedRule,
 ) -> Any:
-    question = _question(request, incident)
+    question, incident = _question(request, incident), _as_shown(request, incident)
     sources = _sources(request, question, incident)
     pinned = _pinned(request, incident)
     source_set = SourceSet.of(sources, pinned, settings.tied_from)
     _check_named(predicates, source_set)
-    replay = _replay_of(request, settings, source_set, rule)
-    settings = _with_a_namespace(settings, request)
+    replay = _replay_of(request, settings, source_set, rule, incident)
+    settings = with_a_namespace(settings, request.asking)
     with ProgressBar(keep=False) as bar:
         explainer = Explainer(
             replay,
@@ -137,9 +139,7 @@ def _of_sources(
             progress=bar,
         )
         try:
-            return _entry(explainer, rule)(
-                question, sources, incident.answer if incident else None, pinned=pinned
-            )
+            return _entry(explainer, rule)(question, sources, recorded_baseline(incident), pinned=pinned)
         except BaselineFailed as error:
             asking = request.asking
             if asking.model is None or isinstance(error.__cause__, JudgeFailed):
@@ -154,6 +154,7 @@ def _replay_of(
     settings: Settings,
     source_set: SourceSet,
     rule: AskedRule,
+    incident: Incident | None,
 ) -> Replay:
     """Returns a replay by the model that ``--model`` names. The user must first agree to the number of
     replays.
@@ -168,7 +169,8 @@ def _replay_of(
     asking = request.asking
     if asking.model is None:
         return offline_replay
-    replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
+    recorded = None if incident is None else incident.request
+    replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key, recorded)
     replays = plan.worst_case(source_set.lattice.size)
     # If the settings limit the number of replays, the limit includes retries. Then no retries are added
     # to the number that the user is told.
@@ -181,10 +183,10 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, 
     """Prints the estimated cost of an explanation. Calls no judge, and no model with the sources."""
     judge = None if request.condition.judge_model is None else NamedJudge(request.condition.judge_model)
     predicates = _predicates(request, judge)
-    incident = None if request.recording.baseline is None else load_incident(request.recording.baseline)
+    incident = request.incident()
     pinned = _pinned(request, incident)
     if request.subject.app is None:
-        question = _question(request, incident)
+        question, incident = _question(request, incident), _as_shown(request, incident)
         sources = _sources(request, question, incident)
         _check_named(predicates, SourceSet.of(sources))
         explainer = Explainer(
@@ -195,7 +197,7 @@ def estimate(request: SearchRequest, settings: Settings, assuming: Assumptions, 
         with stdout_kept(), exits_as_errors(), advice_on_input_key(request):
             integration, application, given, documents = _application(request, incident)
             explainer = application_explainer(
-                integration, application, request, settings, predicates, None
+                integration, application, request, settings, predicates, None, _traced(request, incident)
             )
             estimated = explainer.estimate(given, documents=documents, pinned=pinned, assuming=assuming)
     if as_json:
@@ -216,7 +218,10 @@ def _application(
     asked = request.subject.question or (incident.question if incident else None)
     application = load_application(request.subject.app)
     integration = Integration.of(application, request.subject.framework)
-    given, question = application_input(integration, request, asked)
+    traced = None if request.subject.says_input else traced_input(incident)
+    given, question = (
+        application_input(integration, request, asked) if traced is None else (traced, str(asked))
+    )
     documents = (
         load_sources(request.subject.documents, question, None)
         if request.subject.documents is not None
@@ -250,7 +255,9 @@ def _of_application(
         # user cannot be asked to agree at that point, so the number is limited.
         settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
     with ProgressBar(keep=False) as bar, exits_as_errors(), advice_on_input_key(request):
-        explainer = application_explainer(integration, application, request, settings, predicates, bar)
+        explainer = application_explainer(
+            integration, application, request, settings, predicates, bar, _traced(request, incident)
+        )
         if is_capped:
             say(f"at most {ASK_ABOVE} replays of the application; --yes lifts this limit")
         return _entry(explainer, rule)(
@@ -259,6 +266,16 @@ def _of_application(
             pinned=_pinned(request, incident),
             baseline=incident.answer if incident else None,
         )
+
+
+def _traced(request: SearchRequest, incident: Incident | None) -> str | None:
+    """Returns the question in the trace; None if there is no trace."""
+    return None if request.traced.trace is None or incident is None else incident.question
+
+
+def _as_shown(request: SearchRequest, incident: Incident | None) -> Incident | None:
+    is_traced = request.traced.trace is not None
+    return shown_to_the_model(incident) if incident is not None and is_traced else incident
 
 
 def _question(request: SearchRequest, incident: Incident | None) -> str:
@@ -277,17 +294,3 @@ def _check_named(predicates: Predicates, sources: SourceSet) -> None:
 
 def _pinned(request: SearchRequest, incident: Incident | None) -> tuple[str, ...]:
     return request.subject.pinned_ids or tuple(incident.pinned if incident else ())
-
-
-def _with_a_namespace(settings: Settings, request: SearchRequest) -> Settings:
-    """Returns the settings with a namespace for their store. If the store has none, the namespace is
-    made of the options about the model."""
-    store, asking = settings.store, request.asking
-    if store is None or store.namespace is not None:
-        return settings
-    place = endpoint(asking.base_url) if asking.model else None
-    temperature = None if asking.temperature is None else f"temperature {asking.temperature:g}"
-    parts = (asking.model or "offline reader", place, temperature)
-    namespace = ", ".join(part for part in parts if part)
-    say(f"answers are stored under the namespace {namespace!r}")
-    return replace(settings, store=replace(store, namespace=namespace))

@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from ..errors import InvalidInput
-from ..sources import Source, SourceSet
+from ..sources import Source
+from ..traces import Incident
 from .sources import TEXT_ALIASES, Identity, complaint, read_text
 
 _EXPECTED = (
@@ -40,7 +41,7 @@ class LoggedDocument(BaseModel):
         return Source(identity, self.text, metadata)
 
 
-class Incident(BaseModel):
+class LoggedIncident(BaseModel):
     """This model reads a logged answer. The log may also have its question and documents."""
 
     model_config = ConfigDict(strict=True)
@@ -50,13 +51,12 @@ class Incident(BaseModel):
     documents: list[LoggedDocument] | None = Field(default=None, validation_alias=_ALIASES)
     pinned: list[str] = []
 
-    def sources(self) -> SourceSet | None:
-        """Returns the logged documents as sources; None if none were logged."""
-        if self.documents is None:
-            return None
-        return SourceSet.of(
-            [document.source(place) for place, document in enumerate(self.documents, start=1)]
-        )
+    def incident(self) -> Incident:
+        """Returns the incident that was logged."""
+        documents = None
+        if self.documents is not None:
+            documents = tuple(each.source(place) for place, each in enumerate(self.documents, start=1))
+        return Incident(self.answer, self.question, documents, tuple(self.pinned))
 
 
 def load_incident(path: Path) -> Incident:
@@ -70,6 +70,6 @@ def load_incident(path: Path) -> Incident:
     if path.suffix.lower() != ".json" and not text.lstrip().startswith("{"):
         return Incident(answer=text.strip())
     try:
-        return Incident.model_validate_json(text)
+        return LoggedIncident.model_validate_json(text).incident()
     except ValidationError as error:
         raise InvalidInput(f"{path}: {complaint(error)}; {_EXPECTED}") from error

@@ -19,6 +19,7 @@ from ..probing.replaying import Replay
 from ..probing.wholeness import CALLS, CUT_OFF, EMPTY_REPLY, HALF
 from ..sources import Source
 from ..testing.reader import read_answer
+from ..traces import RecordedRequest
 from ..verdicts import Answer
 
 NO_WHOLE_ANSWER = (CALLS, CUT_OFF, EMPTY_REPLY, HALF)
@@ -32,12 +33,17 @@ def offline_replay(question: str, sources: Sequence[Source]) -> Answer:
 
 
 def chat_model_replay(
-    name: str, base_url: str | None, temperature: float | None, key: str | None = None
+    name: str,
+    base_url: str | None,
+    temperature: float | None,
+    key: str | None = None,
+    recorded: RecordedRequest | None = None,
 ) -> Replay:
     """Returns a replay function that calls a chat model by ``ChatOpenAI``.
 
-    ``key``: the environment variable that has the API key; None for OPENAI_API_KEY. Raises MissingExtra
-    if ``langchain_openai`` is not installed, and InvalidInput if there is no key.
+    ``key``: the environment variable that has the API key; None for OPENAI_API_KEY. ``recorded``: the
+    request to replay; None for this package's own prompt. Raises MissingExtra if ``langchain_openai`` is
+    not installed, and InvalidInput if there is no key.
     """
     try:
         from langchain_openai import (
@@ -51,7 +57,7 @@ def chat_model_replay(
     model = ChatOpenAI(
         model=name, base_url=base_url, api_key=said, temperature=temperature, max_retries=0
     )
-    return chat_replay(model)
+    return chat_replay(model, messages=None if recorded is None else recorded.written)
 
 
 def chat_model_judge(name: str, base_url: str | None) -> Judge:

@@ -1,10 +1,18 @@
-"""This module makes the store that the option ``--store`` names."""
+"""This module makes the store that the option ``--store`` names, and its namespace."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidInput
+from ..settings import Settings
 from ..storing.address import Address
 from ..storing.store import Store
+from .models import endpoint
+from .terminal import say
+
+if TYPE_CHECKING:
+    from .requests import AskingOptions
 
 
 def store_at(url: str, namespace: str | None = None) -> Store:
@@ -18,3 +26,17 @@ def store_at(url: str, namespace: str | None = None) -> Store:
             "that folder, or give another path"
         )
     return Store(url, namespace)
+
+
+def with_a_namespace(settings: Settings, asking: "AskingOptions") -> Settings:
+    """Returns the settings with a namespace for their store. If the store has none, the namespace is
+    made of the options about the model."""
+    store = settings.store
+    if store is None or store.namespace is not None:
+        return settings
+    place = endpoint(asking.base_url) if asking.model else None
+    temperature = None if asking.temperature is None else f"temperature {asking.temperature:g}"
+    parts = (asking.model or "offline reader", place, temperature)
+    namespace = ", ".join(part for part in parts if part)
+    say(f"answers are stored under the namespace {namespace!r}")
+    return replace(settings, store=replace(store, namespace=namespace))

@@ -21,7 +21,7 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Sources",
         "what is asked, and of which documents",
-        ("question", "questions", "setting", "data", "judgements", "labels", "sources"),
+        ("question", "questions", "setting", "data", "judgements", "labels", "sources", "trace"),
         (
             "top_k",
             "exclude",
@@ -31,6 +31,8 @@ PANELS: tuple[OptionPanel, ...] = (
             "documents",
             "pinned",
             "baseline",
+            "trace_id",
+            "corpus",
             "id_of",
             "examples",
             "count",
@@ -65,7 +67,7 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Condition",
         "what is asked of an answer",
-        ("rule", "predicate", "forbid", "max_size", "kind"),
+        ("rule", "predicate", "good", "forbid", "max_size", "kind"),
         ("omission_predicate", "besides", "pattern", "numbers_from", "every_statement", "language"),
     ),
     OptionPanel(
@@ -104,14 +106,25 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Noise",
         "answers that vary",
-        ("samples", "vote"),
-        ("recheck", "min_confidence", "repeat_check"),
+        ("samples", "vote", "fdr"),
+        ("recheck", "min_confidence", "repeat_check", "deterministic", "blame_replays"),
     ),
     OptionPanel(
         "Cost",
         "what may be spent",
         ("max_replays", "max_cost", "yes"),
         (
+            "all_replays",
+            "all_tokens",
+            "all_cost",
+            "all_seconds",
+            "workers",
+            "engine",
+            "ray_address",
+            "actors",
+            "ray_working_dir",
+            "replays_per_minute",
+            "tokens_per_minute",
             "max_tokens",
             "max_seconds",
             "price",

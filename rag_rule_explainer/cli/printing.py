@@ -120,8 +120,8 @@ def write_result(out: Path, text: str) -> None:
 
 
 def hand_over(text: str, summary: str, out: Path | None) -> None:
-    """Writes the result of many questions into the file and says its summary, or prints it without a
-    file. Raises InvalidInput if the file cannot be written; the result is printed then."""
+    """Writes the result of many questions into the file and prints its summary on stderr. Without a file,
+    prints the result. If the file cannot be written, prints the result and raises InvalidInput."""
     if out is not None:
         write_result(out, text)
         say(f"{summary}; written to {out}")

@@ -45,7 +45,7 @@ Rounds = Annotated[int, typer.Option(min=1, help="The most rounds; each leaves o
 
 @dataclass(frozen=True, slots=True)
 class CorpusOptions:
-    """These options say what changes in the corpus."""
+    """These options describe the change of the corpus."""
 
     exclude: Exclude = None
     replace: Replace = None
@@ -53,8 +53,8 @@ class CorpusOptions:
     rounds: Rounds = ROUNDS
 
     def asked(self, request: SearchRequest) -> RecheckAsked:
-        """Returns the change. Raises InvalidInput for files that cannot be read, and for a corpus of
-        which it is not known how much is retrieved."""
+        """Returns the change. Raises InvalidInput for files that cannot be read, and for ``--sources``
+        without the number of documents to retrieve."""
         subject = request.subject
         corpus: tuple[Source, ...] | None = None
         if subject.app is None and subject.sources is not None:
@@ -111,7 +111,7 @@ def recheck_answer(
     if printed.form == "text":
         printed.show(last, str(recheck))
     else:
-        # The other forms have the last explanation alone.
+        # All other forms contain only the last explanation.
         for line in str(recheck).splitlines():
             say(line)
         printed.show(last)

@@ -1,5 +1,5 @@
-"""This module finds the function of an explainer that rechecks an answer after a change of the corpus,
-whichever integration the explainer comes from."""
+"""This module finds the function of an explainer that rechecks an answer after a change of the corpus. It
+works for the explainers of all integrations."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +14,9 @@ from ..testing.ranking import best_matches
 
 @dataclass(frozen=True, slots=True)
 class RecheckAsked:
-    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: None for the
-    first sure fix. ``corpus``: all documents of ``--sources``; None for an application."""
+    """A ``RecheckAsked`` holds the change of the corpus that the user named. ``exclude``: the documents
+    to leave out; None for those of the first sure fix. ``corpus``: all documents of ``--sources``; None
+    for an application."""
 
     exclude: tuple[str, ...] | None
     replace: Mapping[str, str]

@@ -7,6 +7,8 @@ import csv
 from dataclasses import dataclass
 
 from ..errors import InvalidInput
+from ..traces import Incident
+from .incidents import load_incident
 from .judges import JudgeOptions
 from .options import (
     App,
@@ -37,6 +39,7 @@ from .options import (
     TopK,
     Yes,
 )
+from .traced import NO_TRACE, TraceOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,11 @@ class SubjectOptions:
     input: Input = None
     documents: Documents = None
     pinned: Pinned = None
+
+    @property
+    def says_input(self) -> bool:
+        """Returns True iff the user gave the question or the input of the application."""
+        return any(each is not None for each in (self.question, self.input, self.input_key))
 
     @property
     def pinned_ids(self) -> tuple[str, ...]:
@@ -119,9 +127,11 @@ class SearchRequest:
     condition: Condition
     asking: AskingOptions
     recording: RecordingOptions
+    traced: TraceOptions = NO_TRACE
 
     def __post_init__(self) -> None:
         subject, asking = self.subject, self.asking
+        self._check_subject()
         of_models = {
             "--base-url": asking.base_url,
             "--key": asking.key,
@@ -155,11 +165,27 @@ class SearchRequest:
             # believe that the endpoint answered, so this is an error.
             if value is not None and asking.model is None:
                 raise InvalidInput(f"{option} goes with --model only; name one, or leave it out")
+        self.condition.judge.check(self.condition.written)
+
+    def _check_subject(self) -> None:
+        subject = self.subject
         if subject.input is not None and subject.input_key is not None:
             raise InvalidInput("--input is the whole input; leave --input-key out")
-        self.condition.judge.check(self.condition.written)
         if subject.question is not None and not subject.question.strip():
             raise InvalidInput("the question is empty; give one with --question")
+        self.traced.check(
+            answers=subject.app is not None or self.asking.model is not None,
+            others={
+                "--sources": subject.sources,
+                "--documents": subject.documents,
+                "--baseline": self.recording.baseline,
+            },
+        )
+
+    def incident(self) -> Incident | None:
+        """Returns the incident in the trace or in the baseline's file; None if neither is given."""
+        path = self.recording.baseline
+        return self.traced.incident() if path is None else load_incident(path)
 
     @property
     def is_free(self) -> bool:

@@ -133,7 +133,7 @@ class ScreenGroup(TyperGroup):
 
 
 def _fitting(told: str, width: int) -> str:
-    """Returns the longest part of a sentence that fits the width. Parts end at commas and colons."""
+    """Returns the longest beginning of a sentence that fits the width and ends at a comma or colon."""
     while len(told) > width:
         shorter = max(told.rfind(mark, 0, len(told) - 1) for mark in (", ", ": "))
         if shorter < 0:

@@ -146,8 +146,8 @@ def _is_weak(finding: Finding) -> bool:
 
 
 def _is_refuted(finding: Finding, own: Side, refuting: Iterable[Broken]) -> bool:
-    """Returns True iff the condition held in ``own``, and broke in the other explanation, on one and the
-    same subset. Only this refutes a relative claim, which may not be about the subsets that broke."""
+    """Returns True iff there is a subset on which the condition held in ``own`` and broke in the other
+    explanation. A relative claim may not be about the broken subsets; only such a subset refutes it."""
     return finding.claim == "relative" and any(own.saw_hold(each.kept) for each in refuting)
 
 

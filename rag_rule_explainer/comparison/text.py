@@ -1,5 +1,5 @@
-"""This module writes a comparison as text. A change has a line, and the reasons stand below it. All texts
-from outside of this package pass through ``printable``, which escapes control characters."""
+"""This module writes a comparison as text. Each change has a line, with its reasons in the lines below.
+All texts from outside of this package pass through ``printable``, which escapes control characters."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

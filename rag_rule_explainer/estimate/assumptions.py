@@ -29,7 +29,7 @@ class RunShape:
     ``asked_before``: the texts of the requests before that first one. ``written_before``: the models'
     replies to them. ``one_at_a_time``: True if that first request shows only one of several documents.
     Each document is then expected to have its own request. ``holds_out``: True if some of the retrieved
-    documents are not shown; one replay then tests whether they are shown if others are omitted.
+    documents are not shown; a few replays then test whether they are shown if others are omitted.
     """
 
     asked_before: tuple[str, ...] = ()

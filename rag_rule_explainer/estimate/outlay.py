@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..predicates import Predicate, unwrapped
 from ..probing.prices import ANY_MODEL, Price, Prices, price_of
-from ..session.plan import MOST_AGAIN, MOST_REWOUND, MiningPlan
+from ..session.plan import MOST_AGAIN, MOST_PROMOTING, MOST_REWOUND, MiningPlan
 from ..settings import Settings
 from ..sources import SourceSet
 from .assumptions import Assumptions, RunShape
@@ -116,7 +116,8 @@ class FinalReplays(Enum):
     def runs(self, subsets: int, shape: RunShape) -> int:
         """Returns the number of replays that are repeated."""
         if self is FinalReplays.MOST:
-            return min(MOST_AGAIN, subsets) + min(MOST_REWOUND, subsets) + shape.holds_out
+            promoting = (1 + min(MOST_PROMOTING, subsets)) * shape.holds_out
+            return min(MOST_AGAIN, subsets) + min(MOST_REWOUND, subsets) + promoting
         return int(self is FinalReplays.ONCE)
 
 
@@ -130,9 +131,9 @@ def outlay_of(
     once_more: FinalReplays = FinalReplays.NEVER,
 ) -> Outlay:
     """Returns the cost of a search that makes these probes. ``all_kinds``: True if both kinds of rule
-    need all of these probes; each kind then makes them, unless both share their answers. ``once_more``:
-    how many replays are repeated at the end, to check that the application still behaves in the same
-    way."""
+    need all of these probes. Each probe is then made once for each kind, unless both kinds share their
+    answers. ``once_more``: how many replays are repeated at the end, to check that the application still
+    behaves in the same way."""
     runs = _runs(probes, material, settings, plan, all_kinds=all_kinds, once_more=once_more)
     size, replays = len(material.source_tokens), runs.replays
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)

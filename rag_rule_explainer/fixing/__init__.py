@@ -1,8 +1,8 @@
-"""This package finds which documents to leave out so that a bad answer cannot come back, and checks, with
-documents that are retrieved afresh, that it is gone.
+"""This package finds the documents to leave out so that a bad answer cannot come back. It can also
+retrieve afresh without these documents, and check that the bad answer is gone.
 
 ``explanation.fixes()`` reads the fixes from the rules of an explanation. ``RuleExplainer.recheck``
-retrieves through an application; ``recheck_corpus`` ranks a corpus that is at hand.
+retrieves through an application; ``recheck_corpus`` ranks a corpus that the caller passes.
 """
 
 from .change import CorpusChange

@@ -1,4 +1,4 @@
-"""This module reads from a probe whether the bad outcome was seen on its subset."""
+"""This module finds out, for a probe, whether its answer was the bad outcome."""
 
 from ..explanation.explanation import Explanation
 from ..explanation.records import ProbeRecord
@@ -7,8 +7,8 @@ from ..verdicts import Verdict
 
 
 def badness_of(explanation: Explanation, probe: ProbeRecord) -> Verdict | None:
-    """Returns HOLDS iff the subset of the probe shows the bad outcome, which is what the condition of
-    omission rules excludes. Returns None if the probe has no verdict that says so."""
+    """Returns HOLDS iff the answer of the probe was the bad outcome. The bad outcome is that the
+    condition of omission rules breaks. Returns None if the probe has no verdict that shows this."""
     judged = probe.verdicts.get(RuleKind.OMISSION)
     if judged is not None:
         return ~judged.verdict

@@ -1,5 +1,5 @@
-"""This module says which documents of a corpus are left out, replaced and added, and recognises them
-among what is retrieved."""
+"""This module describes a change of the corpus (documents that are left out, replaced or added), and
+recognises these documents in the results of searches."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,8 @@ from ..sources import Source
 from .fixes import Fix, fixes_of
 
 _MARK = "#"
-"""Stands between the name of a document and a hash, where several documents have the same name."""
+"""This character is between the name of a document and a hash, if several documents have the same
+name."""
 _UNNAMED = "doc-"
 NOTHING_TO_CHANGE = (
     "nothing is left out, replaced or added; name documents in exclude=, replace= or add=, or leave "
@@ -26,7 +27,7 @@ _NO_FIX = (
 
 
 class NamesSources(Protocol):
-    """Something that names sources: a ``Fix``, or a rule."""
+    """A ``NamesSources`` is an object with ids of sources, such as a ``Fix`` or a rule."""
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -35,17 +36,17 @@ class NamesSources(Protocol):
 
 
 Excluded: TypeAlias = NamesSources | Iterable[str]
-"""What may be given as the documents to leave out: a fix, a rule, or a list of ids."""
+"""The types by which a caller may name documents to leave out: a fix, a rule, or a list of ids."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusChange:
-    """A ``CorpusChange`` holds the documents that the corpus no longer has, and those it has in their
-    place or in addition.
+    """A ``CorpusChange`` holds the documents that the corpus no longer contains, and the documents that
+    it contains instead or in addition.
 
-    ``excluded``: the documents that are left out. ``names``: names of documents to leave out that were
-    not among the sources, so that only their names are known. ``replaced``: pairs of a document and the
-    document with its new text. ``added``: documents that were added, as the caller gave them.
+    ``excluded``: the documents that are left out. ``names``: names of documents to leave out of which
+    only the name is known, because they were not among the sources. ``replaced``: pairs of a document and
+    the same document with its new text. ``added``: the added documents, as the caller passed them.
     """
 
     excluded: tuple[Source, ...] = ()
@@ -54,20 +55,21 @@ class CorpusChange:
     added: tuple[Any, ...] = ()
 
     def excluded_as(self, found: Source) -> str:
-        """Returns the id or the name by which a retrieved source is left out; empty if it is not."""
+        """Returns the id or the name by which this change leaves out a retrieved source; empty if the
+        source is not left out."""
         names = [each for each in (found.id, _plain_name(found.id)) if each in self.names]
         ids = (each.id for each in self.excluded if is_same_document(each, found))
         return next(iter((*names, *ids)), "")
 
     def in_place_of(self, found: Source) -> Source | None:
-        """Returns the document that replaces a retrieved source; None if nothing does."""
+        """Returns the document that replaces a retrieved source; None if the source is not replaced."""
         return next((new for old, new in self.replaced if is_same_document(old, found)), None)
 
     def also_without(self, explanation: Explanation, sources: Iterable[str]) -> "CorpusChange":
-        """Returns this change, with these sources of an explanation left out as well."""
+        """Returns a change that also leaves out these sources of an explanation."""
         among = {*sources}
         more = [each for each in sources_in(explanation) if each.id in among]
-        # A document that was replaced and does harm again is left out.
+        # If a document still causes the bad outcome with its new text, it is left out.
         new = [new.id for _, new in self.replaced if new.id in among]
         replaced = tuple(pair for pair in self.replaced if pair[1].id not in new)
         olds = [old for old, each in self.replaced if each.id in new]
@@ -85,10 +87,11 @@ def change_of(
     replaced: Mapping[str, Any] | None,
     added: Sequence[Any],
 ) -> CorpusChange:
-    """Returns the change that a caller asked for. ``before``: the explanation whose ids are meant.
+    """Returns the change that the arguments of a caller describe. ``before``: the explanation to which
+    the ids belong.
 
-    Without ``exclude``, ``replaced`` and ``added``, the first fix that is sure is left out. Raises
-    InvalidInput if there is none, and for what cannot be read.
+    Without ``exclude``, ``replaced`` and ``added``, the change leaves out the sources of the first sure
+    fix. Raises InvalidInput if there is no sure fix, and for arguments of a wrong type.
     """
     if exclude is None and not replaced and not added:
         exclude = first_fix(before)
@@ -109,7 +112,7 @@ def change_of(
 
 
 def first_fix(before: Explanation) -> Fix:
-    """Returns the first fix that is sure. Raises InvalidInput if there is none."""
+    """Returns the first sure fix of an explanation. Raises InvalidInput if there is none."""
     fixes = fixes_of(before)
     if fixes.first_sure is None:
         raise InvalidInput(_NO_FIX.format(why=fixes.why or "none passed its test"))
@@ -123,8 +126,9 @@ def sources_in(explanation: Explanation) -> Iterator[Source]:
 
 
 def is_same_document(one: Source, other: Source) -> bool:
-    """Returns True iff two sources of different retrievals are the same document. A document may have
-    another id where other documents of the same name stand beside it, but not another text."""
+    """Returns True iff two sources of different retrievals are the same document. The id of a document
+    may differ between retrievals if other documents of the same name are retrieved with it; its text may
+    not differ."""
     if one.text != other.text:
         return False
     names = _plain_name(one.id), _plain_name(other.id)

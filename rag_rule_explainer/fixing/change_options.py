@@ -1,4 +1,4 @@
-"""This module defines the options of a recheck that say what changes in the corpus."""
+"""This module defines the options of a recheck that describe the change of the corpus."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ..allowed import checked_list, checked_whole
 from .change import Excluded
 
 ROUNDS = 3
-"""The number of rounds that a recheck makes at most by default."""
+"""The default maximum number of rounds of a recheck."""
 
 
 class ChangeFields(TypedDict, total=False):
@@ -24,11 +24,12 @@ class ChangeFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeOptions:
-    """A ``ChangeOptions`` says which change of the corpus is rechecked.
+    """A ``ChangeOptions`` describes the change of the corpus that is rechecked.
 
-    ``exclude``: a fix, a rule, or ids of sources that are left out; without it, ``replace`` and ``add``,
-    the first sure fix of the explanation. ``replace``: new texts by id. ``add``: documents that are
-    added. ``rounds``: the most rounds; each further round also leaves out the next fix.
+    ``exclude``: a fix, a rule, or ids of sources that are left out. If ``exclude``, ``replace`` and
+    ``add`` are all missing, the first sure fix of the explanation is left out. ``replace``: new texts by
+    id. ``add``: documents that are added. ``rounds``: the maximum number of rounds; each round after the
+    first also leaves out the next fix.
     """
 
     exclude: Excluded | None = None

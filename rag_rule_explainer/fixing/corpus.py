@@ -1,4 +1,4 @@
-"""This module rechecks a change over a corpus that is at hand, with an ``Explainer``."""
+"""This module rechecks a change of a corpus that the caller passes as a whole, by an ``Explainer``."""
 
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -22,8 +22,8 @@ from .goods import judged_now, settled
 from .recheck import AfterChange, AnswerToNothing, Recheck, rechecked, rechecking
 
 Rank: TypeAlias = Callable[[str, Sequence[Source], int], Iterable[Any]]
-"""A function of a question, the documents of a corpus, and a number, which returns at most this number of
-the documents, those that match the question best, the best first."""
+"""A function that gets a question, the documents of a corpus, and a number. It returns at most this
+number of documents: those that match the question best, the best one first."""
 
 
 @showing(ChangeOptions, ChangeFields)
@@ -37,9 +37,9 @@ def recheck_corpus(
 ) -> Recheck:
     """Returns whether the bad outcome is gone after a change of the corpus. Blocks.
 
-    Each round ranks the changed corpus afresh, with new texts and added documents at the places that they
-    deserve, shows as many documents as ``before`` was made from, and explains the answer. While the
-    outcome is not gone, the next round leaves out the next fix as well.
+    Each round ranks the changed corpus again, including new texts and added documents, shows the
+    application as many documents as ``before`` has sources, and explains the new answer. As long as the
+    bad outcome is not gone, the next round also leaves out the next fix.
 
     ``before``: an explanation of this explainer, whose sources are documents of ``corpus``, under the
     same ids. ``rank``: a function of the question, the documents and a number that returns that many of
@@ -65,8 +65,8 @@ def recheck_corpus(
 
 
 def _named(change: CorpusChange, corpus: Sequence[Source]) -> CorpusChange:
-    """Returns the change with the documents in the place of their names. Raises InvalidInput for an id
-    that the corpus does not have."""
+    """Returns the change with each name replaced by the document of this name. Raises InvalidInput for an
+    id that the corpus does not have."""
     by_id = {each.id: each for each in corpus}
     named = [each.id for each in (*change.excluded, *(old for old, _ in change.replaced))]
     for name in (*named, *change.names):
@@ -77,8 +77,8 @@ def _named(change: CorpusChange, corpus: Sequence[Source]) -> CorpusChange:
 
 
 def explainer_for_recheck(explainer: Explainer) -> Explainer:
-    """Returns the explainer with the settings that a recheck needs: it looks for rules of both kinds, and
-    goes on if the condition does not hold, because then the bad outcome is gone."""
+    """Returns a copy of the explainer with the settings for a recheck: it searches for rules of both
+    kinds, and raises no error if the condition does not hold, because the bad outcome is then gone."""
     asking = copy(explainer)
     asking.settings = replaced_fields(explainer.settings, rules="both", false_condition="warn")
     return asking
@@ -90,7 +90,8 @@ def _without_documents(explainer: Explainer, before: Explanation) -> AnswerToNot
 
 
 def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer | str) -> AnswerToNothing:
-    """Returns the answer that was given without any document, and whether it is the bad outcome."""
+    """Returns an answer that was given without any document, with the verdict whether it is the bad
+    outcome."""
     answer = Answer.of(given)
     case = Case(before.question, before.baseline, answer, ())
     judged = judged_now(explainer.predicates[RuleKind.RETENTION], case)
@@ -98,7 +99,7 @@ def answer_to_nothing(explainer: Explainer, before: Explanation, given: Answer |
 
 
 def _changed(change: CorpusChange, document: Source) -> Source | None:
-    """Returns the document as the changed corpus has it; None if it is left out."""
+    """Returns the document after the change, perhaps with a new text; None if it is left out."""
     if document.id in change.left_out:
         return None
     return next((new for old, new in change.replaced if old.id == document.id), document)

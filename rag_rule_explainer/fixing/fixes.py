@@ -1,9 +1,9 @@
 """This module finds the smallest removals of sources after which a bad outcome cannot come back.
 
 A *fix* is the antecedent of an omission rule: on every subset without these sources, the condition of
-omission rules holds. So it does not matter which of the other sources are retrieved with the question. A
-removal that is no fix may *flip* the outcome once, with all other sources shown, and the outcome comes
-back when one of these is missing.
+omission rules holds. So it does not matter which of the other sources are retrieved. Other removals may
+only *flip* the outcome: it is gone while all other sources are shown, but comes back when some of them
+are missing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from .goods import GoodEffect, Goods
 
 _SURENESS: tuple[ClaimStatus, ...] = ("proved", "voted", "tested", "confident", "relative", "unverified")
 SURE: frozenset[ClaimStatus] = frozenset(_SURENESS[:4])
-"""The claims of fixes that the search tried in the way that was asked for."""
+"""The statuses of sure fixes: the rule passed everything that the user's settings demanded."""
 _LONGEST_LIST = 400
 _MOST_FLIPS = 100
 _NONE_SOUGHT = "no omission rules were looked for; explain with rules='both'"
@@ -32,12 +32,13 @@ _NEVER = "nothing has to be removed: {holds} on every subset that was promised"
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """A ``Fix`` is a set of sources without which the bad outcome does not come back, as far as ``rule``
-    claims. No part of it is a fix, unless ``rule.minimal`` is not True.
+    """A ``Fix`` is a set of sources. If they are left out, the bad outcome does not come back, with the
+    certainty that ``rule`` states. No smaller set inside it is a fix, unless ``rule.minimal`` is not
+    True.
 
     ``rule``: the omission rule, with its claim and its evidence. ``flips_already``: a smaller removal
-    that flips the outcome once, with all other sources shown; empty if there is none among the probes.
-    ``effects``: what the removal does to each good outcome that was given, in their order.
+    that flips the outcome while all other sources are shown; empty if no probe shows one. ``effects``:
+    the effect of the removal on each good outcome that the caller gave, in their order.
     """
 
     rule: Finding
@@ -51,12 +52,13 @@ class Fix:
 
     @property
     def claim(self) -> ClaimStatus:
-        """Returns how sure the fix is: the claim of its rule."""
+        """Returns the status of the fix's rule, which states how certain the fix is."""
         return self.rule.claim
 
     @property
     def is_sure(self) -> bool:
-        """Returns True iff the rule is proved, or passed the votes or the test that was asked for."""
+        """Returns True iff the rule is proved, or has passed the votes or tests that the settings
+        demanded."""
         return self.claim in SURE
 
     def __str__(self) -> str:
@@ -67,11 +69,12 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class OneTimeFlip:
-    """A ``OneTimeFlip`` is a removal that flips the outcome with all other sources shown, and is no fix.
+    """A ``OneTimeFlip`` is a removal that is no fix, but flips the outcome while all other sources are
+    shown.
 
-    ``answer``: the answer after the removal; None if it is not known. ``back_with``: the ids retained in
-    a probe without the removed sources that shows the bad outcome again, and ``back_answer`` its answer.
-    ``back_with`` is None if no probe shows this: then it is not known whether the outcome comes back.
+    ``answer``: the answer after the removal; None if it is not known. ``back_with``: the retained ids of
+    a probe that omits the removed sources and still has the bad outcome; None if no probe shows this, so
+    that it is unknown whether the outcome comes back. ``back_answer``: the answer of that probe.
     """
 
     sources: tuple[str, ...]
@@ -91,12 +94,12 @@ class OneTimeFlip:
 
 @dataclass(frozen=True, slots=True)
 class Fixes(Sequence[Fix]):
-    """A ``Fixes`` is the sequence of all fixes of an explanation, the one to try first at its beginning.
+    """A ``Fixes`` is the sequence of all fixes of an explanation. The first one should be tried first.
 
-    Fixes that break less of the good outcomes come first, then sure ones, then those of fewer sources.
-    ``flips``: removals that flip the outcome once and are no fixes. ``why``: the reason why there are
-    none, or why there may be more; empty if these are all fixes. ``notes``: what a reader has to know
-    about the promise, such as that pinned sources were always shown.
+    Fixes that break fewer good outcomes come first, then sure fixes, then fixes with fewer sources.
+    ``flips``: removals that only flip the outcome and are no fixes. ``why``: the reason why there are no
+    fixes, or why there may be more; empty if these are all fixes. ``notes``: limits of the fixes that a
+    reader must know, for example that pinned sources were always shown.
     """
 
     found: tuple[Fix, ...]
@@ -134,10 +137,10 @@ def fixes_of(
 ) -> Fixes:
     """Returns the smallest removals of sources after which the bad outcome cannot come back.
 
-    They are the omission rules of the explanation, with their claims. The bad outcome is what the
-    condition of omission rules excludes. ``good``: conditions that should go on to hold. They are judged
-    on the answers that the explanation keeps, without a replay; a judge may be asked. Where it keeps too
-    few answers, ``notes`` says so.
+    They are the omission rules of the explanation, with their claims. The bad outcome is that the
+    condition of omission rules breaks. ``good``: conditions that should still hold after a removal. They
+    are judged on the answers in the explanation, without a replay; if they have a judge, it is called. If
+    the explanation has too few answers, ``notes`` says so.
     """
     if RuleKind.OMISSION not in explanation.predicates:
         return Fixes((), why=_NONE_SOUGHT, notes=tuple(_warned(explanation)))
@@ -195,8 +198,8 @@ def _about_promise(explanation: Explanation) -> Iterator[str]:
 
 
 class _Removals:
-    """This class reads from the probes which removals flip the outcome, and on which subsets it is
-    back."""
+    """This class finds, in the probes of an explanation, the removals that flip the outcome, and the
+    subsets on which the bad outcome comes back."""
 
     def __init__(self, explanation: Explanation) -> None:
         self._explanation = explanation
@@ -215,7 +218,7 @@ class _Removals:
         self._is_bad_at_all = any(len(kept) == len(self._ids) for kept, _ in self._bad)
 
     def flipping_part(self, sources: Sequence[str]) -> tuple[str, ...]:
-        """Returns the smallest proper part of these sources whose removal flips the outcome; empty if
+        """Returns the smallest proper subset of these sources whose removal flips the outcome; empty if
         there is none."""
         among = frozenset(sources)
         if not self._is_bad_at_all:

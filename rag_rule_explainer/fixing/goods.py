@@ -1,4 +1,4 @@
-"""This module judges good outcomes on the answers that an explanation keeps, without a replay."""
+"""This module judges good outcomes on the answers in an explanation, without a replay."""
 
 import inspect
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
@@ -17,12 +17,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class GoodEffect:
-    """A ``GoodEffect`` says what a removal does to a good outcome, as far as kept answers show.
+    """A ``GoodEffect`` states the effect of a removal on a good outcome, as far as the answers in the
+    explanation show it.
 
-    ``condition``: the good outcome in words. ``after``: its verdict with exactly these sources removed;
-    None if no answer to that is kept. ``holds``, ``breaks``: on how many of the kept subsets without the
-    sources it holds, and breaks. ``lost``: on how many pairs of kept subsets, one with and one without
-    the sources and equal in all others, it held before the removal and breaks after it.
+    ``condition``: the good outcome in words. ``after``: its verdict if exactly these sources are removed;
+    None if the explanation has no answer to that. ``holds``, ``breaks``: the numbers of probed subsets
+    without these sources on which it holds and breaks. ``lost``: the number of pairs of probed subsets
+    that differ only in these sources, where it holds with them and breaks without them.
     """
 
     condition: str
@@ -42,7 +43,7 @@ class GoodEffect:
 
 
 class Goods:
-    """A ``Goods`` judges conditions on the kept answers of an explanation. Each answer is judged once."""
+    """A ``Goods`` judges conditions on the answers in an explanation. Each answer is judged once."""
 
     def __init__(self, explanation: Explanation, conditions: Sequence[Predicate]) -> None:
         self._explanation = explanation
@@ -60,7 +61,7 @@ class Goods:
         )
 
     def notes(self) -> Iterator[str]:
-        """Yields a sentence if the explanation keeps too few answers to say what removals break."""
+        """Yields a sentence if the explanation has too few answers to show the effects of removals."""
         if not self._conditions:
             return
         made = self._explanation.counts.probes
@@ -92,12 +93,12 @@ class Goods:
 
 
 def judged_now(condition: Predicate, case: Case) -> Judgement:
-    """Returns the judgement of a condition, which may be async. Blocks until it is there."""
+    """Returns the judgement of a condition, which may be async. Blocks until the condition has judged."""
     return settled(condition(case))
 
 
 def settled(given: T | Awaitable[T]) -> T:
-    """Returns a value that may have to be awaited. Blocks until it is there."""
+    """Returns a value, and awaits it first if it is awaitable. Blocks until the value is available."""
     if not inspect.isawaitable(given):
         return given
     from ..probing.loop import run_blocking  # imported late, because most conditions are not async

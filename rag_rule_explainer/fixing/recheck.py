@@ -1,5 +1,5 @@
-"""This module checks whether a bad outcome is gone after a change of the corpus, with documents that were
-retrieved afresh, and goes on to the next fix while it is not."""
+"""This module checks, with freshly retrieved documents, whether a bad outcome is gone after a change of
+the corpus. As long as it is not gone, the next fix is tried too."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ from .change import CorpusChange, is_same_document, sources_in
 from .fixes import SURE, Fixes, fixes_of
 
 RoundOutcome: TypeAlias = Literal["gone", "back", "another rule", "same rule", "undecided"]
-"""What a round saw. *gone*: the application no longer gives the bad outcome. *back*: it does, by a rule
-that names a document which was not shown before. *another rule*: it does, by a rule over documents that
-were shown before, which was none then. *same rule*: it does, and no rule is new. *undecided*: its answer
-has no verdict."""
+"""The result of a round. *gone*: the application no longer gives the bad outcome. The next three mean
+that it still does. *back*: by a new rule that names a document which was not shown before. *another
+rule*: by a new rule over documents that were shown before. *same rule*: by no new rule. *undecided*: the
+answer has no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerToNothing:
-    """An ``AnswerToNothing`` is what the application answers if nothing is retrieved any more.
-    ``verdict``: HOLDS if this is the bad outcome."""
+    """An ``AnswerToNothing`` is the application's answer if no document is retrieved any more.
+    ``verdict``: HOLDS if this answer is the bad outcome."""
 
     text: str
     verdict: Verdict
@@ -32,8 +32,8 @@ class AnswerToNothing:
 
 AfterChange: TypeAlias = Explanation | AnswerToNothing
 Rechecking: TypeAlias = Generator[CorpusChange, AfterChange, "Recheck"]
-"""Yields the change to try next, and is sent what was seen after it: the explanation of the new answer,
-or the answer to no documents at all."""
+"""A generator that yields the change to try next. The result after the change is sent to it: the
+explanation of the new answer, or the answer without any documents."""
 
 
 _NOTHING_LEFT = "nothing is retrieved any more, so there is nothing to leave out"
@@ -53,11 +53,11 @@ _SAID_OF_NOTHING: Mapping[RoundOutcome, str] = {
 class RecheckRound:
     """A ``RecheckRound`` is one retrieval after a change of the corpus, with the rules of its answer.
 
-    ``change``: what the corpus lacked and had. ``explanation``: the explanation of the new answer; None
-    if nothing was retrieved any more, so that there are no sources. ``outcome``: what became of the bad
-    outcome; see ``RoundOutcome``. ``answer``: the new answer; None if it is not known. ``promoted``: the
-    ids of sources that were not among the sources before the change. ``through``: the ids of the sources
-    that the bad outcome comes through: for "back", the promoted ones among them.
+    ``change``: the change of the corpus. ``explanation``: the explanation of the new answer; None if
+    nothing was retrieved any more, so that there are no sources. ``outcome``: see ``RoundOutcome``.
+    ``answer``: the new answer; None if it is not known. ``promoted``: the ids of sources that were not
+    among the sources before the change. ``through``: the ids of the sources that cause the bad outcome;
+    for "back", only the promoted ones among them.
     """
 
     change: CorpusChange
@@ -76,8 +76,8 @@ class RecheckRound:
 
     @property
     def lasting(self) -> Finding | None:
-        """Returns the rule that the bad outcome occurs on no subset of the new sources; None if there is
-        no such rule."""
+        """Returns the rule which says that the bad outcome occurs on no subset of the new sources; None
+        if there is no such rule."""
         rules = () if self.explanation is None else self.explanation.omission_rules
         return next((rule for rule in rules if not rule.sources), None)
 
@@ -106,7 +106,7 @@ class RecheckRound:
 
     @property
     def _on_subsets(self) -> str:
-        """Returns what is known of the subsets of the sources that are retrieved now."""
+        """Returns words for the known results on subsets of the sources that are retrieved now."""
         if self.lasting is not None and self.lasting.claim in SURE:
             return f"on every subset of what is retrieved now [{self.lasting.evidence}]"
         explanation = self.explanation
@@ -124,7 +124,7 @@ class Recheck:
     ``before``: the explanation before any change. ``rounds``: the retrievals after the changes, in order;
     each round after the first also leaves out the first sure fix of the round before. ``why_ended``: the
     reason why there was no further round although the outcome is not gone; empty otherwise. ``notes``:
-    what a reader has to know about the retrievals, such as that the rank of a text was kept.
+    remarks for the reader on the retrievals, for example that a text kept its rank.
     """
 
     before: Explanation
@@ -139,7 +139,7 @@ class Recheck:
 
     @property
     def outcome(self) -> RoundOutcome:
-        """Returns what the last round saw."""
+        """Returns the outcome of the last round."""
         return self.last.outcome
 
     @property
@@ -159,8 +159,8 @@ class Recheck:
 
 
 def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechecking:
-    """Tries the change, and then further fixes, for at most this number of rounds. A generator: it yields
-    each change, is sent the explanation after it, and returns the ``Recheck``."""
+    """Tries the change, and then further fixes, for at most ``rounds`` rounds. This is a generator: it
+    yields each change, the result after the change is sent to it, and it returns the ``Recheck``."""
     earlier, done, why = before, list[RecheckRound](), ""
     while True:
         seen = yield change
@@ -182,7 +182,8 @@ def rechecking(before: Explanation, change: CorpusChange, rounds: int) -> Rechec
 
 
 def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]) -> Recheck:
-    """Runs ``rechecking`` to its end. ``explain``: retrieves after a change, and explains the answer."""
+    """Runs ``rechecking`` to its end. ``explain``: a function that retrieves after a change, and explains
+    the answer."""
     change = next(course)
     while True:
         try:
@@ -194,7 +195,7 @@ def rechecked(course: Rechecking, explain: Callable[[CorpusChange], AfterChange]
 async def arechecked(
     course: Rechecking, explain: Callable[[CorpusChange], Awaitable[AfterChange]]
 ) -> Recheck:
-    """Returns the same as ``rechecked``, with an async function."""
+    """Returns the same as ``rechecked``; ``explain`` is an async function."""
     change = next(course)
     while True:
         explanation = await explain(change)
@@ -228,7 +229,7 @@ def _round(change: CorpusChange, explanation: AfterChange, earlier: Explanation)
 
 
 def outcome_with_all(explanation: Explanation) -> tuple[Verdict, str | None]:
-    """Returns whether the bad outcome holds with all sources shown, and the answer. The verdict is
+    """Returns whether the answer from all sources is the bad outcome, and this answer. The verdict is
     UNKNOWN if no probe of all sources has a verdict."""
     count = len(explanation.sources)
     for probe in explanation.probes:

@@ -3,13 +3,15 @@ code is pure: it uses no I/O, no clock and no threads."""
 
 from .confidence import CONFIDENCE_LIMIT, Confidence, superset_sums
 from .dual import dual
+from .evidence import Evidence
 from .exhaustive import Exhaustive, valid_rules
 from .grouped import Grouped
 from .mono import Mono
 from .partitioned import Partition, Partitioned
 from .protocol import Ask, Miner, Mining, Wanted
 from .sampled import Sampled
-from .search import Evidence, RuleSearch
+from .search import RuleSearch
+from .sharing import Workers
 from .speculation import Speculation
 from .transversal import Transversal
 from .verifying import Verifying
@@ -32,6 +34,7 @@ __all__ = [
     "Transversal",
     "Verifying",
     "Wanted",
+    "Workers",
     "dual",
     "superset_sums",
     "valid_rules",

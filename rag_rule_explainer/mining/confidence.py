@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from struct import calcsize, pack, unpack
+from typing import ClassVar
 
 from ..lattice import Antecedent, Lattice, Mask, Subset, minimal, smallest_first
 from ..rules import Claim, RuleKind
@@ -32,6 +33,9 @@ class Confidence:
     ``minimal``: False to find all antecedents with at least this confidence. A subset without a verdict
     counts as BREAKS. So further verdicts never make an earlier claim false.
     """
+
+    by_prefix: ClassVar[bool] = True
+    """Several workers may share the asks by what prompts begin with."""
 
     kind: RuleKind
     share: float
@@ -86,8 +90,8 @@ def superset_sums(counts: Sequence[int], size: int) -> Sequence[int]:
 
 @lru_cache(maxsize=128)
 def _lanes_without(unit: int, size: int) -> int:
-    """Returns a packed integer that has ``_LANE`` bits (a lane) for each mask. All bits of the lane are 1
-    if the mask lacks the bit ``unit``, and 0 otherwise."""
+    """Returns a packed integer that has a lane of ``_LANE`` bits for each mask. All bits of a lane are 1
+    if its mask lacks the bit ``unit``, and 0 otherwise."""
     run = _LANE << unit
     pattern, width = (1 << run) - 1, 2 * run
     while width < _LANE << size:

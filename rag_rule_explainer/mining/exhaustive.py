@@ -7,6 +7,7 @@ except the lattice.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..lattice import Antecedent, Lattice, Mask, Subset, minimal, smallest_first
 from ..rules import Claim, RuleKind
@@ -18,6 +19,9 @@ from .protocol import Ask, Mining, Wanted
 class Exhaustive:
     """This miner finds all minimal rules of one kind by their definition, with 2^n probes. ``minimal``:
     False to find all rules."""
+
+    by_prefix: ClassVar[bool] = True
+    """Several workers may share the asks by what prompts begin with."""
 
     kind: RuleKind
     minimal: bool = True

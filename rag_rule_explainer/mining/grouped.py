@@ -36,8 +36,8 @@ are divided further."""
 MiningRound = Generator[Wanted, Verdicts, tuple[Claim, ...]]
 GroupTrial = Generator[Wanted, Verdicts, bool]
 Open = tuple[Mask, Ask]
-"""An open request of the current round, in two forms: the antecedent as a mask of sources, as the caller
-needs it, and the ask of the round's miner, whose key is a mask of groups."""
+"""A request of the current round that waits for its verdict, in two forms: the antecedent as a mask of
+sources, as the caller needs it, and the ask of the round's miner, whose key is a mask of groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class _Groups:
         return all(mask.bit_count() == 1 for mask in self.masks)
 
     def sources(self, antecedent: Mask) -> Antecedent:
-        """Turns an antecedent that is a mask of groups into the mask of the sources in these groups."""
+        """Converts an antecedent that is a mask of groups to the mask of the sources in these groups."""
         return Antecedent(sum(self.masks[unit] for unit in self.lattice.units(antecedent)))
 
     def of(self, units: Mask) -> tuple[Mask, ...]:
@@ -137,8 +137,8 @@ class _Search:
         return self.claims()
 
     def mined(self) -> MiningRound:
-        """Mines the rules over the current groups and returns them. Subsets whose verdict is known
-        already are not requested."""
+        """Mines the rules over the current groups and returns them. A subset whose verdict is already
+        known is not requested again."""
         groups, waiting, asks = self.groups, dict[Mask, Open](), list[Ask]()
         flip = self.kind.flip(groups.lattice)
         mining = self.miner.over(len(groups.masks))(groups.lattice)
@@ -164,7 +164,7 @@ class _Search:
         self, opened: Iterable[Open], waiting: dict[Mask, Open], asks: list[Ask]
     ) -> dict[Subset, Verdict]:
         """Returns the verdicts that are known for these requests, by subset of groups. For each other
-        request, adds an ask to ``asks``, and stores the request in ``waiting``."""
+        request, adds an ask to ``asks`` and the request to ``waiting``."""
         answers = dict[Subset, Verdict]()
         for antecedent, ask in opened:
             verdict, missing = self.known(antecedent)
@@ -188,7 +188,7 @@ class _Search:
 
     def known(self, antecedent: Mask) -> tuple[Verdict | None, Mask]:
         """Returns the verdict on an antecedent; if unknown, None and the antecedent to request. If a
-        larger one breaks, this one is no rule, so the verdict is BREAKS."""
+        larger antecedent breaks the condition, this one is no rule, and its verdict is BREAKS."""
         if self.is_broken(antecedent):
             return Verdict.BREAKS, 0
         for others in self.beside:
@@ -260,12 +260,12 @@ class _Search:
         return any(antecedent & broken == antecedent for broken in self.broken)
 
     def unverified(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule over groups; unverified, as the groups will be divided further."""
+        """Returns the claim for a rule over groups; unverified, because they will be divided further."""
         antecedent = self.groups.sources(rule.antecedent)
         return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
 
     def claim_for(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule of the last round, with its status and its subsets in words."""
+        """Returns the claim for a rule of the last round, and says which subsets were tried."""
         antecedent = self.groups.sources(rule.antecedent)
         if self.is_proved(antecedent):
             return Claim(self.kind, antecedent, "proved")

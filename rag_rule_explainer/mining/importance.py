@@ -76,8 +76,8 @@ def _estimated(lattice: Lattice, rules: Sequence[Mask]) -> tuple[Power, ...]:
 
 
 def _swinging(rules: Sequence[Mask], subset: Mask) -> Mask:
-    """Returns the units that swing the subset: if only this one unit is added or removed, the subset
-    begins or ceases to contain a rule."""
+    """Returns the units that swing the subset. A unit swings a subset if adding or removing this unit
+    alone decides whether the subset contains a rule."""
     complete = [rule for rule in rules if rule & subset == rule]
     if complete:
         return reduce(lambda one, other: one & other, complete)

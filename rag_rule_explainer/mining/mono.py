@@ -11,18 +11,36 @@ the same size. Its rank is the complement of its mask, read as a number. A paren
 its child, so the complement of the parent is a smaller number. So each parent comes before its children.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar
 
 from ..lattice import Antecedent, Lattice, Mask, Subset, smallest_first
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
 from .protocol import Ask, Mining, Wanted
 
+_ask: Callable[[tuple[Mask, int, bool, bool]], Ask] = partial(
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- the type of a tuple's items is open
+    Ask,
+)
+"""Makes an ``Ask`` from all of its fields, in a third of the time that ``Ask(...)`` takes. There is one
+for each subset."""
+
+_wanted: Callable[[tuple[tuple[Ask, ...], Callable[[], tuple[Claim, ...]], str]], Wanted] = partial(
+    tuple.__new__,  # pyright: ignore[reportUnknownMemberType] -- as for ``_ask``
+    Wanted,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Mono:
     """This miner finds and proves all minimal rules of one kind. ``minimal``: False to find all valid
     rules."""
+
+    by_prefix: ClassVar[bool] = True
+    """Several workers may share the asks by what prompts begin with."""
 
     kind: RuleKind
     minimal: bool = True
@@ -49,16 +67,18 @@ class Mono:
                     opened += frontier.opened_by(mask ^ flip)
             if opened:
                 waiting += len(opened)
-                asks = tuple([Ask(Subset(candidate ^ flip), full ^ candidate) for candidate in opened])
-                wanted = Wanted(asks, claims)
+                asks = tuple(
+                    [_ask((candidate ^ flip, full ^ candidate, True, False)) for candidate in opened]
+                )
+                wanted = _wanted((asks, claims, ""))
             else:
                 wanted = nothing_new
         return claims()
 
 
 class _Frontier:
-    """The _Frontier holds the antecedents that are known to be valid, and finds those that can be
-    requested next, since all their parents are valid."""
+    """A _Frontier holds the antecedents that are known to be valid. It finds the antecedents that can be
+    requested next, which are those whose parents are all valid."""
 
     def __init__(self, lattice: Lattice) -> None:
         self.lattice = lattice
@@ -78,14 +98,15 @@ class _Frontier:
             low = rest & -rest
             rest ^= low
             child = antecedent ^ low
-            valid_parents[child] += 1
-            if valid_parents[child] == parents:
+            known = valid_parents[child] = valid_parents[child] + 1
+            if known == parents:
                 opened.append(child)
         return opened
 
     def minimal(self) -> list[Mask]:
-        """Returns the valid antecedents without a valid child. These are the minimal ones: if a smaller
-        antecedent inside one of them were valid, a child that contains it would be valid too."""
+        """Returns the valid antecedents without a valid child. These are the minimal valid antecedents:
+        if a smaller antecedent inside one of them were valid, a child that contains it would be valid
+        too."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

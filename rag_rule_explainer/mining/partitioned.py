@@ -205,7 +205,8 @@ class _Search:
         return known
 
     def claims(self) -> tuple[Claim, ...]:
-        # The rule with the empty antecedent may be found in every batch, but it is claimed only once.
+        # The rule with the empty antecedent can be found in every batch. So rules are collected by
+        # antecedent, and this rule is claimed only once.
         found = defaultdict[Mask, list[tuple[_Batch, int]]](list)
         for batch in self.batches:
             for antecedent, subsets in batch.rules():
@@ -217,8 +218,8 @@ class _Search:
         return tuple(self.claim(rule, found[rule]) for rule in sorted(found, key=smallest_first))
 
     def claim(self, antecedent: Mask, held: Sequence[tuple[_Batch, int]]) -> Claim:
-        """Returns the claim for a rule. ``held``: the batches in which it was found, each with the number
-        of subsets on which it was seen to hold."""
+        """Returns the claim for a rule. ``held``: the batches in which the rule was found, each with the
+        number of subsets on which the rule was seen to hold."""
         (first, subsets), more = held[0], len(held) - 1
         others = "left out" if self.miner.others == "omitted" else "retained"
         sampling = f"held on {_all(subsets)}, with the sources of all other batches {others}"

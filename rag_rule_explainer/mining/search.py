@@ -16,10 +16,12 @@ import heapq
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from ..lattice import FAMILY_LIMIT, Antecedent, Family, Lattice, Subset, down_closure, family, up_closure
+from ..lattice import Lattice, Subset
 from ..rules import Claim, RuleKind
 from ..verdicts import Verdict
+from .evidence import Evidence
 from .protocol import Ask, Key, Miner, Mining, Said, Wanted
+from .sharing import Ready, Workers
 
 Guessed = TypeVar("Guessed")
 
@@ -87,36 +89,47 @@ class RuleSearch(Generic[Key, Said]):
         self._crucial: set[Key] = set()
         self._wanting: dict[Key, Ask[Key]] = {}
         self._queue: list[tuple[int, Key]] = []
+        # None unless the miner's asks may be shared among workers by what their prompts begin with.
+        self._ready = Ready[Key]() if getattr(miner, "by_prefix", False) else None
         self._final: tuple[Said, ...] | None = None
         self._mining: Mining[Key, Said] = miner(lattice)
         self._wanted: Wanted[Key, Said] = next(self._mining)
         self._step(self._queue_up(self._wanted.asks))
 
     def ask(self, limit: int | None = None) -> tuple[Ask[Key], ...]:
-        """Returns the asks that are ready, at most ``limit``, smallest rank first. No key comes twice."""
+        """Returns the ready asks, smallest rank first, each key once; at most ``limit`` asks."""
         asks: list[Ask[Key]] = []
         while len(asks) != limit and (ask := self.next()) is not None:
             asks.append(ask)
         return tuple(asks)
 
-    def next(self) -> Ask[Key] | None:
+    def next(self, worker: int = 0, workers: Workers | None = None) -> Ask[Key] | None:
         """Returns the ask with the smallest rank; None if no ask is ready. Its key is then in flight
-        until ``tell`` gets its verdict."""
-        queue, wanting = self._queue, self._wanting
-        while queue and not self.stop_reason:
-            if self._spent == self._budget:
-                self.stop(f"the budget of {self._budget} probes is spent")
-                break
-            rank, key = heapq.heappop(queue)
-            ask = wanting.get(key)
+        until ``tell`` gets its verdict. ``workers``: if there are several, and the miner lets them share
+        its asks, the ask is instead one whose prompt begins like the last one of this ``worker``."""
+        if self.stop_reason or not self._wanting:
+            return None
+        if self._spent == self._budget:
+            self.stop(f"the budget of {self._budget} probes is spent")
+            return None
+        if workers is None or self._ready is None:
+            key = self._of_smallest_rank()
+        else:
+            key = self._ready.taken(worker, workers, self._wanting)
+        self._in_flight.add(key)
+        self._spent += 1
+        return self._wanting.pop(key)
+
+    def _of_smallest_rank(self) -> Key:
+        while True:
+            rank, key = heapq.heappop(self._queue)
+            ask = self._wanting.get(key)
             # A key may have been issued, or requested with another rank, since this entry was queued. The
             # entry is then out of date and is skipped.
             if ask is not None and ask.rank == rank:
-                del wanting[key]
-                self._in_flight.add(key)
-                self._spent += 1
-                return ask
-        return None
+                if self._ready is not None:
+                    self._ready.outdated()
+                return key
 
     def guess(self) -> Ask[Key] | None:
         """Returns an ask for a key that the miner will probably request later. The caller may probe it
@@ -156,14 +169,15 @@ class RuleSearch(Generic[Key, Said]):
     @property
     def unresolved(self) -> tuple[Key, ...]:
         """The keys that the miner needed and whose verdict is UNKNOWN or missing, in ascending order."""
-        unknown = (m for m, verdict in self.verdicts.items() if verdict is Verdict.UNKNOWN)
+        verdicts = self.verdicts.items() if Verdict.UNKNOWN in self.verdicts.values() else ()
+        unknown = (m for m, verdict in verdicts if verdict is Verdict.UNKNOWN)
         open_asks = (key for key, ask in self._wanting.items() if ask.needed)
         guessed = self._speculation or ()
         needed = (key for key in self._in_flight if key not in guessed)
         return tuple(sorted({*unknown, *needed, *open_asks}))
 
     def is_crucial(self, key: Key) -> bool:
-        """Returns True iff the miner has marked its ask for this key as crucial (see ``Ask``)."""
+        """Returns True iff the miner's ask for this key is crucial (see ``Ask``)."""
         return key in self._crucial
 
     @property
@@ -183,7 +197,7 @@ class RuleSearch(Generic[Key, Said]):
         """The issued keys without a verdict: their probes are running, or were given up at a limit."""
         return frozenset(self._in_flight)
 
-    def evidence(self: "RuleSearch[Subset, Claim]") -> "Evidence":
+    def evidence(self: "RuleSearch[Subset, Claim]") -> Evidence:
         """Returns the evidence so far: counts of the verdicts for each antecedent."""
         return Evidence(self.kind, self.lattice, self.verdicts)
 
@@ -227,6 +241,8 @@ class RuleSearch(Generic[Key, Said]):
                     self._crucial.add(key)
                 self._wanting[key] = ask
                 heapq.heappush(self._queue, (ask.rank, key))
+                if self._ready is not None:
+                    self._ready.add(key)
         return answered
 
     def _without_guesses(
@@ -238,63 +254,9 @@ class RuleSearch(Generic[Key, Said]):
             speculation.learn(key, verdict)
         guessed = {key: verdict for key, verdict in verdicts.items() if key in speculation}
         self._guessed_verdicts |= guessed
-        return (
-            {m: verdict for m, verdict in verdicts.items() if m not in guessed} if guessed else verdicts
-        )
+        return {m: seen for m, seen in verdicts.items() if m not in guessed} if guessed else verdicts
 
     def _is_taken(self, key: Key) -> bool:
         return (
             key in self.verdicts or key in self._in_flight or key in self._wanting or key in self._known
         )
-
-
-class Evidence:
-    """An ``Evidence`` counts, for an antecedent, the subsets to which it applies, and those of them that
-    were seen to hold or to break. Each subset is counted once, even if a miner drew it several times at
-    random."""
-
-    def __init__(self, kind: RuleKind, lattice: Lattice, verdicts: Mapping[Subset, Verdict]) -> None:
-        self._lattice = lattice
-        self._flip = flip = kind.flip(lattice)
-        self._masks = {
-            wanted: [mask ^ flip for mask, seen in verdicts.items() if seen is wanted]
-            for wanted in (Verdict.HOLDS, Verdict.BREAKS)
-        }
-        self._families: dict[Verdict, Family] = {}
-        self._inside_broken = b""
-        if lattice.size <= FAMILY_LIMIT:
-            self._families = {v: family(m, lattice.size) for v, m in self._masks.items()}
-
-    def applicable(self, antecedent: Antecedent) -> int:
-        """Returns the number of subsets to which the antecedent applies."""
-        return 1 << (self._lattice.size - antecedent.bit_count())
-
-    def observed(self, antecedent: Antecedent) -> int:
-        """Returns the number of subsets to which the antecedent applies and that were seen to hold."""
-        return self._count(Verdict.HOLDS, antecedent)
-
-    def broken(self, antecedent: Antecedent) -> int:
-        """Returns the number of subsets to which the antecedent applies and that were seen to break."""
-        return self._count(Verdict.BREAKS, antecedent)
-
-    def is_broken(self, antecedent: Antecedent) -> bool:
-        """Returns True iff a subset to which the antecedent applies was seen to break. Faster than
-        ``broken`` if it is called for many antecedents."""
-        if not self._families:
-            return any(mask & antecedent == antecedent for mask in self._masks[Verdict.BREAKS])
-        if not self._inside_broken:
-            size = self._lattice.size
-            inside = down_closure(self._families[Verdict.BREAKS], size)
-            self._inside_broken = inside.to_bytes(-(-(1 << size) // 8), "little")
-        return bool(self._inside_broken[antecedent >> 3] >> (antecedent & 7) & 1)
-
-    def breaking(self, antecedent: Antecedent) -> list[Subset]:
-        """Returns the subsets to which the antecedent applies and that were seen to break."""
-        flip = self._flip
-        return [Subset(m ^ flip) for m in self._masks[Verdict.BREAKS] if m & antecedent == antecedent]
-
-    def _count(self, verdict: Verdict, antecedent: Antecedent) -> int:
-        if self._families:
-            above = up_closure(1 << antecedent, self._lattice.size)
-            return (self._families[verdict] & above).bit_count()
-        return sum(mask & antecedent == antecedent for mask in self._masks[verdict])

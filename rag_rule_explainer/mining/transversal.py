@@ -146,15 +146,15 @@ class _Search:
                 del self.found[larger]
             self.found[candidate] = count, statement
         else:
-            # As a falsifier, an UNKNOWN superset would lead to too many candidates: one for each unit
-            # outside.
+            # If an UNKNOWN superset were treated as a falsifier, it would lead to too many candidates:
+            # one for each unit outside it.
             self.unresolved.append(candidate)
         self.candidates.block(candidate)
         self.remainders.hit(candidate)
 
     def drawn(self, candidate: Mask) -> tuple[list[Mask], int, str]:
         """Returns the supersets on which to test a candidate, the number of draws, and the guarantee in
-        words. If these are all supersets of the candidate, the guarantee is empty."""
+        words. The guarantee is empty if these are all supersets."""
         sampled = self.miner.sampled
         draws = Draws(self.kind, self.lattice, candidate, sampled.sizes or (), self.miner.pinned)
         count = sampled.draws(sampled.error(self.tested, self.miner.kinds), self.miner.missed)
@@ -190,16 +190,16 @@ class _Search:
         candidate, rest = 0, self.lattice.units(start)
         while (yield from self.fails(candidate)):
             # If enough of the first units of ``rest`` are added to the candidate, it no longer fails. The
-            # last of these units is needed for that, so it is kept. The units after it are not needed.
+            # last of these units is necessary for that, so it is kept; the units after it are not.
             needed = yield from self.longest(candidate, rest, self.fails)
             candidate |= self.lattice.bit(rest[needed])
             rest = rest[:needed]
         yield from self.tried(candidate)
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a falsifier that contains this one, as large as possible. Each step adds units up to
-        the first one with which the condition holds again, and leaves this unit out. The end is reached
-        when each unit was tried, or when ``STUCK`` steps in a row could add no unit."""
+        """Returns a falsifier that contains this one and as many further units as this search can add. A
+        step adds units up to the first one with which the condition holds again, and leaves this unit
+        out. The search ends when each unit was tried, or ``STUCK`` steps in a row could add no unit."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0

@@ -1,5 +1,5 @@
-"""This module tests one rule until a subset breaks it. The rule is tested on all subsets to which it
-applies, or on random ones of these."""
+"""This module tests one rule until a subset breaks it. It tries all subsets to which the rule applies, or
+random subsets among these."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ from .protocol import Ask, Mining, Verdicts, Wanted
 from .sampled import Draws, Sampled
 
 NO_OTHER = "one rule was asked about, and no other was looked for"
-"""The reason with which a test of one rule always stops. It is never complete: other rules may exist."""
+"""The reason for which a test of one rule always stops. Such a test is never complete, because there may
+be other rules."""
 
 
 @dataclass(frozen=True, slots=True)

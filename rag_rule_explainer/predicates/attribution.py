@@ -1,5 +1,5 @@
-"""This module recognises words that only say where an answer is from, such as "This answer is based on
-the documents", in many languages. They say nothing else, so they are no statement."""
+"""This module recognises phrases that only say where an answer comes from, such as "This answer is based
+on the documents". It knows such phrases in many languages. They make no statement about the question."""
 
 import re
 from unicodedata import category
@@ -58,7 +58,7 @@ _MOST = 14
 
 
 def _without_signs(text: str) -> str:
-    """Returns the text without the signs, brackets, pictures and spaces around it."""
+    """Returns the text without the punctuation, brackets, emojis and spaces around it."""
     start, end = 0, len(text)
     while start < end and category(text[start])[0] in "SPZC":
         start += 1
@@ -68,8 +68,8 @@ def _without_signs(text: str) -> str:
 
 
 def is_attribution(text: str, *, names_sources: bool = False) -> bool:
-    """Returns whether the text only says where an answer is from. ``names_sources``: True if it has to
-    have a word for sources."""
+    """Returns True iff the text only says where an answer comes from. ``names_sources``: True if the text
+    must also contain a word for sources, such as "documents"."""
     bare = _without_signs(text)
     if not bare or len(bare) > 200:
         return False

@@ -1,15 +1,16 @@
 r"""This module finds the citations in the text of an answer.
 
-It recognises citations in all of these forms, also if an answer mixes them:
+It recognises all of these forms, even if one answer mixes them:
 
-    [1]  [2, 3]  [1-3]  [1/2]  [^1]  【1】  by position among the sources shown, or by ids (numbers)
+    [1]  [2, 3]  [1-3]  [1/2]  [^1]  【1】  by position, or by ids that are numbers
     [D2]  [D2; D4]  (D2)  [source D2]  [@D2]  \\cite{D2}   by id
     Source 2  sources 1 to 3  (Quelle 2)    by position; also document, doc, passage, in many languages
     <sup>1</sup>  so it is¹                 by position
     [D99]                               an unknown source, with an id of the same pattern as known ids
 
-Places in a source may follow, as in [1, p. 3]. Numbers in round brackets, and numbers of more than three
-digits, do not count as citations, because (1889) is a year. Neither does anything in code or a formula.
+A citation may also name a place in the source, as in [1, p. 3]. Numbers in round brackets and numbers of
+more than three digits are not citations, because (1889) is a year. Nothing in code or in a formula is a
+citation.
 """
 
 import re
@@ -30,7 +31,7 @@ _GROUP = re.compile(
     r"|\[(?P<square>[^\[\]\n]{1,200})\]|【(?P<corner>[^【】\n]{1,200})】|\((?P<round>[^()\[\]\n]{1,200})\)"
 )
 _ADDRESS = re.compile(r"(?<=\])\([^()\s]{0,300}[./#:][^()\s]{0,300}")
-"""The address of a link whose text may be a citation."""
+"""A regular expression for the address of a Markdown link, whose text may be a citation."""
 _LABELLED = re.compile(
     r"^[ \t#*_>(-]{0,8}(?P<label>[^\n:：–—\[\]\d]{2,60}?)[*_ \t]{0,4}(?:[:：]|[–—-](?=[ \t]))[*_ \t]{0,4}"
     r"(?P<rest>[^\n\[\]【】]{1,300}?)[ \t.)*_]{0,6}$",
@@ -45,8 +46,8 @@ _WITHIN = 99
 
 
 class CitationMark(NamedTuple):
-    """A ``CitationMark`` is one place in an answer that cites, such as "[2, 3]". ``start`` and ``end``:
-    its place in the text. ``citations``: the citations at this place."""
+    """A ``CitationMark`` is a part of an answer that cites sources, such as "[2, 3]". ``start`` and
+    ``end``: its position in the text. ``citations``: the citations that it contains."""
 
     start: int
     end: int
@@ -61,8 +62,8 @@ def citations(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[
 
 
 def citation_marks(text: str, kept: Iterable[str], known: Iterable[str]) -> Iterator[CitationMark]:
-    """Yields every place in the text that cites, in order; no two of them overlap. The parameters are
-    those of ``citations``."""
+    """Yields every part of the text that cites sources, in order; no two of them overlap. The parameters
+    are those of ``citations``."""
     places, plain = tuple(kept), plain_signs(text)
     reading = MarkContents(places, frozenset((*places, *known)))
     code = code_places(plain)
@@ -96,7 +97,7 @@ def _groups(text: str, reading: MarkContents) -> Iterator[CitationMark]:
         found = tuple(reading.in_brackets(content, square=not is_round))
         if not found:
             continue
-        # Markdown writes brackets as "\\[1\\]" too.
+        # Markdown can also write brackets with backslashes, as "\\[1\\]".
         is_escaped = text.startswith("\\", group.start() - 1) and text[group.end() - 2] == "\\"
         start = group.start() - is_escaped
         why = why_no_mark(text, start, group.end()) if group["square"] else ""
@@ -108,7 +109,7 @@ def _doubted(cited: tuple[Citation, ...], why: str, *, is_said: bool) -> tuple[C
 
 
 def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[Citation, ...]]]:
-    """Yields the places that cite without brackets."""
+    """Yields the start, the end and the citations of each citation that has no brackets."""
     for line in _LABELLED.finditer(text):
         if is_attribution(line["label"]):
             cited = reading.alone(
@@ -117,7 +118,8 @@ def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[
             if cited:
                 yield *line.span("rest"), cited
     for found in WORDED.finditer(text):
-        # The number on the next line may be the one of a point, as in "These documents:\n1. So it is."
+        # A number on the next line may be the number of a list item, as in "These documents:\n1. So it
+        # is."
         line = text.find("\n", *found.span())
         worded = found if line < 0 else WORDED.match(text, found.start(), line)
         if worded is not None:
@@ -131,7 +133,7 @@ def _others(text: str, reading: MarkContents) -> Iterator[tuple[int, int, tuple[
 
 
 def _ranges(text: str, marks: Sequence[CitationMark], reading: MarkContents) -> Iterator[CitationMark]:
-    """Yields the marks, of which two that are the ends of a range, as in "[1]–[3]", are one."""
+    """Yields the marks. Two marks that are the ends of a range, as in "[1]–[3]", become one mark."""
     before: CitationMark | None = None
     for mark in marks:
         first = None if before is None else _only_number(before)
@@ -150,7 +152,7 @@ def _ranges(text: str, marks: Sequence[CitationMark], reading: MarkContents) -> 
 
 
 def _only_number(mark: CitationMark) -> int | None:
-    """Returns the number of a mark that is nothing but this number in brackets; None for others."""
+    """Returns the number in a mark that contains only one number in brackets; None for any other mark."""
     written = mark.citations[0].written.strip("[]") if len(mark.citations) == 1 else ""
     is_sure = written.isdecimal() and not mark.citations[0].doubt
     return int(written) if is_sure else None

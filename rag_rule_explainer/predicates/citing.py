@@ -38,9 +38,8 @@ class Cites:
     source: str | None = None
 
     def __call__(self, case: Case) -> Judgement:
-        """Returns HOLDS, or BREAKS with the reason: either the first invalid citation, or that the
-        citation is missing. Returns UNKNOWN if this depends on a citation of which it is not known what
-        it cites."""
+        """Returns HOLDS, or BREAKS with the reason: the first invalid citation, or that the citation is
+        missing. Returns UNKNOWN if the result depends on a citation whose source cannot be determined."""
         kept, known = _ids(case.kept), _ids(case.sources)
         if self.source is None:
             return _all_valid(tuple(citations(case.answer.text, kept, known)), kept, known)
@@ -77,8 +76,8 @@ class Cites:
 
 
 def _all_valid(found: tuple[Citation, ...], kept: tuple[str, ...], known: tuple[str, ...]) -> Judgement:
-    """Returns whether there are citations, and all of them are valid. It is not known if it is not known
-    of one of them what it cites."""
+    """Returns HOLDS if the answer has citations and all of them are valid, else BREAKS. Returns UNKNOWN
+    if the source of a citation cannot be determined."""
     doubts = [each.doubt for each in found if each.doubt]
     sure = [each for each in found if not each.doubt]
     wrong = next((each for each in sure if each.id not in kept), None)

@@ -1,4 +1,4 @@
-"""This module finds the code and the formulas in a text, in which brackets cite nothing."""
+"""This module finds the code and the formulas in a text. Brackets in them are not citations."""
 
 import re
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ _Span = tuple[int, int]
 
 
 def code_places(text: str) -> list[_Span]:
-    """Returns the places of code and formulas in the text, in order. A mark in the signs of code, such as
-    "`[1]`", is no code."""
+    """Returns the start and the end of each piece of code and of each formula in the text, in order. A
+    citation in backticks, such as "`[1]`", does not count as code."""
     blocks = [found.span() for found in _BLOCK.finditer(text)] if "```" in text or "~~~" in text else []
     if "<!--" in text:
         blocks += [found.span() for found in _COMMENT.finditer(text)]
@@ -43,8 +43,8 @@ def _formulas(text: str) -> Iterator[_Span]:
 
 
 def _indented(text: str) -> Iterator[_Span]:
-    """Yields the blocks that are indented as code is. A list or a text may be indented too, so a block
-    counts only if it has signs of code."""
+    """Yields the start and the end of each block that is indented as code. A list or prose may be
+    indented too, so a block counts only if it contains characters that are typical of code."""
     for found in _INDENTED.finditer(text) if "    " in text or "\t" in text else ():
         lines = found[1].splitlines()
         if not any(_POINT.match(line) for line in lines) and all(map(_OF_CODE.search, lines)):

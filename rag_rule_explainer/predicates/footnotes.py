@@ -3,8 +3,8 @@
 A footnote is a line such as "[^1]: guideline.pdf" or "[1]: guideline.pdf". A list of references begins
 with a line that is a heading, such as "Sources:". Each of its lines begins with a number or a bullet,
 such as "[1] guideline.pdf", "2. blog" or "- mail". It may also be one line, "Source: guideline.pdf", or
-lines such as "[1] guideline.pdf" in a paragraph of their own, if the text above has their numbers. An
-answer that is nothing but such lines is the answer itself.
+lines such as "[1] guideline.pdf" in a separate paragraph, if the text above cites their numbers. If an
+answer consists only of such lines, they are the answer and not a list of references.
 """
 
 import re
@@ -30,7 +30,7 @@ HEADINGS = (
     "kaynaklar|kaynak|来源|來源|出典|参考(?:文献|资料|資料)?|參考(?:文獻|資料)?|引用|출처|"
     "참고(?:문헌| 자료)?|المصادر|المراجع|स्रोत"
 )
-"""The words over a list of references, as a part of a regular expression."""
+"""The words that are used as headings of lists of references, as a part of a regular expression."""
 _HEADING = re.compile(rf"[ \t#*_]{{0,8}}(?:{HEADINGS})[ \t:：*_]{{0,8}}\s*\Z", re.IGNORECASE)
 _IN_LINE = re.compile(
     rf"[ \t#*_>(-]{{0,8}}(?:{HEADINGS})[ \t*_]{{0,4}}[:：][ \t*_]{{0,4}}(?P<rest>\S[^\n]*)", re.IGNORECASE
@@ -58,8 +58,8 @@ _Line = tuple[int, int, str]
 class Footnote(NamedTuple):
     """A ``Footnote`` is one line of an answer that gives the meaning of a number. ``start`` and ``end``:
     the place of the line in the text. ``label``: the number as text; empty for a line without one, such
-    as a heading. ``text``: the rest of the line. ``is_sure``: False if the line may also be a part of
-    what the answer says."""
+    as a heading. ``text``: the rest of the line. ``is_sure``: False if the line may also be a part of the
+    answer itself."""
 
     start: int
     end: int
@@ -69,7 +69,8 @@ class Footnote(NamedTuple):
 
 
 def footnotes(text: str) -> tuple[Footnote, ...]:
-    """Returns the footnotes in the text, and its lists of references with their headings, in order."""
+    """Returns the footnotes of the text and the lines of its lists of references, with the headings, in
+    order."""
     text = plain_signs(text)
     raised = _raised_labels(text)
     lines = [
@@ -87,7 +88,8 @@ def footnotes(text: str) -> tuple[Footnote, ...]:
 
 
 def marked_labels(text: str) -> frozenset[str]:
-    """Returns the labels that the text has in brackets; of a range such as "[1-3]", all numbers."""
+    """Returns the labels that the text has in brackets. For a range such as "[1-3]", these are all its
+    numbers."""
     found = set[str]()
     for label in dict.fromkeys(_MARKED.findall(text)):
         found.add(label.strip())
@@ -97,13 +99,13 @@ def marked_labels(text: str) -> frozenset[str]:
 
 
 def _raised_labels(text: str) -> frozenset[str]:
-    """Returns the numbers of the citations in superscript."""
+    """Returns the numbers of all citations in superscript."""
     return frozenset(first for _, _, numbers, _ in superscripts(text) for first, _ in numbers)
 
 
 def _with_label(line: str, raised: frozenset[str]) -> str:
-    """Returns a line with its number in brackets, if this is in superscript, or if the text has this
-    number in superscript."""
+    """Returns a line with its number in brackets, if the line has this number in superscript, or if it is
+    in ``raised``. ``raised``: the numbers that the text cites in superscript."""
     found = _RAISED.match(line[:_LONGEST_LINE])
     if found is None:
         return line
@@ -114,8 +116,9 @@ def _with_label(line: str, raised: frozenset[str]) -> str:
 
 
 def _notes(lines: Sequence[_Line]) -> Iterator[Footnote]:
-    """Yields the lines that are footnotes. Lines such as "[1]: The dose is five." are no footnotes, but
-    the answer, if nothing else in the answer has one of their numbers, or if there is nothing else."""
+    """Yields the lines that are footnotes. Lines such as "[1]: The dose is five." are a part of the
+    answer and not footnotes if no other part of the answer cites one of their numbers, or if the answer
+    consists only of such lines."""
     found = [(line, _NOTE.match(line[2][:_LONGEST_LINE])) for line in lines]
     entries = _entries([line for line, note in found if note is None])
     places = {line[0] for line, _ in entries}
@@ -131,8 +134,8 @@ def _notes(lines: Sequence[_Line]) -> Iterator[Footnote]:
 
 
 def _entries(lines: Sequence[_Line]) -> list[tuple[_Line, re.Match[str]]]:
-    """Returns the lines that begin with a number in brackets, in paragraphs that have no others but a
-    heading."""
+    """Returns the lines that begin with a number in brackets, from paragraphs in which every line begins
+    in this way, except perhaps a heading."""
     found, block = list[tuple[_Line, re.Match[str]]](), list[tuple[_Line, re.Match[str] | None]]()
     for line in (*lines, (0, 0, "")):
         if line[2].strip():
@@ -147,8 +150,8 @@ def _entries(lines: Sequence[_Line]) -> list[tuple[_Line, re.Match[str]]]:
 
 
 def _in_line(lines: Sequence[_Line]) -> Iterator[Footnote]:
-    """Yields the lines that are a list of references, such as "Source: guideline.pdf". If a line holds
-    nothing but numbers of sources, it is none."""
+    """Yields the single lines that are a list of references, such as "Source: guideline.pdf". A line that
+    contains only the numbers of sources is not such a list."""
     told = [(line, _IN_LINE.match(line[2][:_LONGEST_LINE])) for line in lines]
     is_all = all(found is not None for line, found in told if line[2].strip())
     for (start, end, _), found in told:
@@ -162,8 +165,8 @@ def _in_line(lines: Sequence[_Line]) -> Iterator[Footnote]:
 
 
 def _references(lines: Sequence[_Line]) -> Iterator[Footnote]:
-    """Yields the lines of the list of references: the last heading below which there is one, and all
-    lines of the list."""
+    """Yields the lines of the list of references with its heading, which is the last heading that has a
+    list below it."""
     headings = [place for place, line in enumerate(lines) if _HEADING.match(line[2][:_LONGEST_LINE])]
     first = next((place for place, line in enumerate(lines) if line[2].strip()), len(lines))
     for place in reversed(headings[bisect_right(headings, first) :]):
@@ -175,7 +178,8 @@ def _references(lines: Sequence[_Line]) -> Iterator[Footnote]:
 
 
 def _below(lines: Sequence[_Line], place: int) -> Iterator[Footnote]:
-    """Yields the lines of a list that begins at this place."""
+    """Yields the lines of the list of references that begins at this line. ``place``: the index of its
+    first line."""
     for at, (start, end, line) in enumerate(lines[place:]):
         found = _LISTED.match(line[:_LONGEST_LINE])
         if found is not None:

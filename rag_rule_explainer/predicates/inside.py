@@ -12,8 +12,8 @@ def juries_in(predicate: Any) -> Iterator[Any]:
 
 
 def judged_in(predicate: Any) -> Iterator[Any]:
-    """Returns those of the predicate itself and all predicates inside it that have a jury (a judge and
-    how it is used)."""
+    """Returns each predicate that has a jury (a judge and how it is used), among ``predicate`` and all
+    predicates inside it."""
     return (part for part in predicates_in(predicate) if getattr(part, "jury", None) is not None)
 
 

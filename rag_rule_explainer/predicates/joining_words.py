@@ -1,6 +1,8 @@
-"""This module knows the signs and words that join two citations, as in "[1] and [2]", in many languages.
+"""This module defines regular expressions for the signs and words that join two citations, as in "[1] and
+[2]", in many languages.
 
-An answer that cites two sources has them, and the same answer with one source does not.
+An answer that cites two sources contains these words; the same answer with only one citation does not. So
+they are removed together with the citations.
 """
 
 import re
@@ -12,22 +14,22 @@ WORDS = (
     "ve|veya|ile|dan|atau|và|hoặc|va|και|ή|או|و|أو|और|या|"
     "와|과|및|또는|と|や|及び|または|和|与|及|或|以及"
 )
-"""The words of languages that many people write, as a part of a regular expression."""
+"""Words of widely used languages for "and", "or" and "to", as a part of a regular expression."""
 _SIGNS = r"[,;/&|·+、，；・،؛–—-]"
 _BESIDE = (
     "in|also|from|by|see|both|likewise|even|then|auch|aus|siehe|aussi|dans|voir|también|en|ver|anche|vedi|"
     "também|em|också|också i|także|też|w|také|v|также|в|ook|ayrıca|也|还|還|也在|同样|在"
 )
-"""The words that may stand beside a joining word, as in "[1] and also in [2]"."""
+"""The words that may precede or follow a joining word, as in "[1] and also in [2]"."""
 JOINT = re.compile(
     rf"[ \t]{{0,3}}(?:{_SIGNS}[ \t]{{0,3}})?(?:(?:{WORDS}|{_BESIDE})[ \t]{{0,3}}){{0,4}}"
     r"|[ \t]{0,3}<br ?/?>[ \t]{0,3}",
     re.IGNORECASE,
 )
-"""The text between two citations that together are one."""
+"""Matches the text between two citations that belong together."""
 INNER_JOINT = re.compile(
     rf"[,;&|+、，；・،؛]|\band\b|(?<=\w) (?:und|sowie|oder|et|ou|or) (?=\w)|"
     rf"(?<=\d)[ ]*(?:[/和与及或와과と]|\s(?:{WORDS})\s|[ ])[ ]*(?=\d)",
     re.IGNORECASE,
 )
-"""The text between two citations in the same brackets."""
+"""Matches the text between two citations within the same brackets."""

@@ -1,6 +1,8 @@
-"""This module reads what stands in the brackets of a mark: "1, 3", "see D2, p. 4", "Source 1; Source 3".
+"""This module reads the text inside the brackets of a citation: "1, 3", "see D2, p. 4", "Source 1; Source
+3".
 
-It is the only place that knows what may stand in a mark. What it is not sure of, it says in ``doubt``.
+Only this module defines what this text may contain. If its meaning is not certain, ``Citation.doubt``
+gives the reason.
 """
 
 import re
@@ -24,22 +26,23 @@ _LEAD = re.compile(
 _TITLED = re.compile(r"(\S{1,60}?)\s?(?:[:|(–—]|-\s)\s?[^\W\d].*", re.DOTALL)
 _PLACED = re.compile(rf"(\S.*?)[ ,:–—-]{{1,4}}{PLACE.pattern}", re.IGNORECASE)
 _OF_SERVICES = re.compile(r"\d{1,3}:\d{1,3}†")
-"""A mark that a service puts beside its annotations, which say what it means."""
+"""Matches a citation that a service such as OpenAI writes, for example "4:0†". Its meaning is given by
+the annotations of the message, not by the text."""
 _INSIDE = re.compile(r"\d{1,3}(?::\s?\d|\()[\w:.,() –-]*")
 _FROM_TO = re.compile(
     r"(?P<stem>\D{1,40})(?P<first>\d{1,3})\s?[-–—~]\s?(?P<again>\D{0,40})(?P<last>\d{1,3})"
 )
 _LETTERED = re.compile(r"(?:[SDRC]|ref|src|doc|cit)[-_]?\d{1,3}", re.IGNORECASE)
-"""What may mean a number, where no id looks like this."""
+"""Matches a text such as "S2" or "ref-2", which means the number 2 if no source id has this form."""
 _PLACE_OR_SOURCE = "it is not known whether {} is a source or a place in a source"
 _WHICH = "it is not known which source {} means"
 
 
 class Citation(NamedTuple):
-    """A ``Citation`` is one citation in an answer. ``written``: how the answer writes it, such as "[2]".
-    ``id``: the id of the cited source; None if there is no such source. ``doubt``: if it is not known
-    what is cited, or whether anything is, the reason; empty otherwise. ``is_said``: True if the mark may
-    be a part of what the answer says."""
+    """A ``Citation`` is one citation in an answer. ``written``: its text in the answer, such as "[2]".
+    ``id``: the id of the cited source; None if there is no such source. ``doubt``: the reason why it is
+    not certain which source is cited, or whether this is a citation at all; empty if it is certain.
+    ``is_said``: True if the text may also be a part of the answer itself."""
 
     written: str
     id: str | None
@@ -58,8 +61,8 @@ class MarkContents(NamedTuple):
     ids: frozenset[str]
 
     def in_brackets(self, content: str, *, square: bool) -> Iterator[Citation]:
-        """Yields the citations in the text between two brackets. ``square``: False for round brackets, in
-        which numbers count only behind a word such as "source"."""
+        """Yields the citations in the text between two brackets. ``square``: False for round brackets. In
+        these, numbers are citations only after a word such as "source"."""
         if content in self.ids and (square or not content.isdecimal()):
             yield self._by_id(content, square=square)
             return
@@ -80,8 +83,8 @@ class MarkContents(NamedTuple):
                 yield from (_after_place(each) for each in found) if is_placed else found
 
     def _bare(self, part: str) -> tuple[str, bool]:
-        """Returns a part of a mark without the words before its number or id, and whether one of them
-        means a source."""
+        """Returns a part of a citation without the words before its number or id, and True iff one of
+        these words means a source."""
         token, has_word = part.partition("†")[0].strip(), False
         for _ in range(3):
             if token in self.ids:
@@ -96,7 +99,8 @@ class MarkContents(NamedTuple):
         return token, has_word
 
     def _cited(self, token: str, *, square: bool, is_named: bool) -> tuple[Citation, ...]:
-        """Returns what a part of a mark cites, by the first way in which it can be read."""
+        """Returns the citations in a part of a mark. The possible readings of this part are tried in a
+        fixed order, and the first one that fits is used."""
         is_number_taken = square or is_named
         if token in self.ids and (is_number_taken or not token.isdecimal()):
             return (self._by_id(token, square=square),)
@@ -123,7 +127,8 @@ class MarkContents(NamedTuple):
         return tuple(Citation(f"[{each}]", each if each in self.ids else None) for each in named)
 
     def _unknown(self, token: str) -> tuple[Citation, ...]:
-        """Returns the citation of a part that looks like one, and means no source that is known."""
+        """Returns the citation for a part that has the form of a source id but names no known source;
+        empty if it does not have this form."""
         written = f"[{token}]"
         if re.search(r"\d", token) and _shape(token) in map(_shape, self.ids):
             return (Citation(written, None),)
@@ -132,7 +137,7 @@ class MarkContents(NamedTuple):
         return ()
 
     def _has_others(self, content: str) -> bool:
-        """Returns whether something is said in the brackets beside numbers of sources."""
+        """Returns True iff the brackets contain other text besides the numbers of sources."""
         parts = INNER_JOINT.split(_TO.sub("-", content))
         return not all(
             PLACE.fullmatch(part.strip()) or self._cited(self._bare(part)[0], square=True, is_named=True)
@@ -141,8 +146,8 @@ class MarkContents(NamedTuple):
         )
 
     def alone(self, text: str, *, is_headed: bool) -> tuple[Citation, ...]:
-        """Returns the citations in a text that is nothing but ids, or numbers if it stands behind a word
-        for sources (``is_headed``)."""
+        """Returns the citations in a text that consists only of source ids. Numbers count too if
+        ``is_headed`` is True: the text then follows a word for sources."""
         if self._has_others(text) or not (is_headed or self._names_ids(text)):
             return ()
         return tuple(self.in_brackets(text, square=True))
@@ -160,7 +165,8 @@ class MarkContents(NamedTuple):
             yield from self.by_numbers("source {}", numbers[1], numbers[2])
 
     def by_numbers(self, form: str, first: str, last: str | None = None) -> Iterator[Citation]:
-        """Yields the citations by a number, or by a range of numbers. ``form``: how they are written."""
+        """Yields the citation for a number, or the citations for a range of numbers. ``form``: the
+        pattern of their text in the answer."""
         are_ids = bool(self.ids) and all(each.isdecimal() for each in self.ids)
         for number in spelt_out(int(first), int(last or first)):
             place = number - 1 if 1 <= number <= len(self.kept) else None
@@ -179,8 +185,8 @@ def spelt_out(first: int, last: int) -> Iterable[int]:
 
 
 def _after_place(citation: Citation) -> Citation:
-    """Returns a citation behind a place in a source. If it is a number, it may be another place, as in
-    "[1, pp. 3, 4]"."""
+    """Returns a citation that follows a place in a source (such as "p. 3"). If it is a number, it may be
+    another place instead of a source, as in "[1, pp. 3, 4]"; its ``doubt`` then says so."""
     number = citation.written.strip("[]").rpartition(" ")[2]
     is_open = number.isdecimal() and not citation.doubt
     return citation._replace(doubt=_PLACE_OR_SOURCE.format(number)) if is_open else citation

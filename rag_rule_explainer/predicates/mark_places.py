@@ -1,9 +1,9 @@
-"""This module finds the places of citations in a text, together with the brackets, links and signs that
-belong to them.
+"""This module finds the positions of citations in a text, including the brackets, links and punctuation
+that belong to them.
 
-An application that cites two sources writes "[1], [2]" or "(see [1] and [2])", and may write a mark as a
-link or in superscript. If only the numbers were removed, commas and brackets would stay. A text with two
-citations would then differ from the same text with one citation.
+An application that cites two sources writes "[1], [2]" or "(see [1] and [2])", and may write a citation
+as a link or in superscript. If only the numbers were removed, commas and brackets would stay. A text with
+two citations would then differ from the same text with one citation.
 """
 
 import re
@@ -19,22 +19,23 @@ from .plain_signs import plain_signs
 _LONGEST_SEARCH = 5
 """The maximum number of seconds for the search of a pattern in one answer."""
 _LONGEST = 240
-"""The maximum number of characters before or after a mark that may belong to it."""
+"""The maximum number of characters before or after a citation that may belong to it."""
 _DEEPEST = 8
-"""The maximum number of nested brackets, tags and emphases around a mark."""
+"""The maximum number of nested brackets, tags and emphasis marks around a citation."""
 _TARGET = re.compile(
     r"\((?=[^()\s]{0,200}[./#:])(?:[^()\s]|\([^()\s]{0,100}\)){1,300}(?:[ \t]+\"[^\"\n]{0,200}\")?\)"
     r"|(?<=[\]】])\((?=\d{0,300}[^\d()\s])[^()\s]{1,300}\)|\[\]|\{[.#:][^{}\n]{0,100}\}"
 )
-"""The address of a link, which may have a title; or what Pandoc writes behind a mark."""
+"""Matches the address of a link, with or without a title, and the attributes that Pandoc writes after a
+citation."""
 _AFTER = re.compile(
     r"[ ,:]{1,3}(?P<round>\()?"
     r"(?:pp?\.|pages?|S\.|Seiten?|§|[Ss]ections?|[Ss]ec\.|[Cc]hapter|[Aa]bschnitt|p[aá]gs?\.|p[aá]ginas?|"
     r"стр\.|с\.) ?\d[\d.–-]{0,8}(?<=\d)(?(round)\))(?=[ \t]*(?:[.,;:)\]。，]|\n|\Z))"
 )
-"""A place in a source, behind its mark."""
+"""Matches a place in a source, such as "p. 3", after a citation."""
 _NOTED = re.compile(r"\[\^[\w-]{1,30}\]")
-"""A mark of a footnote, whose label may be a word."""
+"""Matches the mark of a footnote, whose label may be a word."""
 _OPENING = re.compile(
     r"(?P<tag><(?P<name>a|sup|sub|b|i|em|strong|small|span|cite|mark|code)(?: [^<>]{0,200})?>)"
     r"|(?P<sign>\*\*|\*|__|_|`|\^|\"|[«“„]|\\\[|\[)"
@@ -46,27 +47,27 @@ _OPENING = re.compile(
 _NAMED = re.compile(
     r"(?<![\w-])(?:source|document|doc|passage|quelle|dokument|fuente|documento)[ ]?\Z", re.IGNORECASE
 )
-"""A word for sources before its number in brackets, as in "Document[3]"."""
+"""Matches a word for sources before a number in brackets, as in "Document[3]"."""
 _SYMBOL = re.compile(r"[\u2190-\u21ff\u2600-\u27bf\U0001f300-\U0001faff][\ufe0f]?[ \t]?\Z")
-"""An arrow, or a picture such as a book, before a mark."""
+"""Matches an arrow or an emoji, such as a book, before a citation."""
 _EMPHASIS = ("*", "**", "_", "__", "`", "^", '"')
-"""The signs of emphasis, with no space between them and the emphasised text."""
+"""The characters that Markdown puts around emphasised text, without a space in between."""
 _CLOSING = {"[": "]", "\\[": "\\]", "(": ")", "（": "）", "«": "»", "“": "”", "„": "“"}
 _LINKED = re.compile(
     r"\(\[[^\[\]\n]{1,200}\]\(https?://[^()\s]{1,200}\)\)|【[^【】\n]{0,100}†[^【】\n]{0,100}】"
 )
-"""The marks that services put into an answer beside their annotations."""
+"""Matches the citations that services such as OpenAI insert into the text of an answer."""
 _BRACKETS = "[【(\\@~"
 
 Place = tuple[int, int]
 
 
 def places_of_marks(text: str, known: Iterable[str], pattern: str | None = None) -> list[Place]:
-    """Returns the places of all citations in the text, in order, without the brackets and links that
-    belong to them.
+    """Returns the start and the end of each citation in the text, in order, without the brackets and
+    links around it.
 
     ``known``: the ids of all sources, in order. ``pattern``: a regular expression for further citations;
-    None for none. Words such as "document 7" count only if there are at least seven sources.
+    None for none. Phrases such as "document 7" count only if there are at least seven sources.
     """
     ids, plain = tuple(known), plain_signs(text)
     found = [
@@ -81,13 +82,14 @@ def places_of_marks(text: str, known: Iterable[str], pattern: str | None = None)
 
 
 def _is_counted(citation: Citation) -> bool:
-    """Returns whether there is such a source. Some applications count from 0."""
+    """Returns True iff the number of this citation is the position of a source. Zero counts too, because
+    some applications number from 0."""
     return citation.id is not None or citation.written == "source 0" or bool(citation.doubt)
 
 
 def widened(text: str, places: Iterable[Place]) -> list[Place]:
-    """Returns the places of citations with all that belongs to them: brackets, tags and emphasis around
-    them, the targets of links, and the signs and words between two of them."""
+    """Returns the positions of the citations, extended by all text that belongs to them: brackets, tags
+    and emphasis around them, the targets of links, and the punctuation and words between two of them."""
     text = plain_signs(text)
     found = _joined(text, sorted(places))
     for _ in range(_DEEPEST):
@@ -99,8 +101,8 @@ def widened(text: str, places: Iterable[Place]) -> list[Place]:
 
 
 def _joined(text: str, places: Sequence[Place]) -> list[Place]:
-    """Returns the places in order. If only signs such as a comma stand between two places, they are
-    joined to one."""
+    """Returns the positions in order. Two positions with only punctuation such as a comma between them
+    are merged."""
     joined = list[Place]()
     for start, end in places:
         if joined and (start <= joined[-1][1] or _is_between(text, joined[-1][1], start)):

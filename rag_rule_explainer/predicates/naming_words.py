@@ -1,5 +1,5 @@
-"""This module knows the words before the number of a source, as in "source 2", in many languages, and
-the words that name a place in a source, as in "page 3"."""
+"""This module defines regular expressions for the words before the number of a source, as in "source 2",
+and for the words that name a place in a source, as in "page 3". It covers many languages."""
 
 import re
 
@@ -25,27 +25,27 @@ _BRACKETED = (
 _SIGN = r"(?:[\s.:：#=№_]|no\.|nr\.|n[°º]){0,4}"
 _RANGE_WORD = r"to|through|thru|until|bis|à|au|jusqu'à|hasta|al|até|fino a|tot|do|až|til|till|до|по|إلى|से"
 RANGE = rf"(?:\s?(?:[-–—~～]|\.{{2,3}}|…)\s?|\s(?:{_RANGE_WORD})\s|\s?(?:至|到|から|부터)\s?)"
-"""What stands between the first and the last number of a range, as a part of a regular expression."""
+"""The text between the first and the last number of a range, as a part of a regular expression."""
 _AND = (
     r"(?:\s?[,;&、，；،؛]\s?(?:(?:and|or|und|et|y|e|и)\s)?|"
     r"\s(?:and|or|und|oder|sowie|et|ou|y|o|e|ed|en|og|och|oraz|i|a|и|или|ve|و|और)\s|"
     r"\s?(?:和|与|與|及|と|와|과)\s?)"
 )
 NUMBERS = rf"\d{{1,3}}(?:(?:{_AND}|{RANGE})\d{{1,3}}){{0,50}}"
-"""Numbers of sources that stand together, as a part of a regular expression."""
+"""Several numbers of sources in a row, such as "1, 2 and 3", as a part of a regular expression."""
 
 NAME_BEFORE = re.compile(
     rf"(?:the |die |der |den |le |la |les |el |los |las |il |o |a )?"
     rf"(?:(?:doc|source|chunk)[ _]?id|{_SEVERAL}|{_ONE}|{_UNSPACED}|{_BRACKETED}|id){_SIGN}",
     re.IGNORECASE,
 )
-"""The word before a number or an id in brackets."""
+"""Matches the words before a number or an id in brackets, as in "[source 2]"."""
 WORDED = re.compile(
     rf"(?<![\w-])(?:(?:{_ONE})\.?{_SIGN}\d{{1,3}}|(?:{_SEVERAL}){_SIGN}{NUMBERS})(?![\w%]|[.,:]\d)"
     rf"|(?:{_UNSPACED}){_SIGN}{NUMBERS}(?![\d%]|[.,]\d)",
     re.IGNORECASE,
 )
-"""A word for sources with its numbers, wherever it stands."""
+"""Matches a word for sources with its numbers, inside or outside of brackets."""
 _PLACE = (
     r"pp?|pgs?|pages?|sections?|sect?s?|chapters?|chap|chs?|paragraphs?|paras?|lines?|ll?|figures?|figs?|"
     r"tables?|tabs?|appendix|slides?|vol|volume|col|columns?|rows?|articles?|art|items?|steps?|cells?|"
@@ -60,4 +60,4 @@ PLACE = re.compile(
     r"[\w\s.:§–—-]{0,30}(?:ff?\.?)?",
     re.IGNORECASE,
 )
-"""A place in a source, such as "p. 3" or "section 4"."""
+"""Matches a place in a source, such as "p. 3" or "section 4"."""

@@ -1,4 +1,5 @@
-"""This module doubts marks that may be no citations: the index in "list[1]", or the interval [1, 5]."""
+"""This module recognises bracketed numbers that may not be citations, such as the index in "list[1]" or
+the interval [1, 5]."""
 
 import re
 
@@ -20,14 +21,15 @@ _SPANNING = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(r"[\"']\s?:\s?\Z|\w\s?(?:==?|:=|\+=)\s?\Z")
-"""What stands before a list in code or in JSON."""
+"""Matches the text before a list in code or in JSON, such as "x = "."""
 _SEVERAL = re.compile(r"\[\s?[-−]?\d[\d.]*\s?[,;–-]\s?[-−]?\d[\d.,;\s–-]*\]")
 INDEX = "it is not known whether {} is a citation or an index"
 INTERVAL = "it is not known whether {} is a citation or a list of numbers"
 
 
 def why_no_mark(text: str, start: int, end: int) -> str:
-    """Returns why the mark at this place may be no citation; empty if it is one."""
+    """Returns the reason why the text from ``start`` to ``end`` may not be a citation; empty if it is
+    certainly one."""
     written = text[start:end]
     if not any(map(str.isdigit, written)):
         return ""

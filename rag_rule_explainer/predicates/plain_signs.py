@@ -1,11 +1,13 @@
-"""This module makes the signs of a text plain before citations are looked for in it.
+"""This module replaces unusual characters of a text by plain ones before the text is searched for
+citations.
 
-Answers have brackets and digits of full width, spaces of many widths, and characters that nobody sees.
-Each of them is replaced by one plain character, so that places in the plain text are places in the text.
+Answers contain full-width brackets and digits, spaces of many widths, and invisible characters. Each of
+them is replaced by exactly one plain character, so positions in the plain text are also positions in the
+original text.
 """
 
 UNSEEN = "\u200b\u2060\ufeff\u00ad\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-"""The characters that take no room, such as the sign for the direction of a script."""
+"""Invisible characters, such as the mark that sets the reading direction."""
 _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 _FULL = dict(zip("［］（）｛｝＠＃－～＾｜", "[](){}@#-~^|", strict=True))
 _DIGITS = {chr(ord("０") + place): str(place) for place in range(10)}
@@ -14,10 +16,10 @@ _PLAIN = str.maketrans({**dict.fromkeys(UNSEEN + _SPACES, " "), **_FULL, **_DIGI
 
 
 def plain_signs(text: str) -> str:
-    """Returns the text with plain signs. It is as long as before."""
+    """Returns the text with plain characters. Its length does not change."""
     return text if text.isascii() else text.translate(_PLAIN)
 
 
 def words_in(text: str) -> frozenset[str]:
-    """Returns the words of a list of words, which spaces divide."""
+    """Returns the words of a text that lists words separated by spaces."""
     return frozenset(text.split())

@@ -1,4 +1,4 @@
-"""This module defines the case that a condition with ``remembered_as`` gets.
+"""This module defines the case that is given to a condition with ``remembered_as``.
 
 The judgement of such a condition is used again for every case with the same question, answer and
 baseline. So the condition must not depend on anything else, such as the sources. This case contains

@@ -1,7 +1,7 @@
-"""This module finds the lists of citations that are for a whole answer, or for a part of it.
+"""This module finds lists of citations that support a whole answer, or several sentences of it.
 
-Such a list is a line that holds nothing but citations, perhaps after a word such as "Sources:". It may
-also stand at the end of a line with several sentences: the citations after the last full stop.
+Such a list is a line that contains only citations, perhaps after a word such as "Sources:". It may also
+be the end of a line with several sentences: the citations after the last full stop.
 """
 
 import re
@@ -26,14 +26,14 @@ _STOP = re.compile(r"[.!?…。！？।॥۔؟][\"'”’»)\]]*\s*\Z")
 _WORDS = re.compile(r"[^\W\d_]+\b")
 _ENDS = re.compile(r"(?:[.!?…।۔؟][\"'”’»)\]]{0,3}\s+|[。！？][」』”）]?\s*)")
 _ENDED = re.compile(r"[\s.,;:!?…。！？।۔؟]*")
-"""What ends a sentence behind its citation, and belongs to it."""
+"""Matches the punctuation after a citation that ends a sentence and belongs to it."""
 _CITED = re.compile(r"\d+|\w[\w.-]*")
 _LONGEST_LINE = 2000
 
 
 class SourceList(NamedTuple):
-    """A ``SourceList`` is a list of citations. ``start`` and ``end``: its place. ``scope``: the part of
-    the text that it is for. ``is_line``: True if it has lines of its own, which say nothing else."""
+    """A ``SourceList`` is a list of citations. ``start`` and ``end``: its position. ``scope``: the part
+    of the text that the list supports. ``is_line``: True if the list fills whole lines."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class SourceList(NamedTuple):
 
 
 def source_lists(text: str, marks: Sequence[Place]) -> tuple[SourceList, ...]:
-    """Returns the lists of citations in the text, in order. ``marks``: the place of each citation in
+    """Returns the lists of citations in the text, in order. ``marks``: the position of each citation in
     the text, with its brackets, in order."""
     text = plain_signs(text)
     notes = {(note.start, note.end) for note in footnotes(text)}
@@ -77,7 +77,9 @@ def _is_heading(line: str) -> bool:
 
 
 def _sentences(text: str, line: Place, marks: Sequence[Place]) -> Iterator[Place]:
-    """Yields the sentences of a line that only say where the others are from, as "See [1]." does."""
+    """Yields those sentences of a line that only say where the other sentences come from, such as "See
+    [1]."
+    """
     if not marks or line[1] - line[0] > _LONGEST_LINE:
         return
     ends = [found.end() for found in _ENDS.finditer(text, *line)]
@@ -95,7 +97,8 @@ def _by_line(lines: Sequence[Place], marks: Sequence[Place]) -> list[Sequence[Pl
 
 
 def _rest(text: str, line: Place, marks: Sequence[Place]) -> str:
-    """Returns what stands on a line beside its citations, with the words for sources in these."""
+    """Returns the text of a line without its citations and without the words for sources that belong to
+    them."""
     ends = [line[0], *(end for _, end in marks)]
     starts = [*(start for start, _ in marks), line[1]]
     words = (_WORDS.match(text, start, end) for start, end in marks)
@@ -112,7 +115,7 @@ def _is_list(rest: str) -> bool:
 
 
 def _adjoined(lines: Sequence[Place]) -> list[Place]:
-    """Returns lines of which one follows the other as one."""
+    """Returns the lines, with consecutive lines merged into one."""
     found = list[Place]()
     for start, end in lines:
         if found and start == found[-1][1]:
@@ -123,8 +126,8 @@ def _adjoined(lines: Sequence[Place]) -> list[Place]:
 
 
 def _scoped(text: str, lines: Sequence[Place]) -> Iterator[SourceList]:
-    """Yields the lists on lines of their own. Each is for what stands between it and the list before it;
-    if the text begins with a list, then for what stands between it and the next one."""
+    """Yields the lists that fill whole lines. Each supports the text between it and the previous list. If
+    the text begins with a list, this list supports the text between it and the next one."""
     are_first = bool(lines) and not text[: lines[0][0]].strip() and bool(text[lines[-1][1] :].strip())
     ends = [0, *(end for _, end in lines)]
     starts = [*(start for start, _ in lines), len(text)]
@@ -137,8 +140,8 @@ def _scoped(text: str, lines: Sequence[Place]) -> Iterator[SourceList]:
 
 
 def _behind(text: str, line: Place, marks: Sequence[Place]) -> Iterator[SourceList]:
-    """Yields the citations that end a line behind a full stop, or that are called its sources: they may
-    be for all sentences since the citation before."""
+    """Yields the citations at the end of a line that follow a full stop or a word for sources. They may
+    support all sentences since the previous citation."""
     start, end = marks[-1]
     begin = _ENDED.match(text, marks[-2][1]).end() if len(marks) > 1 else line[0]  # type: ignore[union-attr]
     if text[end : line[1]].strip(_SIGNS) or start <= begin:

@@ -13,7 +13,7 @@ _FORM = re.compile(
     r"|\\textsuperscript\{(?P<tex>\d[\d,;–-]{0,12})\}"
 )
 HIGH = str.maketrans(dict(zip(_HIGH, "0123456789", strict=True)) | {"⁻": "-", "˒": ",", "–": "-"})
-"""The digits in superscript as plain ones, to translate a text."""
+"""A table for ``str.translate`` that replaces superscript digits by plain ones."""
 _WORD = re.compile(r"[^\W_]+\Z")
 _UNITS = words_in(
     "km cm mm dm nm hm µm μm mi ft yd in sq m s kg sec min h meter metre meters metres metern "
@@ -24,8 +24,8 @@ _TOGETHER = "it is not known whether {} is one number or several"
 
 
 def superscripts(text: str) -> Iterator[tuple[int, int, list[tuple[str, str | None]], str]]:
-    """Yields each citation in superscript: its start and its end, its numbers or ranges of numbers, and
-    the reason if it is not known which numbers these are. A power or a unit, such as "5 m²", is none."""
+    """Yields each citation in superscript: its start, its end, its numbers or ranges of numbers, and the
+    reason if these numbers are not certain. A power or a unit, such as "5 m²", is not a citation."""
     for found in _FORM.finditer(text):
         word = _WORD.search(text, max(0, found.start() - 40), found.start())
         if found.start() == 0 or text[found.start() - 1] == "\n" or (word and _is_raised(word[0])):
@@ -37,6 +37,6 @@ def superscripts(text: str) -> Iterator[tuple[int, int, list[tuple[str, str | No
 
 
 def _is_raised(word: str) -> bool:
-    """Returns whether a number in superscript behind this word is a power."""
+    """Returns True iff a superscript number after this word is a power."""
     is_letter = len(word) == 1 and word.isascii()
     return is_letter or word[-1:].isdigit() or word.casefold() in _UNITS

@@ -19,8 +19,8 @@ from .structured import NO_JSON, json_in, json_judged
 @dataclass(frozen=True, slots=True)
 class IsValid:
     """This predicate holds iff pydantic accepts the answer's JSON as a value of a type. ``name``: the
-    name of the type. ``adapter``: pydantic's object for the type; predicates with the same one are equal.
-    ``schema``: a hash of the type's JSON schema; None if it has none."""
+    name of the type. ``adapter``: pydantic's validator for the type; two predicates with the same
+    validator are equal. ``schema``: a hash of the type's JSON schema; None if the type has none."""
 
     name: str
     adapter: Any = field(repr=False)

@@ -59,7 +59,7 @@ def without_marks(
 
 
 def _with_unseen(text: str, place: Place) -> Place:
-    """Returns the place of a citation with the characters beside it that nobody sees."""
+    """Returns the position of a citation, extended by the invisible characters next to it."""
     start, end = place
     while start and text[start - 1] in UNSEEN:
         start -= 1

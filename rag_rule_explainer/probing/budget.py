@@ -53,7 +53,7 @@ class Budget:
 
     @property
     def _chain(self) -> "list[Budget]":
-        """This budget and all earlier ones of the same call."""
+        """This list has this budget and all earlier budgets of the same call."""
         chain: list[Budget] = [self]
         while (earlier := chain[-1].earlier) is not None:
             chain.append(earlier)

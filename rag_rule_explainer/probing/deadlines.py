@@ -38,6 +38,14 @@ class Deadlines:
         self._cancelled: dict[RunningTask, int] = {}
         self._spared = set[RunningTask]()
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def current_task(self) -> RunningTask | None:
+        """Returns the running task of the event loop. Remembers the loop, because looking it up again for
+        each replay would take longer."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        return asyncio.current_task(self._loop)
 
     def begin(self, task: RunningTask) -> None:
         """Starts to count the seconds of a task; the caller must call ``end`` when the task is done."""
@@ -55,7 +63,8 @@ class Deadlines:
         second call for the same task returns False.
         """
         begun = self._due.pop(task, None)
-        self._spared.discard(task)
+        if self._spared:
+            self._spared.discard(task)
         if begun is None or not self._cancelled:
             return False
         times = self._cancelled.pop(task, 0)

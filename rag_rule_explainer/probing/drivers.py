@@ -13,7 +13,7 @@ from typing import Generic, TypeAlias
 import anyio
 import anyio.lowlevel
 
-from ..mining import RuleSearch
+from ..mining import RuleSearch, Workers
 from ..mining.protocol import Key, Said
 from ..verdicts import Verdict
 from .limits import LimitReached
@@ -47,14 +47,15 @@ async def drive(
     batch together, in the order in which the keys were requested. The sequence of probes then does not
     depend on how long a probe takes.
     """
-    work = _Work(searches, probe, stop, on_verdict)
+    workers = Workers() if concurrency > 1 else None
+    work = _Work(searches, probe, stop, on_verdict, workers=workers)
     if lockstep:
         while batch := work.next_jobs(concurrency):
             await work.in_step(batch)
     else:
         async with anyio.create_task_group() as workers:
-            for _ in range(concurrency):
-                workers.start_soon(work.worker)
+            for number in range(concurrency):
+                workers.start_soon(work.worker, number)
     if work.error is not None:
         raise work.error
     if not all(search.finished or search.stop_reason for search in searches):
@@ -82,10 +83,12 @@ class _Work(Generic[Key, Said]):
     in_flight: int = 0
     yielded_at: float = 0.0
     idle: list[anyio.Event] = field(default_factory=list[anyio.Event])
+    workers: Workers | None = None
+    """None for a single worker, who takes the asks in their order."""
 
-    async def worker(self) -> None:
+    async def worker(self, number: int) -> None:
         while True:
-            job = self.next_job()
+            job = self.next_job(number)
             if job is None:
                 if not self.in_flight:
                     self.wake_all()
@@ -110,7 +113,7 @@ class _Work(Generic[Key, Said]):
             else:
                 self.in_flight -= 1
                 self.tell(search, key, verdict)
-            if not self.in_flight:
+            if not self.in_flight and self.idle:
                 self.wake_all()
             if time.monotonic() - self.yielded_at > LONGEST_BLOCKING:
                 await self.let_others_run()
@@ -143,20 +146,25 @@ class _Work(Generic[Key, Said]):
         self.error = self.error or error
         self.stop_all("an error ended the search")
 
-    def next_job(self) -> Job[Key, Said] | None:
+    def next_job(self, worker: int) -> Job[Key, Said] | None:
         for search in self.searches:
-            ask = search.next()
+            ask = search.next(worker, self.workers)
             if ask is not None:
-                return search, ask.key
+                return self.given(worker, search, ask.key)
         for search in self.searches:
             guess = search.guess()
             if guess is not None:
-                return search, guess.key
+                return self.given(worker, search, guess.key)
         return None
+
+    def given(self, worker: int, search: RuleSearch[Key, Said], key: Key) -> Job[Key, Said]:
+        if self.workers is not None and isinstance(key, int):
+            self.workers.went(worker, key)
+        return search, key
 
     def next_jobs(self, most: int) -> list[Job[Key, Said]]:
         jobs: list[Job[Key, Said]] = []
-        while len(jobs) < most and (job := self.next_job()) is not None:
+        while len(jobs) < most and (job := self.next_job(len(jobs))) is not None:
             jobs.append(job)
         return jobs
 

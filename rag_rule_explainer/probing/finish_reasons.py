@@ -70,8 +70,8 @@ def _is_silent(place: object) -> bool:
 
 
 def _may_have(place: object, keys: tuple[str, ...]) -> Sequence[str]:
-    """Returns the keys that may exist in ``place``. For a dict, these are the keys that it has; for any
-    other object, all keys. This saves time, because most dicts have only a few of the keys."""
+    """Returns those of ``keys`` that may exist in ``place``. For a dict, these are the keys that it has;
+    for any other object, all of ``keys``. This saves time, because most dicts have only a few of them."""
     if isinstance(place, dict):
         held = cast("dict[object, object]", place)
         return [key for key in keys if key in held]

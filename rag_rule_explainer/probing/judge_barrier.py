@@ -25,8 +25,8 @@ class Backlog:
         self._gate = anyio.Event()
 
     async def done(self, works: Iterable[Callable[[], Awaitable[object]]]) -> None:
-        """Runs all tasks at the same time and waits until all have ended. Then raises the first error, if
-        there was one."""
+        """Runs all tasks at the same time and waits until all of them have ended. Then raises the first
+        error, if a task raised one."""
         failed: list[Exception] = []
         together = list(works)
         self._running += len(together)

@@ -84,7 +84,7 @@ class Judging:
             known = self._known.get(key)
         except Exception:
             return None  # ``judge`` is called next and reports the error
-        if known is not None:
+        if known is not None and self._judgements.mixed:
             self._note(key)
         return known
 
@@ -153,9 +153,9 @@ class Judging:
         return object() if key is None else key
 
     def turned(self, judgement: Judgement) -> Judgement:
-        """Returns the predicate's judgement, given the judgement of its base (the predicate without its
-        negation). It is inverted if the predicate is a negation, else unchanged. The same conversion also
-        leads back to the judgement of the base."""
+        """Converts the judgement of the base predicate (the predicate without its negation) to that of
+        the predicate, and back. The judgement is inverted if the predicate is a negation, and unchanged
+        otherwise."""
         return ~judgement if self.is_negation else judgement
 
     async def ask(self, case: Case) -> Judgement:

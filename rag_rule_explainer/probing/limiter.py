@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -69,6 +69,11 @@ class Limiter:
         finally:
             self.leave()
 
+    def judging(self) -> AbstractAsyncContextManager[None]:
+        """Holds a slot like ``aslot``, for a request to a judge. A limiter that counts replays does not
+        count it."""
+        return self.aslot()
+
     @contextmanager
     def held(self) -> Generator[None, None, None]:
         """Records during the block that its code holds a slot, so that ``check_free`` refuses to let it
@@ -90,7 +95,7 @@ class Limiter:
             )
 
     def is_part_of(self, limiter: "Limiter") -> bool:
-        """Returns True iff a call that holds a slot of this limiter also holds a slot of ``limiter``."""
+        """Returns True iff every call with a slot of this limiter also holds a slot of ``limiter``."""
         return self is limiter
 
     @contextmanager
@@ -138,7 +143,9 @@ class Limiter:
 
     def leave(self) -> None:
         """Gives a slot back, and lets the next caller in the queue have it."""
-        self._give_back()
+        self._free.append(None)
+        if self._waiting:
+            self._admit_waiting()
 
     def _give_back(self) -> None:
         self._free.append(None)

@@ -49,13 +49,14 @@ class Stopper:
             raise LimitReached(self.reason)
 
     async def by_the_limit(self, outcome: Awaitable[T]) -> T:
-        """Returns the outcome of a request to a judge. If the limit of seconds is reached before there is
-        an outcome, cancels the request, calls ``stop``, and raises JudgedTooLate."""
+        """Waits for the outcome of a request to a judge and returns it. If the limit of seconds is
+        reached first, cancels the request, calls ``stop``, and raises JudgedTooLate."""
         return await self._within(0.0, 0.0, outcome)
 
     async def soon(self, outcome: Awaitable[T], *, of_judge: bool) -> T:
-        """Returns the outcome of a condition, as ``by_the_limit`` does. But the condition gets
-        ``LATE_SECONDS`` at least, even if the limit of seconds is nearer or already reached.
+        """Waits for the outcome of a condition and returns it, as ``by_the_limit`` does for a judge. But
+        the condition gets at least ``LATE_SECONDS``, even if the limit of seconds is nearer or already
+        reached.
 
         ``of_judge``: True if the condition waits for a judge. The limit cancels the request to the judge
         (see ``by_the_limit``), and the condition has ``LATE_SECONDS`` after the limit to end by itself.

@@ -85,8 +85,8 @@ class ReplayFidelity(Protocol):
 
     @property
     def is_comparable(self) -> bool:
-        """True if replays on the same sources can be compared with each other. If not, none is repeated
-        at the end for a comparison. A ``doubt`` has no influence on this."""
+        """True if replays on the same sources can be compared with each other. If they cannot, no replay
+        is repeated at the end for a comparison. A ``doubt`` has no influence on this."""
         ...
 
     @property
@@ -140,6 +140,14 @@ class ReplayFidelity(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class Promotion:
+    """A Promotion holds a ``warning`` with the sources that were held out or dropped and reach the model
+    when others are omitted; empty if no such source was observed so far."""
+
+    warning: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Baseline:
     """A Baseline is the run on all sources whose answer the user wants explained, as an integration
@@ -165,14 +173,15 @@ class Baseline:
 
     ``warnings``: texts that a report shows before the rules; ``notes``: texts that it shows after them.
     ``late_warnings`` and ``late_notes``: functions that return the warnings and notes that are known only
-    at the end. ``fidelity``: None if only the answers of replays can be observed, as with a function of
-    question and sources. ``chance``: a function that returns the doubt about code that decides by chance,
-    or an empty text. ``served_otherwise``: a function that returns the reason why a real search may find
-    other sources than replays were served, or an empty text. ``application``: the application's name.
-    ``versions``: the versions of the libraries that it uses. ``trace``: what tracers know about this
-    explanation already. ``stale``: the reason why the store's answers may come from another version of
-    the application; empty if there is none. ``promoted``: a warning with the sources of ``held_out`` and
-    ``dropped`` that reach the model when others are omitted; empty if no such source was observed.
+    at the end. ``fidelity``: the checks whether replays differ from the baseline only in their sources;
+    None if only the answers of replays can be observed, as with a function of question and sources.
+    ``chance``: a function that returns the doubt about code that decides by chance, or an empty text.
+    ``served_otherwise``: a function that returns the reason why a real search may find other sources than
+    replays were served, or an empty text. ``application``: the application's name. ``versions``: the
+    versions of the libraries that it uses. ``trace``: what tracers know about this explanation already.
+    ``stale``: the reason why the store's answers may come from another version of the application; empty
+    if there is none. ``promoted``: whether sources of ``held_out`` or ``dropped`` reach the model
+    when other sources are omitted.
     """
 
     answer: Answer
@@ -202,20 +211,24 @@ class Baseline:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     trace: TracedExplanation | None = None
     stale: str = ""
-    promoted: str = ""
+    promoted: Promotion = field(default_factory=Promotion)
 
     def doubt(self) -> str:
-        """Returns the reason why the verdicts of replays may be wrong; empty if none is known. It is the
-        first of these: the store's answers may come from another version of the application; the check of
-        the replays has found something, or there was no check; a search was served sources that a real
-        search may not find; code decides by chance; omitting sources brings other sources before the
-        model."""
+        """Returns the reason why the verdicts of replays may be wrong; empty if no reason is known. If
+        several are known, the first of this list is returned:
+
+        - The store's answers may come from another version of the application.
+        - The check of the replays has found a difference, or there was no check.
+        - A search was served sources that a real search may not find.
+        - Code of the application decides by chance.
+        - If sources are omitted, the application shows the model other sources instead.
+        """
         checked = "" if self.fidelity is None else self.fidelity.unchecked
-        return self.stale or checked or self.doubt_about_answers() or self.promoted
+        return self.stale or checked or self.doubt_about_answers() or self.promoted.warning
 
     def doubt_about_answers(self) -> str:
-        """Returns the part of ``doubt`` that is still true of the answers of these replays when a later
-        explanation takes them from a store."""
+        """Returns the part of ``doubt`` that a later explanation must repeat if it takes the answers of
+        these replays from a store."""
         served = "" if self.served_otherwise is None else self.served_otherwise()
         return served or self.chance()
 

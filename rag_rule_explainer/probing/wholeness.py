@@ -222,7 +222,7 @@ def _worded(ending: Ending, reason: object, what: str) -> str:
 
 
 def written(reason: object) -> str:
-    """Returns a finish reason as its provider writes it: the name of an enumeration's member, or the
+    """Returns a finish reason as its provider writes it: the name of an enumeration's member, or else the
     reason as a text."""
     return reason.name if isinstance(reason, Enum) else str(reason)
 

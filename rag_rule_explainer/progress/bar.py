@@ -159,7 +159,7 @@ def shown_as(form: FormName, file: TextIO | None, *, keep: bool) -> Shown:
 
 def is_terminal(file: TextIO) -> bool:
     """Returns True iff the file is a terminal on which text can be redrawn in place."""
-    # Rich is not asked, because it takes every file for a terminal if FORCE_COLOR is set.
+    # Rich's own check is not used, because it treats every file as a terminal if FORCE_COLOR is set.
     return file.isatty() and os.environ.get("TERM") != "dumb"
 
 

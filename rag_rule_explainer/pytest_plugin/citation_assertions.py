@@ -18,17 +18,18 @@ def assert_citations_decisive(
     allow: Collection[CitationClass | str] = (),
     cited: bool = True,
 ) -> None:
-    """Passes iff every citation is decisive: without its source the answer never makes the claim.
+    """Passes iff every citation is decisive, which means that the answer never makes the claim without
+    the cited source.
 
     ``checked``: what ``cite`` or ``check_citations`` returned, or an explanation, whose citations are
     then checked. ``allow``: a list of further classes that pass, such as "one of several". ``cited``:
-    False if an answer that cites nothing passes too. A statement without citations beside others passes,
-    unless ``cite`` was told to check every statement.
+    False if an answer that cites nothing passes too. A statement without citations passes if other
+    statements have citations, unless ``cite`` was called with ``every_statement=True``.
 
-    Raises AssertionError with the citations that are of another class, and if nothing is cited. Raises
-    Undecided if no citation fails, but the rules do not decide one of them, or decide it only relative to
-    some sources, and for an answer of citations that states nothing. Raises InvalidInput for anything
-    else than these objects and classes.
+    Raises AssertionError with the citations of other classes, and if nothing is cited. Raises Undecided
+    if no citation fails, but one of them is undecided, or decided only relative to some sources. Also
+    raises it for an answer that consists only of citations. Raises InvalidInput for anything else than
+    these objects and classes.
     """
     __tracebackhide__ = True
     checks = tuple(_checks(checked))

@@ -39,7 +39,7 @@ class FlippingChanges(NamedTuple):
 
     @property
     def smallest(self) -> bool:
-        """Returns True iff it is known that nothing less than each removal flips the outcome."""
+        """Returns True iff it is known that no smaller removal flips the outcome than each of these."""
         return not self.untried
 
     @property
@@ -75,8 +75,8 @@ def flipping_changes(explanation: Explanation) -> FlippingChanges:
 
 
 def _opposite_helps(explanation: Explanation) -> bool:
-    """Returns True if a search for the opposite condition tries all removals by their size, and this one
-    did not. So it is where the answer does not meet the condition."""
+    """Returns True if a search for the opposite condition would find more: it tries all removals by their
+    size, and the present search did not. This is so if the answer does not meet the condition."""
     (kinds, *others) = kinds_by_condition(explanation)
     unmet = not others and state_of_all(explanation, kinds) == "breaks"
     return unmet and explanation.complete and explanation.miner.name == "exact"

@@ -1,4 +1,5 @@
-"""This module says in a report which removals keep an outcome away, beside those that flip it once."""
+"""This module writes the part of a report about removals that keep the outcome away for good, as opposed
+to removals that flip it only once."""
 
 from collections.abc import Callable, Iterator
 
@@ -18,8 +19,9 @@ _ONCE = (
 
 
 def fixes_in_words(explanation: Explanation, named: Callable[[str], str]) -> str:
-    """Returns sentences about the sure fixes, with their claims, and about a removal that is none; empty
-    if there is no sure fix. ``named``: a function that returns the printable name of an id."""
+    """Returns sentences about the sure fixes with their claims, and about one removal that flips the
+    outcome but is no fix; empty if there is no sure fix. ``named``: a function that returns the printable
+    name of an id."""
     return " ".join(_sentences(explanation, named))
 
 
@@ -27,9 +29,9 @@ def _sentences(explanation: Explanation, named: Callable[[str], str]) -> Iterato
     if explanation.doubted or not any(rule.sources for rule in explanation.omission_rules):
         return
     if explanation.min_confidence < 1 or not explanation.conditions_are_opposite:
-        return  # the outcome may be there on some subsets, or is not what the rules exclude
+        return  # some subsets may have the outcome, or it is not the outcome that the rules exclude
     if state_of_all(explanation, kinds_by_condition(explanation)[0]) == "breaks":
-        return  # the answer does not have the outcome, so nobody wants to keep it away
+        return  # the answer does not have the outcome, so there is nothing to keep away
     fixes = fixes_of(explanation)
     sure = [each for each in fixes if each.is_sure]
     if not sure:

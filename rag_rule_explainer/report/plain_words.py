@@ -22,8 +22,8 @@ GUARANTEES: Mapping[ClaimStatus, str] = {
 
 
 def pinned_stayed(finding: Finding) -> str:
-    """Returns a sentence that names the pinned documents, which limit each guarantee, and begins with a
-    space; empty if there are none."""
+    """Returns a sentence that names the pinned documents, because every guarantee assumes that they are
+    retained. It begins with a space; it is empty if there are none."""
     said = printable(finding.pinned)
     return f" {said[:1].upper()}{said[1:]}." if said else ""
 

@@ -12,8 +12,9 @@ _KNOWN: frozenset[SubsetState] = frozenset({"holds", "breaks"})
 
 
 def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
-    """Returns the removals of sources after which a probe showed another outcome than with all sources:
-    those of omission rules, or else those of the fewest sources, by the order of the sources."""
+    """Returns the removals of sources after which a probe showed another outcome than with all sources.
+    These are removals of the sources of an omission rule; if there are none, they are the removals of the
+    fewest sources. They are in the order of the sources."""
     found = tuple(_of_rules(explanation))
     return found or tuple(
         each for kinds in kinds_by_condition(explanation) for each in _fewest(explanation, kinds)
@@ -21,9 +22,9 @@ def observed_removals(explanation: Explanation) -> tuple[Counterfactual, ...]:
 
 
 def removals_tried(explanation: Explanation) -> int | None:
-    """Returns the number of removals of which it is known whether they flip the outcome; None if no probe
-    says what the outcome is with all sources. If there are several conditions, those that are known for
-    each of them count."""
+    """Returns the number of removals for which it is known whether they flip the outcome; None if no
+    probe shows the outcome with all sources. With several conditions, only removals count for which this
+    is known for each condition."""
     count, groups = len(explanation.sources), kinds_by_condition(explanation)
     if any(state_of_all(explanation, kinds) not in _KNOWN for kinds in groups):
         return None

@@ -28,7 +28,8 @@ def short_ids(ids: Sequence[str], limit: int = _LONGEST) -> ShortNames:
     each is followed by the place of its id, counted from 1."""
     cut = {identity: cut_in_the_middle(plain_id(identity), limit) for identity in ids}
     count = Counter(cut.values())
-    # An id that has brackets itself is quoted, so none reads like a name with its place.
+    # An id that contains brackets is quoted, so that it cannot be confused with a name followed by its
+    # place.
     return ShortNames(
         (identity, name if count[name] == 1 else f"{name} [{place}]")
         for place, (identity, name) in enumerate(cut.items(), 1)

@@ -49,11 +49,12 @@ _WORDED_ANEW = (
 async def compared_with_the_store(
     established: Established, differs: Callable[[Answer, Answer], Awaitable[bool]], notes: list[str]
 ) -> Established:
-    """Returns the baseline with ``stale`` set if the conditions judge the application's answer during
-    this call otherwise than the store's. The store may then be of another version of the application.
+    """Returns the baseline with ``stale`` (a warning) set if the conditions judge the application's
+    answer of this call differently from the stored answer. The stored answer may then come from another
+    version of the application.
 
-    ``differs``: returns whether the conditions judge two answers differently. If they do not, and only
-    the wording differs, a text in ``notes`` gives both answers. Raises LimitReached.
+    ``differs``: returns True iff the conditions judge two answers differently. If they do not, and only
+    the wording differs, a text with both answers is added to ``notes``. Raises LimitReached.
     """
     fresh, baseline = established.fresh, established.baseline
     stored = baseline.current if baseline.logged else baseline.answer
@@ -107,8 +108,9 @@ class BaselineSetup:
         if baseline.logged:
             return baseline
         same = next((each.base for each in judgings if isinstance(each.base, SameAnswer)), None)
-        # The most frequent one is often certain before all are drawn: of three samples, after two that
-        # agree. Then half of the models with two wordings would pass as steady.
+        # Often, the most frequent answer is certain before all samples are drawn: of three samples, after
+        # two equal ones. Then half of the models with two wordings would seem to repeat their answers. So
+        # all samples are drawn.
         modal = await self.sampler.modal(self._full, most, every=same is not None)
         if modal is None:
             return baseline

@@ -86,7 +86,7 @@ class ExplanationBuilder:
         reports = self._reports()
         rules = self._rules(reports)
         judging = dict.fromkeys(each.judging_warning for each in reports if each.judging_warning)
-        probes = self._records(rules)
+        probes, replied = self._records(rules), self._replied()
         # All values come from this package and are valid, so the validation of pydantic is skipped.
         return Explanation.model_construct(
             id=self.identity,
@@ -115,11 +115,11 @@ class ExplanationBuilder:
             doubted=bool(baseline.doubt()),
             unresolved=tuple(entry for report in reports for entry in report.unresolved()),
             warnings=(*map(encodable, self.warnings), *judging),
-            notes=(*baseline.notes, *self.notes, *self._own_notes(reports, rules)),
+            notes=(*baseline.notes, *self.notes, *self._own_notes(reports, rules, replied)),
             versions={**_OWN_VERSIONS, **baseline.versions},
             made_at=time_of_making(),
             application=self._application(),
-            models=tuple(models_asked(self.budget, self._answers())),
+            models=tuple(models_asked(self.budget, (baseline.answer, *replied))),
         )
 
     def _reports(self) -> tuple[SearchReport, ...]:
@@ -131,21 +131,20 @@ class ExplanationBuilder:
         begun = "" if fidelity is None else fidelity.beginning
         return ApplicationRecord(encodable(self.baseline.application), begun)
 
-    def _answers(self) -> Iterator[Answer]:
-        yield self.baseline.answer
-        yield from self._replied()
-
-    def _replied(self) -> Iterator[Answer]:
-        replies = (probe.reply.answer for probe in self._probes.values())
-        return (answer for answer in replies if answer is not None)
+    def _replied(self) -> list[Answer]:
+        replies = [probe.reply.answer for probe in self._probes.values()]
+        return [answer for answer in replies if answer is not None]
 
     def _own_notes(
-        self, reports: tuple[SearchReport, ...], rules: Mapping[RuleKind, Sequence[Finding]]
+        self,
+        reports: tuple[SearchReport, ...],
+        rules: Mapping[RuleKind, Sequence[Finding]],
+        replied: list[Answer],
     ) -> Iterator[str]:
         yield from self._tied()
         yield from self._why_no_rules(reports)
         yield from self._why_little(rules)
-        yield from self._notes_on_answers()
+        yield from self._notes_on_answers(replied)
         if note := note_on_time():
             yield encodable(note)
 
@@ -224,11 +223,11 @@ class ExplanationBuilder:
     def _cost(self, spent: TokensByModel) -> float | None:
         return cost_of(spent, self.budget.prices)
 
-    def _notes_on_answers(self) -> Iterator[str]:
+    def _notes_on_answers(self, replied: list[Answer]) -> Iterator[str]:
         """Yields each note that was attached to answers, with the number of probes whose answers have
         this note. Also yields notes on limits that had no effect, and on probes that the explanation does
         not contain."""
-        notes = Counter(answer.note for answer in self._replied() if answer.note)
+        notes = Counter([answer.note for answer in replied if answer.note])
         for note, count in notes.items():
             yield f"{encodable(note)} ({count} of {len(self._probes)} probes)"
         limits = self.budget.limits

@@ -34,8 +34,8 @@ class CallOptions:
 
 
 def showing_call_fields(method: Called) -> Called:
-    """Decorates a method that takes these options as ``**fields``: its signature lists the options one by
-    one, and a call that does not fit it raises InvalidInput with the nearest name."""
+    """Decorates a method that takes these options as ``**fields``. Its signature then lists each option.
+    A call with a wrong name raises InvalidInput, which suggests the nearest correct name."""
     return called_as(method.__name__)(showing(CallOptions, CallFields)(method))
 
 

@@ -51,8 +51,8 @@ def models_asked(budget: Budget, answers: Iterable[Answer]) -> Iterator[ModelRec
     spent = {
         encodable(name): counts_in(tokens) for name, tokens in budget.spent.items() if name or tokens
     }
-    for answer in answers:
-        for name in answer.models or ():
+    for models in [answer.models for answer in answers if answer.models]:
+        for name in models:
             spent.setdefault(encodable(name), {})
     yield from (ModelRecord(name, "application", tokens) for name, tokens in spent.items())
     for name, tokens in budget.judge_spent.items():

@@ -28,7 +28,11 @@ from ..verdicts import Verdict
 MOST_AGAIN = 8
 """The largest number of replays that are repeated at the end if the application's state has changed."""
 MOST_REWOUND = 7
-"""The largest number of replays that are repeated with the state from before the baseline."""
+"""The largest number of replays that are repeated after the application's state was set back to the state
+before the baseline."""
+MOST_PROMOTING = 8
+"""The largest number of replays at the end that try whether sources which the model did not see reach it
+beside others."""
 
 
 @dataclass(frozen=True, slots=True)

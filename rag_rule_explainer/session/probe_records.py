@@ -1,8 +1,8 @@
 """This module turns the probes of the searches into the records of an explanation."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TypeAlias, cast
 
 from ..explanation.records import Finding, ProbeRecord
 from ..jsonable import encodable
@@ -11,7 +11,7 @@ from ..probing.prober import Ballot, Probe
 from ..probing.replaying import Baseline
 from ..rules import RuleKind
 from ..sources import SourceSet
-from ..verdicts import Case, Verdict
+from ..verdicts import Answer, Case, Judgement, Verdict
 from .recorded import recorded, recorded_judgement
 from .tracked_search import TrackedSearch
 
@@ -26,11 +26,28 @@ def probe_records(
     """Yields a record for each of the masks, with the results of each search for it. ``voted``: True if
     verdicts may be votes."""
     tracked_searches = [(tracked.search.kind, tracked, tracked.probes) for tracked in searches]
-    record = _voted_record if voted else _record
+    if voted:
+        for mask in masks:
+            yield _voted_record([(k, each, p[mask]) for k, each, p in tracked_searches if mask in p])
+        return
+    by_kind = [(kind, probes) for kind, _, probes in tracked_searches]
+    # Thousands of probes share few Answer objects, so their records share the tuples, too.
+    known: dict[int, tuple[Answer, ...]] = {}
     for mask in masks:
-        yield record(
-            [(kind, each, probes[mask]) for kind, each, probes in tracked_searches if mask in probes]
-        )
+        verdicts: dict[RuleKind, Judgement] = {}
+        first: Probe | None = None
+        for kind, probes in by_kind:
+            probe = probes.get(mask)
+            if probe is not None:
+                first = first or probe
+                judged = probe.judgement
+                verdicts[kind] = judged if judged.reason.isascii() else recorded_judgement(judged)
+        if first is not None:
+            answer = first.reply.answer
+            answers = known.get(id(answer))
+            if answers is None:
+                answers = known[id(answer)] = () if answer is None else (recorded(answer),)
+            yield _record(first, verdicts, answers)
 
 
 def baseline_record(
@@ -57,21 +74,41 @@ def baseline_record(
     return ProbeRecord(ids, (recorded(baseline.current),), verdicts)
 
 
-def _record(seen: Seen) -> ProbeRecord:
-    _, _, first = seen[0]
-    answer, latency, cause, _ = first.reply
-    # An explanation has thousands of records, so this call must be fast. Positional arguments, and a
-    # literal ``{}`` if there are no votes, halve its time.
-    verdicts = {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen}
-    answers = () if answer is None else (recorded(answer),)
+# An explanation has thousands of records. Setting the slots of the frozen dataclass takes half of the
+# time of ``ProbeRecord(...)``.
+_set_kept, _set_answers, _set_verdicts, _set_votes, _set_latency, _set_error = (
+    cast("Callable[[ProbeRecord, object], None]", getattr(ProbeRecord, each.name).__set__)
+    for each in fields(ProbeRecord)
+)
+
+
+def _record(
+    first: Probe, verdicts: dict[RuleKind, Judgement], answers: tuple[Answer, ...]
+) -> ProbeRecord:
+    _, latency, cause, _ = first.reply
     error = "" if cause is None else encodable(first.reply.error)
-    return ProbeRecord(first.arrangement.ids, answers, verdicts, {}, latency, error)
+    kept = tuple([source.id for source in first.arrangement.sources])
+    record = object.__new__(ProbeRecord)
+    _set_kept(record, kept)
+    _set_answers(record, answers)
+    _set_verdicts(record, verdicts)
+    _set_votes(record, {})
+    _set_latency(record, latency)
+    _set_error(record, error)
+    return record
 
 
 def _voted_record(seen: Seen) -> ProbeRecord:
     ballots = [probe.ballot for _, _, probe in seen if probe.ballot is not None]
+    first_probe = seen[0][2]
+    answer = first_probe.reply.answer
+    plain = _record(
+        first_probe,
+        {kind: recorded_judgement(probe.judgement) for kind, _, probe in seen},
+        () if answer is None else (recorded(answer),),
+    )
     if not ballots:
-        return _record(seen)
+        return plain
     # The votes for both kinds of rule use the same numbered samples. So the vote with the most samples
     # contains the samples of the other one.
     replies = max((ballot.replies for ballot in ballots), key=len)
@@ -81,7 +118,7 @@ def _voted_record(seen: Seen) -> ProbeRecord:
     first = _agreeing(ballots)
     ordered = [*replies[first : first + 1], *replies[:first], *replies[first + 1 :]]
     return replace(
-        _record(seen),
+        plain,
         answers=tuple([recorded(reply.answer) for reply in ordered if reply.answer is not None]),
         votes={kind: count for kind, count in votes.items() if count is not None},
     )

@@ -1,19 +1,24 @@
-"""This module tries whether sources that the model did not see in the baseline reach it when others are
-omitted, as with an application that shows only the best few of what it retrieves, or with a retriever
-that returns only the best few of what it finds."""
+"""This module tests whether sources that the model did not see in the baseline reach the model when other
+sources are omitted. This happens if an application shows only the best few of its retrieved sources, or
+if a retriever returns only the best few of those it finds."""
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, zip_longest
 from typing import Protocol
+
+import anyio
 
 from ..errors import RagRuleError, SourceLeak
 from ..explanation.wording import few_of
 from ..lattice import Subset
 from ..probing.limits import LimitReached
+from ..probing.replaying import Baseline
 from ..probing.reply import Reply
 from ..probing.sampler import Sampler
 from ..settings import Settings
 from ..sources import Arrangement, SourceSet
-from .baseline import Established
+from .plan import MOST_PROMOTING
+from .tracked_search import TrackedSearch
 
 _PROMOTED = (
     "leaving documents out brings others before the model, which these rules do not know: the "
@@ -29,13 +34,12 @@ _SAME_TEXT = (
     'scope="retrieved", which takes in what was dropped'
 )
 _NOT_TRIED = (
-    "it is not known whether documents that the model did not see reach it when others are left out, as "
-    'the replay that tries it gave no answer ({error}). scope="retrieved" takes them in'
+    "it is not known whether documents that the model did not see reach it when others are left out"
 )
 
 
 class Promoting(Protocol):
-    """A Promoting is what this module has to know about the call of ``explain``. ``notes``: gets a text
+    """A ``Promoting`` is the part of a call of ``explain`` that this module uses. ``notes``: gets a text
     if the replay failed."""
 
     @property
@@ -45,7 +49,7 @@ class Promoting(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """The settings of the call."""
+        """The settings of this call of ``explain``."""
         ...
 
     @property
@@ -54,20 +58,68 @@ class Promoting(Protocol):
         ...
 
 
-async def with_promoted(established: Established, call: Promoting, sampler: Sampler) -> Established:
-    """Returns the baseline with ``promoted`` set if the model is shown sources that the rules are not
+async def try_promoting(baseline: Baseline, call: Promoting, sampler: Sampler) -> None:
+    """Sets the warning of ``baseline.promoted`` if the model is shown sources that the rules are not
     about when all sources that they are about are omitted.
 
-    One replay shows it: it is served the sources that were held out or dropped, and those that are
-    always retained. There is none if there are no such sources, if the settings want no repeat check, or
-    if a limit is reached.
+    One replay decides this: it is served the sources that were held out (retrieved but not shown) or
+    dropped (found by a search but not returned), and the pinned sources. There is no replay if there are
+    no such sources, if the settings want no repeat check, or if a limit is reached.
     """
-    baseline, replayer = established.baseline, sampler.replayer
+    if _is_wanted(baseline, call) and not sampler.replayer.stopper.reason:
+        baseline.promoted.warning = await _warning(Subset(0), baseline, call, sampler)
+
+
+async def try_promoting_beside(
+    searches: Sequence[TrackedSearch], baseline: Baseline, call: Promoting, sampler: Sampler
+) -> None:
+    """Sets the same warning if the model is shown such sources beside others, as with an application
+    that shows a document only beside another one, or where there is room for it.
+
+    A few replays after the searches may show it; see ``_subsets``. They are served the sources of a
+    subset, and those that were held out or dropped. There is none if no rule counts as proved anyway.
+    """
+    if not _is_wanted(baseline, call) or baseline.doubt():
+        return
+    if sampler.replayer.stopper.reason:
+        _note(call, sampler.replayer.stopper.reason)
+        return
+    subsets = tuple(islice(_subsets(searches, call.sources.full), MOST_PROMOTING))
+    warnings = dict.fromkeys(subsets, "")
+
+    async def look(subset: Subset) -> None:
+        warnings[subset] = await _warning(subset, baseline, call, sampler)
+
+    async with anyio.create_task_group() as together:
+        for subset in subsets:
+            together.start_soon(look, subset)
+    baseline.promoted.warning = next(filter(None, warnings.values()), "")
+
+
+def _subsets(searches: Sequence[TrackedSearch], full: Subset) -> Iterator[Subset]:
+    """Yields in turn a subset that rules depend on, one that lacks a single source, and one that has a
+    single source."""
+    alone = [Subset(1 << place) for place in range(full.bit_length()) if full >> place & 1]
+    of_rules = chain.from_iterable(tracked.subsets_of_rules() for tracked in searches)
+    by_turns = zip_longest(of_rules, (Subset(full & ~each) for each in alone), alone)
+    chosen = dict.fromkeys(chain.from_iterable(by_turns))
+    yield from (each for each in chosen if each not in {None, 0, full})
+
+
+def _is_wanted(baseline: Baseline, call: Promoting) -> bool:
     wanted = call.settings.check_repeatable or call.settings.noise.votes
-    others = *baseline.held_out, *baseline.dropped
-    if not (others and wanted) or replayer.stopper.reason:
-        return established
-    always = Arrangement.of(call.sources, Subset(0)).sources
+    return bool(wanted and (baseline.held_out or baseline.dropped))
+
+
+def _note(call: Promoting, why: str) -> None:
+    if not any(note.startswith(_NOT_TRIED) for note in call.notes):
+        call.notes.append(f'{_NOT_TRIED}: {why}. scope="retrieved" takes them in')
+
+
+async def _warning(subset: Subset, baseline: Baseline, call: Promoting, sampler: Sampler) -> str:
+    """Returns the warning if one replay on this subset shows others to a model, else an empty text."""
+    replayer = sampler.replayer
+    kept = Arrangement.of(call.sources, subset).sources
 
     def count() -> None:
         replayer.charge()
@@ -77,22 +129,23 @@ async def with_promoted(established: Established, call: Promoting, sampler: Samp
         return await replayer.run(arrangement, count, "repeat check")
 
     try:
-        reply = await sampler.cache.sample(Arrangement((*always, *others)), 0, make)
-    except LimitReached:
-        return established
+        served = Arrangement((*kept, *baseline.held_out, *baseline.dropped))
+        reply = await sampler.cache.sample(served, 0, make)
+    except LimitReached as limit:
+        reply = Reply(None, cause=limit)
     except SourceLeak:
-        # The text of an omitted source came back in another source, such as a duplicate of it.
-        return established._replace(baseline=replace(baseline, promoted=_SAME_TEXT))
+        # The omitted text reached the model in another source, such as a duplicate of the omitted one.
+        return _SAME_TEXT
     except RagRuleError as error:
         reply = Reply(None, cause=error)
     if reply.answer is None:
-        call.notes.append(_NOT_TRIED.format(error=reply.error))
-        return established
+        _note(call, f"the replay that tries it gave no answer ({reply.error})")
+        return ""
     held_out, dropped = ({each.id for each in some} for some in (baseline.held_out, baseline.dropped))
     shown = [each for each in reply.answer.seen or () if each in held_out]
-    # Of a source that a search dropped, it is known whether the search returns it now.
+    # For a source that a search dropped in the baseline, ``delivered`` shows whether the search returns
+    # it now.
     shown += [each for each in reply.answer.delivered or () if each in dropped]
     if not shown:
-        return established
-    warning = _PROMOTED.format(named=few_of(shown), them="it" if len(shown) == 1 else "them")
-    return established._replace(baseline=replace(baseline, promoted=warning))
+        return ""
+    return _PROMOTED.format(named=few_of(shown), them="it" if len(shown) == 1 else "them")

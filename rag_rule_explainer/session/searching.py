@@ -50,9 +50,12 @@ class Searching:
     probed: set[Subset] = field(init=False, default_factory=set[Subset])
     _by_search: dict[RuleSearch, TrackedSearch] = field(init=False)
     _way: Way = field(init=False)
+    _votes: bool = field(init=False)
+    _keeps_answers: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        self._way = self.voting.probe if self.settings.noise.votes else self.prober.probe
+        self._votes, self._keeps_answers = self.settings.noise.votes, self.settings.reuse_answers
+        self._way = self.voting.probe if self._votes else self.prober.probe
         lattice = self.sources.lattice
         self._take(
             TrackedSearch(
@@ -112,7 +115,7 @@ class Searching:
             self._probe if self.announcer is None else self._probe_if_wanted,
             self.prober.sampler.replayer.limiter.size,
             stop=self._stopper.stop,
-            on_verdict=self._announce,
+            on_verdict=None if self.announcer is None else self._announce,
             lockstep=self.settings.lockstep,
         )
 
@@ -145,15 +148,17 @@ class Searching:
     async def _probe(self, search: RuleSearch, mask: Subset, way: Way | None = None) -> Verdict:
         tracked, arrangement = self._by_search[search], Arrangement.of(self.sources, mask)
         if way is None:
-            voted = self.settings.noise.votes and search.is_crucial(mask)
-            way = self.voting.poll if voted else self._way
+            way = self.voting.poll if self._votes and search.is_crucial(mask) else self._way
         try:
             probe = await way(arrangement, tracked.judging)
         except StoreFailed as failed:
             # StoreFailed would end the call without a result. LimitReached only stops the searches, so
             # that the user still gets the rules that were proved before.
             raise LimitReached(f"the store failed: {failed}") from failed
-        self._keep(tracked, mask, probe)
+        if probe.ballot is None and self._keeps_answers:
+            tracked.keep(mask, probe)
+        else:
+            self._keep(tracked, mask, probe)
         self.probed.add(mask)
         if self.teller.listeners:
             self._note(next_told=search)

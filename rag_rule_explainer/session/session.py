@@ -35,7 +35,7 @@ from .building import ExplanationBuilder
 from .final_comparison import FinalComparison
 from .plan import MiningPlan, OneRule
 from .progress_telling import ProgressTeller
-from .promotion import with_promoted
+from .promotion import try_promoting, try_promoting_beside
 from .searching import Searching
 from .series import SessionSeries
 from .stored_answers import rejudged
@@ -236,7 +236,7 @@ class _Run:
         if not is_over:  # if the session was stopped, there is no search, so no checks are needed
             try:
                 await self._check(established, prober, voting)
-                established = await with_promoted(established, session, self.sampler)
+                await try_promoting(established.baseline, session, self.sampler)
             except LimitReached as limit:
                 self._stopper.stop(str(limit))
         searching = Searching(
@@ -283,10 +283,10 @@ class _Run:
     async def _conclude(self, searching: Searching) -> None:
         """Compares replays with earlier ones, and ends the traces. Stores the application's fingerprint
         and any doubt about the replays, for later explanations."""
-        session, replayer = self.session, self.sampler.replayer
+        session, tracked = self.session, searching.tracked_searches
+        await try_promoting_beside(tracked, searching.baseline, session, self.sampler)
         if self.store.fidelity is not None:
-            tracked = searching.tracked_searches
-            comparison = FinalComparison(session.sources, replayer, tracked, session.notes)
+            comparison = FinalComparison(session.sources, self.sampler.replayer, tracked, session.notes)
             await comparison.run(self.store.fidelity)
         await searching.end_traces(session.trace)
         await self.store.note_the_doubt(searching.baseline)

@@ -1,7 +1,6 @@
 """What is read as a citation, out of what providers and frameworks return."""
 
 from dataclasses import dataclass, field
-from math import inf
 from time import thread_time
 from typing import Any
 
@@ -368,22 +367,26 @@ HOSTILE = (
 )
 
 
-@pytest.mark.spread(fast=3, slow=2)
+@pytest.mark.spread(fast=5, slow=2)
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_the_time_grows_with_the_length_alone(piece: str) -> None:
-    """Four times the text takes four times as long, and not sixteen times: by the thread's clock."""
+    """Four times the text takes four times as long, and not sixteen times: by the thread's clock. A busy
+    machine makes that slower too, so what took too long is measured up to four times more."""
 
     def took(times: int) -> float:
-        text, best = piece * times, inf
-        for _ in range(2):
-            begun = thread_time()
-            read_citations(text, SHOWN)
-            without_marks(text, SHOWN.ids, SHOWN.known)
-            list(pieces_with_marks(text, [(0, len(text))], places_of_marks(text, SHOWN.known)))
-            best = min(best, thread_time() - begun)
-        return best
+        text, begun = piece * times, thread_time()
+        read_citations(text, SHOWN)
+        without_marks(text, SHOWN.ids, SHOWN.known)
+        list(pieces_with_marks(text, [(0, len(text))], places_of_marks(text, SHOWN.known)))
+        return thread_time() - begun
 
-    assert took(8000) < 9 * took(2000) + 0.01
+    took(20)  # patterns are compiled, and nothing is measured of that
+    short, long = took(2000), took(8000)
+    for _ in range(4):
+        if long < 9 * short + 0.01:
+            break
+        short, long = min(short, took(2000)), min(long, took(8000))
+    assert long < 9 * short + 0.01
 
 
 def test_a_pattern_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import anyio.lowlevel
 import pytest
 
 from rag_rule_explainer.lattice import Lattice, Mask
-from rag_rule_explainer.mining import Mono, RuleSearch, dual
+from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch, dual
 from rag_rule_explainer.probing.drivers import drive
 from rag_rule_explainer.probing.limits import LimitReached
 from rag_rule_explainer.rules import RuleKind
@@ -52,6 +52,16 @@ def test_idle_workers_are_woken_as_soon_as_there_is_work() -> None:
     bench = Bench(0.001)
     clock.run(drive((RuleSearch(Mono(RuleKind.RETENTION), LATTICE),), bench, 4))
     assert bench.peak == 4
+
+
+def test_workers_share_the_subsets_by_what_prompts_begin_with() -> None:
+    bench = Bench(0.001)
+    search = RuleSearch(Exhaustive(RuleKind.RETENTION), LATTICE)
+    clock.run(drive((search,), bench, 4, lockstep=True))
+    asked = [mask for _, mask in bench.asked]
+    # In each round, one subset of each quarter, so that beginnings differ.
+    rounds = [sorted(mask >> 4 for mask in asked[start : start + 4]) for start in range(0, 64, 4)]
+    assert rounds == [[0, 1, 2, 3]] * 16
 
 
 def test_a_limit_stops_every_search_and_the_claims_stand() -> None:

@@ -118,7 +118,7 @@ class LangChainApplication(Application[Found]):
 
     @override
     def is_traced(self) -> bool:
-        """Returns False, so that nobody checks the tracers again: the code that started this call has
+        """Returns False, so that the tracers are not checked again: the code that started this call has
         already checked them by ``why_unheard``."""
         return False
 

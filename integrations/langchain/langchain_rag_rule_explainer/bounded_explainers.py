@@ -29,9 +29,9 @@ class BoundedExplainers:
     def for_config(self, config: RunnableConfig | None) -> Explainer:
         """Returns the explainer for a call with this config.
 
-        Its concurrency is the smaller of the config's ``max_concurrency`` and ``own_bound``, within the
-        user's limiter if there is one. Without
-        ``max_concurrency``, returns the explainer that has the user's own settings.
+        Its concurrency is the smaller of the config's ``max_concurrency`` and ``own_bound``. If the user
+        has set a limiter, that limiter applies as well. Without ``max_concurrency``, returns the
+        explainer that has the user's own settings.
         """
         bound = (config or {}).get("max_concurrency")
         if bound is None:

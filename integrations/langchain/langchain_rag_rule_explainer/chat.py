@@ -15,6 +15,7 @@ from .reading import answer_in
 from .watching import Watch, watched_by
 
 Prompt: TypeAlias = Callable[[str, Sequence[str]], str]
+Messages: TypeAlias = Callable[[str, Sequence[Source]], Sequence[tuple[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +23,23 @@ class ChatReplay:
     """A ``ChatReplay`` is a replay that calls a chat model.
 
     ``accept_finish_reasons``: further finish reasons with which a reply counts as complete. ``prompt``:
-    writes the prompt for a question and passages.
+    writes the prompt for a question and passages. ``messages``: writes the messages of a chat for a
+    question and sources instead; None to send the prompt.
     """
 
     model: BaseChatModel
     accept_finish_reasons: tuple[str, ...] = ()
     prompt: Prompt = qa_prompt
+    messages: Messages | None = None
 
     def __call__(self, question: str, sources: Sequence[Source]) -> Answer:
         """Returns the model's answer. Raises UnusableReply if the reply is not a complete answer."""
         watch = Watch(accepts=self.accept_finish_reasons)
         with failing(watch), watched_by(watch):
-            reply = self.model.invoke(self.prompt(question, [source.passage for source in sources]))
+            if self.messages is None:
+                reply = self.model.invoke(self.prompt(question, [source.passage for source in sources]))
+            else:
+                reply = self.model.invoke(list(self.messages(question, sources)))
         if watch.fault:
             raise failed_reply(watch.fault, watch)
         answer = with_calls(with_spent(answer_in(reply), watch), watch)
@@ -52,6 +58,7 @@ def chat_replay(
     allow_length: bool = False,
     accept_finish_reasons: tuple[str, ...] = (),
     prompt: Prompt = qa_prompt,
+    messages: Messages | None = None,
 ) -> Callable[[str, Sequence[Source]], Answer]:
     """Returns a replay for ``rag_rule_explainer.Explainer`` that sends one prompt, by default this
     package's own.
@@ -60,7 +67,8 @@ def chat_replay(
     and to reply "N/A" if the sources do not answer the question. A reply that is empty, incomplete,
     refused, filtered or cut off at its length limit is no answer. ``allow_length=True`` accepts replies
     that were cut off. ``accept_finish_reasons``: see ``Settings``. ``prompt``: a function that gets the
-    question and the texts of the sources, and returns the prompt.
+    question and the texts of the sources, and returns the prompt. ``messages``: a function that gets the
+    question and the sources, and returns (role, text) pairs to send instead of a prompt.
     """
     accepted = Settings(accept_finish_reasons=accept_finish_reasons).accepting(length=allow_length)
-    return ChatReplay(model, accepted.accept_finish_reasons, prompt)
+    return ChatReplay(model, accepted.accept_finish_reasons, prompt, messages)

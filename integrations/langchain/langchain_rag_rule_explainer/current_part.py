@@ -21,7 +21,8 @@ def current_part(retriever: object) -> AnyPart | None:
 
     Returns a gate in a replay, in a baseline, and in an ordinary run that a handler records. Returns None
     in any other run, and for a retriever that is not explained. With ``scope="retrieved"``, also returns
-    None for a retriever that drops documents of the retrievers inside it: the inner ones are recorded.
+    None for a retriever that drops documents of its inner retrievers, because the inner retrievers are
+    recorded instead.
     """
     part = asked_part(retriever)
     if part is None and not inside_retrieval.get():

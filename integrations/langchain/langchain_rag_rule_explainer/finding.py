@@ -68,8 +68,8 @@ class DocumentShape:
         return [self._item(item, whole=whole) for item in items_in(result)]
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: the data that are needed, besides the items, to make such a
-        result again, such as a list's type or a copy of a client's response."""
+        """Returns the form of a result: everything except its items that is needed to make such a result
+        again, such as the type of a list or a copy of a client's response."""
         return self.reading.form(result)
 
     def of_another(self, form: object) -> object:

@@ -63,18 +63,17 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     not compiled.
 
     ``scope``: "seen" explains by the documents whose text was recognised in requests to models, and
-    serves only these. "retrieved" explains by all retrieved documents, also those that a search finds
-    inside and drops, unless a handler recorded the run. ``on_new_query``: what a replay gets for a query
-    that the baseline did not make: all retained documents ("kept", the default for chains), the retained
-    documents among the results of a live retrieval ("filter", the default if models call tools), or an
-    error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is an error;
-    otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is used
-    instead of a call of the tool. ``on_new_tool_call``: what a replay gets for a tool call that
-    the baseline did not make, while all others get the recorded results: its end ("unknown", the default
-    with a condition about tool calls), a run of the tool ("live"), or the result of a function of the
-    call; by default, tools run in replays. ``safe_tools``: the names of tools that may run for new calls.
-    ``allow_length``: True if replies that were cut off at their length
-    limit count as answers.
+    serves only these. "retrieved" explains by all retrieved documents. These include documents that a
+    retriever finds and then drops, unless a handler recorded the run. ``on_new_query``: what a replay
+    gets for a query that the baseline did not make: all retained documents ("kept", the default for
+    chains), the retained documents among the results of a live retrieval ("filter", the default if models
+    call tools), or an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is
+    an error; otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is
+    used instead of a call of the tool. ``on_new_tool_call``: what a replay gets for a tool call that the
+    baseline did not make, while all others get the recorded results: its end ("unknown", the default with
+    a condition about tool calls), a run of the tool ("live"), or the result of a function of the call; by
+    default, tools run in replays. ``safe_tools``: the names of tools that may run for new calls.
+    ``allow_length``: True if replies that were cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.

@@ -45,8 +45,7 @@ class Entry(Protocol):
         ...
 
     def stream(self, given: Any) -> Iterator[Any]:
-        """Yields the response object first. If its text is streamed, then yields the pieces of the
-        text."""
+        """Yields the response object first, and then the pieces of its text if the text is streamed."""
         ...
 
     def astream(self, given: Any) -> AsyncIterator[Any]:

@@ -90,8 +90,7 @@ class ExternalStore(NamedTuple):
         return _as_if(name, arguments(method, thing, *args, **kwargs))
 
     def _read(self, state: State, thing: Any, name: str, given: object) -> Use:
-        # If the first run made the same read before its first write, a replay gets the result recorded
-        # then.
+        # If the first run made the same read before its first write, a replay gets the recorded result.
         key, written = ("outside", Same(thing), name, described(given)), _written(thing)
         if not state.live and not state.has(written) and key in state.aside:
             return copied(state.aside[key])

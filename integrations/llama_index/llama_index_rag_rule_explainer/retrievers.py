@@ -125,8 +125,8 @@ def _search(name: str, method: Any, shape: Shape[Found]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """A ``_Search`` is one call of a method of a retriever, an engine or a store. Calling it makes the
-    search, also with another retriever."""
+    """A ``_Search`` is one call of a method of a retriever, an engine or a store. Calling the object
+    makes the search; it can also be made with another retriever."""
 
     method: Any
     retriever: Any
@@ -141,7 +141,7 @@ class _Search:
 
     @property
     def wider(self) -> Wider:
-        """Returns the function that makes the search for more results."""
+        """Returns a function that repeats the search for more results."""
         bound = self.method.__get__(self.retriever, type(self.retriever))
         by_query = wider_call(bound, self.args, self.kwargs)
         if not isinstance(self.retriever, BaseRetriever):

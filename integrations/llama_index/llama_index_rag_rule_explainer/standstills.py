@@ -43,7 +43,7 @@ event."""
 
 @dataclass(slots=True, eq=False)
 class Standstills:
-    """A ``Standstills`` holds observations about workflows of one application that wait for an event.
+    """A ``Standstills`` records whether workflows of one application wait for an event.
 
     ``seen``: True if, at some moment of the first run, no step was running and an event from outside the
     workflow made it continue. Replays may then wait in the same way. ``asking``: the ids of runs that

@@ -60,7 +60,7 @@ async def result_of(workflow: Workflow, given: Any) -> Any:
 
 def _begun(workflow: Workflow, arguments: dict[str, Any]) -> Any:
     """Begins a run, and returns its handler. Raises InvalidInput if a field of the start event has no
-    value, unless the run is the caller's own: its errors stay those of LlamaIndex."""
+    value. For the user's own run, the error of LlamaIndex is raised instead."""
     try:
         return workflow.run(**arguments)
     except WorkflowRuntimeError as error:
@@ -108,8 +108,8 @@ def run_arguments(workflow: Workflow, given: Any) -> dict[str, Any]:
 
 
 def _with_its_question(workflow: Workflow, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the arguments of ``run`` in a dict. If the workflow's start event has one required text of
-    another name, which the dict does not have, the dict's question gets that name."""
+    """Returns the arguments of ``run`` in a dict. If the workflow's start event requires exactly one text
+    that the dict lacks, the question in the dict becomes this argument."""
     fields = _fields_of(workflow)
     missing = [
         name
@@ -141,12 +141,12 @@ def _example(workflow: Workflow) -> str:
 
 
 def _may_be(kind: Any, given: object) -> bool:
-    """Returns True unless pydantic would not take ``given`` for a field of this type."""
+    """Returns False iff pydantic rejects ``given`` as the value of a field of this type."""
     try:
         TypeAdapter(kind).validate_python(given)
     except ValidationError:
         return False
-    except PydanticUserError:  # a type that pydantic does not know
+    except PydanticUserError:  # pydantic does not know the type
         return not isinstance(kind, type) or isinstance(given, kind)
     return True
 

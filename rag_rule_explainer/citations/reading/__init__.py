@@ -1,4 +1,5 @@
-"""This package reads the citations of an answer, in its text and beside it."""
+"""This package reads the citations of an answer: those in its text, and those in other data of the
+output."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias, cast
@@ -12,11 +13,11 @@ from .meaning import NO_SUCH
 from .of_outputs import read_output
 
 CitationReader: TypeAlias = Callable[[Any, tuple[str, ...]], Iterable[str | ReadCitation]]
-"""A function of an output and of the ids of the shown sources that returns what is cited: ids, or
-``ReadCitation`` objects with their places in the text."""
+"""A function that gets an output and the ids of the shown sources, and returns the citations: ids, or
+``ReadCitation`` objects with their positions in the text."""
 CitationReading: TypeAlias = CitationReader | str | None
-"""How citations are read: None for all known forms; a regular expression, whose first group is the number
-or the name of a source; or a function of one's own."""
+"""The way in which citations are read: None for all known forms; a regular expression, whose first group
+is the number or the name of a source; or a function of the user."""
 
 __all__ = [
     "Citable",
@@ -31,7 +32,7 @@ __all__ = [
 
 
 def check_reading(reading: object) -> None:
-    """Raises InvalidInput for something that cannot read citations."""
+    """Raises InvalidInput if ``reading`` is none of the values that ``CitationReading`` allows."""
     if reading is None:
         return
     if isinstance(reading, str):
@@ -50,9 +51,9 @@ def check_reading(reading: object) -> None:
 def read_citations(output: Any, shown: CitableSources, reading: CitationReading = None) -> CitingText:
     """Returns the text of an output, and its citations.
 
-    ``output``: what the application returned: a text, or a message, a response or a dict of a framework.
-    ``reading``: see ``CitationReading``. Raises InvalidInput if a function returns something else than
-    ids.
+    ``output``: the output of the application: a text, or a message, a response or a dict of a framework.
+    ``reading``: see ``CitationReading``. Raises InvalidInput if a user's function returns anything else
+    than ids and ``ReadCitation`` objects.
     """
     check_reading(reading)
     if reading is None or isinstance(reading, str):

@@ -1,4 +1,5 @@
-"""This module finds the source that a citation means: by its number, by a name, or by quoted words."""
+"""This module finds the source that a citation refers to: by its number, by a name, or by quoted
+words."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,8 +10,8 @@ from .meaning import ALIKE, FROM_NOUGHT, ORDER_OPEN, Meaning
 from .names import NamesOfSources, in_small_letters
 
 _LEAST_QUOTED = 12
-"""The least number of characters of a quotation by which a source is recognised. Fewer may stand in
-several sources by chance."""
+"""The minimum number of characters of a quotation by which a source is recognised. A shorter one may
+occur in several sources by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +19,9 @@ class CitableSources:
     """A ``CitableSources`` holds the sources that the model was shown, in the order of their numbers.
 
     ``held_out``: the sources that were retrieved but not shown. ``numbers_from``: the number of the first
-    source in the application's numbering, 1 or 0. ``why_open``: the reason why a number means nothing
-    certain; empty if it does. ``unsure``: the ids of the sources whose place is not known, as others have
-    the same text.
+    source in the application's numbering, 1 or 0. ``why_open``: the reason why numbers cannot be matched
+    with sources; empty if they can. ``unsure``: the ids of the sources whose position is not known,
+    because other sources have the same text.
     """
 
     shown: tuple[Citable, ...]
@@ -35,8 +36,8 @@ class CitableSources:
 
     def as_seen(self, seen: Sequence[str] | None) -> "CitableSources":
         """Returns the same sources in the order in which the model was shown them. ``seen``: their ids in
-        this order; if it is None, the order stays. Of an id that is repeated, the place is not known.
-        Sources that it lacks were not shown."""
+        this order; None to keep the present order. If an id is repeated in ``seen``, the position of its
+        source is unknown. Sources that ``seen`` lacks were not shown."""
         by_id = {source.id: source for source in self.shown}
         order = tuple(dict.fromkeys(seen or ()))
         if not seen or not by_id.keys() >= set(order):
@@ -60,9 +61,11 @@ class CitableSources:
         return (*self.ids, *[source.id for source in self.held_out])
 
     def by_number(self, number: int) -> Meaning:
-        """Returns what this number means. An id that is this number comes first. If all ids are numbers,
-        the number is an id. A number that only counts sources that were not shown as well shows that
-        these have numbers too, so it is not known which."""
+        """Returns the meaning of a number. If a source has this number as its id, the number means this
+        source. If the ids of all sources are numbers, the number can only be an id. Otherwise, it is the
+        position of a shown source. If a number is above the number of shown sources, but not above the
+        number of all sources, the application also numbers sources that were not shown. The meaning is
+        then unknown."""
         known = self.known
         if str(number) in known:
             return Meaning((str(number),))
@@ -80,24 +83,25 @@ class CitableSources:
         return Meaning() if source is None else Meaning((source,))
 
     def counted_from_nought(self, numbers: Iterable[int]) -> "CitableSources":
-        """Returns the same sources, of which no number means a certain one if the numbers of the answer
-        include 0, although the first source should have 1."""
+        """Returns the same sources. If the numbers of the answer include 0, although the first source
+        should have the number 1, the returned object treats the meaning of every number as unknown."""
         is_nought = self.numbers_from == 1 and 0 in {*numbers} and "0" not in self.known
         return replace(self, why_open=FROM_NOUGHT) if is_nought else self
 
     def at_address(self, address: str) -> tuple[str, ...] | None:
-        """Returns the ids of the sources at an address, or in a file; None if it may be something else,
-        since the sources have no addresses."""
+        """Returns the ids of the sources with this address or file name. Returns None if the address may
+        belong to no source at all, because the sources have no addresses."""
         bare = address.partition("#")[0].partition("?")[0].rstrip("/")
         found = self.named(address) or self.named(bare) or self.named(bare.rpartition("/")[2])
         return found or (() if "://" in address and self._names.have_addresses else None)
 
     def at(self, place: int) -> str | None:
-        """Returns the id of the source at this place, counted from 0; None if there is none."""
+        """Returns the id of the source at this position, counted from 0; None if there is none."""
         return self.shown[place].id if 0 <= place < len(self.shown) else None
 
     def by_name(self, name: object) -> Meaning:
-        """Returns what a name means: an id, or a title, a file name or an address in the metadata."""
+        """Returns the meaning of a name: of an id, or of a title, a file name or an address in the
+        metadata."""
         return Meaning.one_of(self.named(name))
 
     def named(self, name: object) -> tuple[str, ...]:
@@ -114,14 +118,14 @@ class CitableSources:
         return tuple(each.id for each in (*self.shown, *self.held_out) if _says(each, words))
 
     def says(self, identity: str | None, quote: str) -> bool:
-        """Returns whether the source with this id contains these words, or is contained in them. It does
-        if there are no words."""
+        """Returns True iff the source with this id contains these words, or is contained in them. Also
+        returns True if there are no words."""
         words = in_small_letters(quote)
         sources = (*self.shown, *self.held_out)
         return any(each.id == identity and (not words or _says(each, words)) for each in sources)
 
     def in_reference(self, text: str) -> Meaning:
-        """Returns what a line of a list of references means, by the names and the words in it."""
+        """Returns the meaning of a line in a list of references, by the names and the words in it."""
         named, quoted = self._names.in_reference(text), self.quoted(text)
         if named.sources or not quoted:
             return named

@@ -1,4 +1,4 @@
-"""This module defines the text of an answer together with its citations, and what can be cited."""
+"""This module defines the text of an answer with its citations, and the sources that can be cited."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class Citable(Protocol):
-    """A ``Citable`` is a source as explanations and applications hold it."""
+    """A ``Citable`` is a source, in the form of an explanation or of an application."""
 
     @property
     def id(self) -> str:
@@ -26,18 +26,18 @@ class Citable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReadCitation:
-    """A ``ReadCitation`` is one citation in an answer, of one source.
+    """A ``ReadCitation`` is one citation of one source in an answer.
 
-    ``written``: how the answer writes it, such as "[2]". ``source``: the id of the cited source; None if
-    there is no such source, or if it is not known which one is meant. ``start`` and ``end``: the place in
-    the text to which it belongs; None if this is not known. ``quote``: the text that the answer says it
-    cites. ``why``: if ``source`` is None, the reason. ``is_open``: True if ``source`` is None because it
-    is not known which source is meant. ``scope``: the part of the text that it is for if it stands in a
-    list or at the end of it: it is for all of this part, or for some of its statements; None otherwise.
-    ``among``: the ids of the sources with the same text, of which it cites one; empty if it is known
-    which.
-    ``is_said``: True if it may be a part of what the answer says, such as the index in "list[1]".
-    ``of_part``: True if it stands within a sentence that says more, so it may be for a part of it.
+    ``written``: its text in the answer, such as "[2]". ``source``: the id of the cited source; None if
+    there is no such source, or if it is not certain which one is meant. ``start`` and ``end``: the
+    position in the text to which it belongs; None if this is not known. ``quote``: the text that the
+    answer claims to quote from the source. ``why``: if ``source`` is None, the reason. ``is_open``: True
+    if ``source`` is None because it is not certain which source is meant. ``scope``: for a citation in a
+    list, or at the end of several sentences, the part of the text that it supports (all of it, or some of
+    its statements); otherwise None. ``among``: the ids of the sources with the same text if the citation
+    means one of them and it is not known which; otherwise empty. ``is_said``: True if it may be a part of
+    the answer itself, such as the index in "list[1]". ``of_part``: True if it is inside a sentence with
+    several statements, and so may support only one of them.
     """
 
     written: str

@@ -1,4 +1,5 @@
-"""This module defines what a citation means: a source, several, none, or one of several."""
+"""This module defines the meaning of a citation: one source, several sources, no source, or one of
+several sources."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,22 +12,23 @@ ORDER_OPEN = (
     "requests to the model show the sources in several orders, or not all of them are recognised there, "
     "so it is not known which one this number means"
 )
-"""The reason why a number means no source, if the order is not known."""
+"""The reason why a number means no certain source if the order in which sources were shown is unknown."""
 FROM_NOUGHT = (
     "the answer cites a source 0, so its numbers may begin with 0 (then pass numbers_from=0), and it is "
     "not known which source this one means"
 )
-"""The reason why no number means a source if one of them is 0."""
+"""The reason why no number means a certain source if one of the numbers is 0."""
 OTHERS_NAMED = "its number means another source than its name or its address"
-"""The reason why a mark means no source if it holds a number and the name of another source."""
+"""The reason why a citation means no certain source if its number and its name belong to different
+sources."""
 ALIKE = "several sources have the same text, so it is not known which of them has this number"
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A ``Meaning`` says which sources a citation means. ``sources``: their ids; it cites all of them.
-    ``why``: the reason if there are none. ``is_open``: True if it is not known which source is meant.
-    ``among``: the ids of sources with the same text, of which it means one."""
+    """A ``Meaning`` holds the sources to which a citation refers. ``sources``: their ids; the citation
+    cites all of them. ``why``: the reason if there are none. ``is_open``: True if it is not certain which
+    source is meant. ``among``: the ids of sources with the same text, if one of them is meant."""
 
     sources: tuple[str, ...] = ()
     why: str = NO_SUCH
@@ -35,8 +37,8 @@ class Meaning:
 
     @classmethod
     def one_of(cls, ids: Iterable[str]) -> "Meaning":
-        """Returns what a citation means that fits exactly these sources: the source if it is only one;
-        else it is not known which."""
+        """Returns the meaning of a citation that could refer to any of these sources: the source if there
+        is only one; otherwise the meaning is open (``is_open``)."""
         found = tuple(dict.fromkeys(ids))
         if len(found) > 1:
             return cls(why=f"it fits {joined(found)}, so it is not known which is meant", is_open=True)
@@ -45,7 +47,8 @@ class Meaning:
     def citations(
         self, written: str, start: int | None = None, end: int | None = None, quote: str = ""
     ) -> Iterator[ReadCitation]:
-        """Yields a citation of each source, or one that says why there is none."""
+        """Yields a citation for each source; if there is no source, yields one citation with the
+        reason."""
         for source in self.sources:
             yield ReadCitation(written, source, start, end, quote)
         if not self.sources:
@@ -53,8 +56,8 @@ class Meaning:
 
 
 def with_all_copies(citations: Sequence[ReadCitation]) -> Iterator[ReadCitation]:
-    """Yields the citations. If they cite all sources that have the same text, it does not matter which of
-    them has which number."""
+    """Yields the citations. If they cite all sources with the same text, each of them gets one of these
+    sources, because it does not matter which number belongs to which source."""
     numbers = dict[tuple[str, ...], dict[str, None]]()
     for each in citations:
         if each.among:

@@ -13,10 +13,12 @@ _NAMING = re.compile(
     r"(?:doc(?:ument)?|source|file|page|ref(?:erence)?doc|node|original)?(?:title|name|source|file|filename|"
     r"path|ur[il]|link|href|address|doi|isbn|id|key|permalink|slug|label|citation|reference|headline)"
 )
-"""The entries of metadata that name a source, without "_" and "-". Others, such as a topic, do not."""
+"""Matches the keys of metadata whose values name a source, after "_" and "-" are removed. Other keys,
+such as a topic, do not match."""
 _LONGEST = 2000
 _SHORT = 2
-"""A name of so few letters counts only at the beginning of a reference, or between commas."""
+"""A name with at most this number of letters counts only at the beginning of a reference, or between
+commas."""
 _BEFORE = re.compile(
     r"(?:^|[^\w\s/&-]|\b(?:and|und|et|y|see|from|source|document|doc|title|file|id))\s*\Z"
 )
@@ -28,8 +30,8 @@ _APART = re.compile(r"\s*(?:\Z|[,;:|–—]|-\s)")
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A ``_Found`` is a name in a text. ``is_sure``: True if punctuation divides the name from the
-    text around it, and the name is not a word that another title may hold as well."""
+    """A ``_Found`` is a name that was found in a text. ``is_sure``: True if punctuation separates the
+    name from the text around it, and the name is not a word that may also occur in another title."""
 
     start: int
     end: int
@@ -38,8 +40,8 @@ class _Found:
 
 
 class NamesOfSources:
-    """A ``NamesOfSources`` knows the names of all sources. A name of several sources is that of those of
-    them that were shown."""
+    """A ``NamesOfSources`` finds sources by their names. If several sources have a name, it means those
+    of them that were shown."""
 
     def __init__(self, shown: Sequence[Citable], held_out: Sequence[Citable]) -> None:
         self._ids = {in_small_letters(each.id) for each in (*held_out, *shown)}
@@ -48,7 +50,7 @@ class NamesOfSources:
 
     @property
     def have_addresses(self) -> bool:
-        """Returns whether the address of a source is known."""
+        """Returns True iff the address of at least one source is known."""
         return any("://" in name for name in self._named)
 
     def exactly(self, name: str) -> tuple[str, ...]:
@@ -56,8 +58,8 @@ class NamesOfSources:
         return self._named.get(in_small_letters(name), ())
 
     def in_reference(self, text: str) -> Meaning:
-        """Returns what a line of a list of references means. It cites all sources that it names. Of names
-        that lie within another one, only the longest counts."""
+        """Returns the meaning of a line in a list of references. The line cites all sources that it
+        names. If a name is inside another name, only the longer one counts."""
         whole = self.exactly(text.strip().strip("."))
         if whole:
             return Meaning.one_of(whole)
@@ -127,7 +129,7 @@ def _file_of(name: str) -> str:
 
 
 def in_small_letters(text: str) -> str:
-    """Returns the text as names are compared: in lower case, with single spaces."""
+    """Returns the form of the text in which names are compared: in lower case, with single spaces."""
     return " ".join(text.casefold().split())
 
 
@@ -140,7 +142,7 @@ def _letters(text: str) -> int:
 
 
 def _places(name: str, text: str) -> Iterator[int]:
-    """Yields where the name stands as whole words."""
+    """Yields the positions at which the name occurs as whole words."""
     place = text.find(name)
     while place >= 0:
         end = place + len(name)

@@ -26,10 +26,10 @@ _NAMES = (
 )
 """The fields of an annotation that may name a source, the most exact ones first."""
 _INNER = ("url_citation", "file_citation", "value", "extras")
-"""The fields of an annotation that may hold further fields."""
+"""The fields of an annotation that may contain further fields."""
 _PLACES = ("document_index", "search_result_index")
 _NOT_CITING = frozenset({"file_path"})
-"""The types of annotations that cite nothing."""
+"""The types of annotations that are not citations."""
 _LONGEST_QUOTE = 60
 
 
@@ -50,8 +50,8 @@ def type_of_block(given: Any, name: str = "type") -> str | None:
 
 
 def read_annotation(annotation: Any, shown: CitableSources, text: str) -> Iterator[ReadCitation]:
-    """Yields the citations of one annotation of ``text``: several if it spans several sources. Their
-    places are those that the annotation gives; none if it gives none."""
+    """Yields the citations of one annotation of ``text``; there are several if it refers to several
+    sources. They have the positions that the annotation states, or no positions if it states none."""
     kind = type_of_block(annotation)
     if kind in _NOT_CITING:
         return
@@ -64,7 +64,8 @@ def read_annotation(annotation: Any, shown: CitableSources, text: str) -> Iterat
 
 
 def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
-    """Returns what an annotation means, by its names, its place among the documents and its quotation."""
+    """Returns the meaning of an annotation, by its names, its index among the documents and its
+    quotation."""
     named = _named(holders, shown)
     if len(named) == 1:
         return Meaning(named)
@@ -83,8 +84,8 @@ def _meant(holders: list[Any], shown: CitableSources, quote: str) -> Meaning:
 
 
 def _named(holders: list[Any], shown: CitableSources) -> tuple[str, ...]:
-    """Returns the ids of the sources that the names of an annotation fit. A chunk has the title of its
-    document, so several may do."""
+    """Returns the ids of the sources that have the names in an annotation. Several sources may match,
+    because each chunk of a document has the document's title."""
     fits: tuple[str, ...] = ()
     for name in _NAMES:
         ids = shown.named(_first(holders, (name,), str))
@@ -93,8 +94,8 @@ def _named(holders: list[Any], shown: CitableSources) -> tuple[str, ...]:
 
 
 def _blocks(holders: list[Any], shown: CitableSources, quote: str) -> list[str]:
-    """Returns the sources at the places of the cited blocks, if each source is one block and contains
-    what is quoted."""
+    """Returns the ids of the sources at the indexes of the cited blocks, if each source is one block and
+    contains the quoted text."""
     first, last = _first(holders, ("start_block_index",), int), _first(holders, ("end_block_index",), int)
     if first is None or last is None or not 0 <= first < last <= len(shown.shown):
         return []
@@ -109,8 +110,8 @@ def _place(holders: list[Any], text: str) -> tuple[int, int] | tuple[None, None]
     index = _first(holders[:1], ("index",), int)
     is_file = part_of(holders[0], "type") == "file_citation"
     if is_file and index is not None and index >= 0:
-        # The service's documentation says that the index is a position in a list of files. What it sends
-        # is a position in the text.
+        # According to the service's documentation, the index is a position in a list of files. In fact,
+        # it is a position in the text.
         return min(index, len(text)), min(index, len(text))
     return None, None
 
@@ -126,7 +127,7 @@ def _why_none(quote: str) -> str:
 
 
 def _first(holders: list[Any], names: tuple[str, ...], kind: type) -> Any:
-    """Returns the first field of this type, by the order of the names."""
+    """Returns the first value of this type, in the order of the names."""
     for name in names:
         for holder in holders:
             found = part_of(holder, name)

@@ -1,7 +1,7 @@
-"""This module finds out which sources the numbers of an answer mean if the output brings nodes along.
+"""This module finds the sources to which the numbers in an answer refer, if the output contains nodes.
 
-LlamaIndex's CitationQueryEngine divides what it retrieved into chunks, and numbers the chunks instead of
-the sources. Its output holds the chunks, and each begins with its number.
+LlamaIndex's CitationQueryEngine divides the retrieved sources into chunks, and numbers the chunks instead
+of the sources. Its output contains the chunks, and each begins with its number.
 """
 
 import re
@@ -24,12 +24,12 @@ class NumberedNodes(CitableSources):
     numbered: tuple[tuple[int, str], ...] = ()
 
     def by_number(self, number: int) -> Meaning:
-        """Returns what this number means: the source of the chunk with this number."""
+        """Returns the meaning of a number: the source of the chunk with this number."""
         return Meaning.one_of(source for chunk, source in self.numbered if chunk == number)
 
 
 def numbered_nodes(nodes: Sequence[Any], shown: CitableSources) -> CitableSources | None:
-    """Returns the sources by the numbers of these nodes; None if they have none."""
+    """Returns the sources by the numbers of these nodes; None if the nodes have no numbers."""
     numbered = list[tuple[int, str]]()
     texts = [_text_of(node) for node in nodes]
     begun = [_NUMBERED.match(text) for text in texts]
@@ -63,7 +63,7 @@ def _source_of(node: Any, chunk: str, shown: CitableSources) -> str | None:
 
 
 def _is_from(chunk: str, source: Citable) -> bool:
-    """Returns whether the chunk is a part of the source. A chunk may begin with the source's metadata,
-    which the engine shows to the model too."""
+    """Returns True iff the chunk is a part of the source. A chunk may begin with the source's metadata,
+    because the engine shows these to the model too."""
     text, words = " ".join(source.text.split()), " ".join(chunk.split())
     return bool(words) and (words in text or text in words)

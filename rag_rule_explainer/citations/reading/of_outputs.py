@@ -14,7 +14,7 @@ from .of_text import meanings_of, read_answer_text
 
 _DEEPEST = 12
 _INSIDE = ("message", "blocks", "content", "answer", "answers", "result", "response", "data", "output")
-"""The parts of an output in which its text may be, in this order."""
+"""The parts of an output that may contain its text, in the order in which they are searched."""
 _LISTED = ("citations", "cited", "source_ids", "cited_sources", "references")
 """The fields of a structured output that may list the cited sources."""
 _NUMBER = re.compile(r"\s*[\[(【]?\s*([0-9]{1,5})\s*[\])】]?\s*")
@@ -23,8 +23,8 @@ _OF_ENTRY = ("source_id", "source", "id", "number", "document_id")
 
 @dataclass(slots=True)
 class _Pieces:
-    """A ``_Pieces`` joins the texts of an output, and shifts the places of citations accordingly.
-    ``begin``: where the last of the texts begins."""
+    """A ``_Pieces`` joins the texts of an output, and shifts the positions of citations accordingly.
+    ``begin``: the position at which the last text begins."""
 
     shown: CitableSources
     text: str = ""
@@ -41,7 +41,8 @@ class _Pieces:
 
     def annotate(self, annotations: Iterable[Any], before: int) -> None:
         """Adds the annotations of the text that begins at the position ``before``. An annotation without
-        a place is for this whole text; statements that cite by themselves are left out of it later."""
+        a position belongs to this whole text; statements with citations of their own are later excluded
+        from it."""
         text, whole = self.text[before:], (before, len(self.text))
         for annotation in annotations:
             for each in read_annotation(annotation, self.shown, text):
@@ -52,17 +53,18 @@ class _Pieces:
                 self.found.append(placed)
 
     def cite(self, annotation: Any) -> None:
-        """Adds an annotation that stands after its text, in a block of its own."""
+        """Adds an annotation that follows its text, in a separate block."""
         begin, end = self.begin, len(self.text)
         for each in read_annotation(annotation, self.shown, ""):
             self.found.append(replace(each, start=end, end=end, scope=(begin, end)))
 
 
 def read_output(output: Any, shown: CitableSources, pattern: str | None = None) -> CitingText:
-    """Returns the text of an output with its citations: those in the text, and those beside it.
+    """Returns the text of an output with its citations: those in the text, and those in other data of the
+    output.
 
-    If the numbers in the text are those of nodes that the output brings along, as with LlamaIndex's
-    CitationQueryEngine, they mean the sources of these nodes.
+    If the output contains nodes whose numbers occur in the text, as with LlamaIndex's
+    CitationQueryEngine, these numbers refer to the sources of the nodes.
     """
     pieces = _Pieces(shown)
     _read(output, pieces, _DEEPEST)
@@ -84,7 +86,8 @@ def _read(given: Any, pieces: _Pieces, depth: int) -> None:
 
 
 def _told(items: Sequence[Any]) -> Sequence[Any]:
-    """Returns the items that tell the answer: of messages and of choices the last one, and all blocks."""
+    """Returns the items that contain the answer: all blocks, but only the last one of several messages or
+    choices."""
     are_messages = [each for each in items if part_of(each, "role") or _is_message(each)]
     return are_messages[-1:] or items
 
@@ -141,8 +144,8 @@ def _annotations(given: Any, text: Any) -> Iterator[Any]:
 
 
 def _add_annotations(given: Any, pieces: _Pieces, before: int) -> None:
-    """Adds the annotations of a message, which are about its whole text. Entries that are no annotations
-    are the lists of a structured output, which ``_listed`` reads."""
+    """Adds the annotations of a message, which belong to its whole text. Other entries belong to the
+    lists of a structured output; ``_listed`` reads them."""
     typed = (each for each in _annotations(given, None) if part_of(each, "type") is not None)
     pieces.annotate(typed, before)
 
@@ -173,7 +176,7 @@ def _listed(output: Any, shown: CitableSources) -> Iterator[ReadCitation]:
 
 
 def _number_of(named: int | str) -> int | None:
-    # Models also write such an entry as the mark itself: "[1]", "(1)".
+    # Models may also write such an entry in the form of a citation: "[1]" or "(1)".
     if isinstance(named, int):
         return named
     found = _NUMBER.fullmatch(named)
@@ -192,7 +195,8 @@ def _named_by(entry: Any) -> int | str | None:
 
 
 def _entry(entry: Any, named: int | str, shown: CitableSources) -> Iterator[ReadCitation]:
-    """Yields what an entry cites: a number, a name, or the inside of a mark such as "Source 2, p. 3"."""
+    """Yields the citations of an entry: of a number, a name, or the content of a citation, such as
+    "Source 2, p. 3"."""
     number, quote = _number_of(named), part_of(entry, "quote")
     meanings = meanings_of(str(named), shown) if number is None else (shown.by_number(number),)
     for meant in meanings:

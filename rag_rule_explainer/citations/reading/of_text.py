@@ -1,4 +1,4 @@
-"""This module reads citations that stand in the text of an answer."""
+"""This module reads the citations in the text of an answer."""
 
 import re
 from bisect import bisect_right
@@ -30,9 +30,9 @@ def read_answer_text(text: str, shown: CitableSources, pattern: str | None = Non
     """Returns the text with the citations in it, in the forms that ``cites`` recognises.
 
     If the text has footnotes or a list of references, a number means the source that is named there. If
-    nothing but such a list cites, it is for the whole answer. ``pattern``: a regular expression for
+    only such a list has citations, they belong to the whole answer. ``pattern``: a regular expression for
     citations in another form; its first group, or else the whole match, is the number or the name of a
-    source. Then only its matches count.
+    source. If it is given, only its matches count.
     """
     if pattern is not None:
         found = list(_by_pattern(text, shown, pattern))
@@ -71,8 +71,8 @@ def _numbers(marks: Sequence[CitationMark]) -> Iterator[int]:
 
 
 def _named_beside(text: str, mark: CitationMark, shown: CitableSources) -> tuple[str, ...] | None:
-    """Returns the ids of the sources that a mark names beside its number, as in "[2: guideline.pdf]" or
-    "[2](https://x.org/guideline.pdf)"; None if it names nothing."""
+    """Returns the ids of the sources that a citation names in addition to its number, as in "[2:
+    guideline.pdf]" or "[2](https://x.org/guideline.pdf)"; None if it names none."""
     target = _TARGET.match(text, mark.end)
     at_address = None if target is None else shown.at_address(target[1])
     own = {each.id for each in mark.citations if _NUMBER.fullmatch(each.written) is None}
@@ -83,7 +83,7 @@ def _named_beside(text: str, mark: CitationMark, shown: CitableSources) -> tuple
 
 
 def _meanings(notes: Sequence[Footnote], shown: CitableSources) -> dict[str, Meaning]:
-    """Returns what each label means, by what the answer says that it stands for."""
+    """Returns the meaning of each label, as the footnotes and references of the answer define it."""
     meant = dict[str, Meaning]()
     for note in notes:
         if note.label and note.text:
@@ -103,7 +103,7 @@ def _meanings(notes: Sequence[Footnote], shown: CitableSources) -> dict[str, Mea
 
 
 def _meant(text: str, shown: CitableSources) -> Meaning:
-    """Returns what a footnote means: the sources that it names, or else those that it cites, as in
+    """Returns the meaning of a footnote: the sources that it names, or else those that it cites, as in
     "Source 3"."""
     named = shown.in_reference(text)
     if named.sources:
@@ -130,8 +130,9 @@ def _of_mark(
     place: tuple[int, int],
     beside: tuple[str, ...] | None = None,
 ) -> Iterator[ReadCitation]:
-    """Yields what a mark cites. Where the answer itself says what a number stands for, only that counts,
-    and else the order in which the sources were shown. ``beside``: the sources that it names as well."""
+    """Yields the citations of one mark in the text. If the answer itself defines the meaning of a number,
+    this meaning is used; otherwise, the number is the position among the shown sources. ``beside``: the
+    ids of the sources that the mark also names."""
     found = _meaning_of(citation, meant, shown, beside)
     for each in found.citations(citation.written, *place):
         yield replace(each, is_said=citation.is_said)
@@ -153,8 +154,8 @@ def _meaning_of(
 
 
 def meanings_of(entry: str, shown: CitableSources) -> Sequence[Meaning]:
-    """Returns what an entry of a list of citations means: a name, or what may stand in a mark, such as
-    "Source 2, p. 3", or a line of references."""
+    """Returns the meanings of an entry in a list of citations: of a name, of the content of a citation,
+    such as "Source 2, p. 3", or of a line of references."""
     by_name = shown.by_name(entry)
     if by_name.sources or by_name.is_open:
         return [by_name]
@@ -165,7 +166,8 @@ def meanings_of(entry: str, shown: CitableSources) -> Sequence[Meaning]:
 
 
 def _agreed(by_number: Meaning, named: tuple[str, ...]) -> Meaning:
-    """Returns what a number means beside names of sources: if they do not agree, it is not known."""
+    """Returns the meaning of a number next to names of sources. If number and names disagree, the meaning
+    is unknown."""
     if by_number.is_open and len(named) == 1:
         return Meaning(named)
     if by_number.is_open or not {*by_number.sources}.isdisjoint(named):
@@ -174,8 +176,8 @@ def _agreed(by_number: Meaning, named: tuple[str, ...]) -> Meaning:
 
 
 def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iterator[ReadCitation]:
-    """Yields the citations of a list of references to which no mark in the text leads. A line may also
-    be what the answer says, if it names no source: then this is not known."""
+    """Yields the citations of a list of references whose numbers do not occur in the text. If a line
+    names no source, it may be a part of the answer itself; its citation is then open (``is_open``)."""
     scope, after, above = (0, 0), 0, text[: notes[0].start] if notes else ""
     for note in notes:
         scope = (after, note.start) if text[after : note.start].strip() else scope
@@ -194,7 +196,8 @@ def _listed(text: str, notes: Sequence[Footnote], shown: CitableSources) -> Iter
 
 
 def _in_lists(citations: Sequence[ReadCitation], lists: Sequence[SourceList]) -> Iterator[ReadCitation]:
-    """Yields the citations; those in a list with the part of the text that it is for."""
+    """Yields the citations. Each citation in a list gets the part of the text that the list supports as
+    its ``scope``."""
     starts = [each.start for each in lists]
     for each in citations:
         place = -1 if each.start is None else bisect_right(starts, each.start) - 1
@@ -211,7 +214,7 @@ def _by_pattern(text: str, shown: CitableSources, pattern: str) -> Iterator[Read
 
 
 def _named(name: str, shown: CitableSources) -> Sequence[Meaning]:
-    """Returns what a number, a range of numbers such as "2-4", or a name means."""
+    """Returns the meanings of a number, of a range of numbers such as "2-4", or of a name."""
     numbers, by_name = _RANGE.fullmatch(name), shown.by_name(name)
     if numbers is None or by_name.sources:
         return [by_name]

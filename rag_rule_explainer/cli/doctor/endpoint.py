@@ -36,7 +36,7 @@ class HttpReply(NamedTuple):
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """This handler follows no redirect, because the key must not be sent to another place."""
+    """This handler refuses redirects, because a redirect could send the key to another server."""
 
     @override
     def redirect_request(self, *_: Any, **__: Any) -> None:

@@ -25,7 +25,7 @@ BY_CHANCE = "answers may hang on chance"
 
 
 def doubt_about_chance(holdings: Holdings, is_ignored: Callable[[str], bool]) -> str:
-    """Returns a warning for the user if code of the user's makes a decision by a value that it draws at
+    """Returns a warning for the user if the user's code makes a decision by a value that it draws at
     random; empty if there is no such code. ``is_ignored``: returns True iff the user ignores the function
     with this name."""
     for function, called in _deciding(holdings):

@@ -12,7 +12,7 @@ from .reading import read_any
 from .several import LISTS_OF_TEXTS, are_messages, is_passage, snake
 
 _LISTS_OF_RESULTS = LISTS_OF_TEXTS | {"answers", "data", "entries", "found", "items", "records", "rows"}
-"""Keys under which an empty list says that nothing was found."""
+"""Keys whose value, if it is an empty list, means that nothing was found."""
 _OF_NO_DOCUMENT = frozenset(
     {
         *("api_version", "collection", "cursor", "engine", "id", "index", "kind", "lang", "language"),
@@ -22,7 +22,7 @@ _OF_NO_DOCUMENT = frozenset(
     }
 )
 """Keys of texts that do not depend on the results. A text under any other key may be a summary of all
-results, which a replay must not show."""
+results, and must not be shown in a replay that omits one of them."""
 _COUNTS = frozenset(
     {
         *("count", "found", "hit_count", "hits_count", "length", "n_hits", "nhits", "num_found"),
@@ -30,7 +30,7 @@ _COUNTS = frozenset(
         *("retrieved", "total", "total_count", "total_found", "total_hits", "total_results"),
     }
 )
-"""Names of numbers that count the results."""
+"""Names of fields whose number is the number of results."""
 _OF_THE_REQUEST = frozenset(
     {
         *("code", "elapsed", "elapsed_ms", "k", "limit", "max_results", "n_results", "offset", "page"),
@@ -38,8 +38,8 @@ _OF_THE_REQUEST = frozenset(
         *("time_ms", "timed_out", "took", "took_ms", "top_k", "version"),
     }
 )
-"""Names of numbers that say nothing of the results. Under another name there may be the score of a
-result, which a replay without this result must not show."""
+"""Names of fields whose number does not depend on the results. A number under another name may be the
+score of a result, and must not be shown in a replay that omits this result."""
 
 Path = tuple[str, ...]
 """The keys that lead from a response to the list of its results."""
@@ -47,21 +47,24 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """This client splits a dict or an object in which one list holds the results, perhaps within a dict
-    inside: dicts or objects with a text, or texts. The other fields may be numbers that count the
-    results or belong to the request, and texts such as the query. What counts the results is reduced
-    with them. Messages, which have a role, are no results: together they are one document."""
+    """This client splits a dict or an object that contains one list of results, directly or inside
+    another dict. The results are texts, or dicts or objects with a text.
+
+    The other fields may be numbers that count the results or belong to the request, and texts such as the
+    query. If results are omitted, the numbers that count them are reduced. Chat messages, which have a
+    role, are not results: all of them together are one document.
+    """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; None if the response is no such dict or object, or cannot be
-        copied with fewer of them."""
+        """Returns one row with the results. Returns None if the response is no such dict or object, or if
+        it cannot be copied with fewer results."""
         path = path_of(response)
         if path is None:
             return None
         results = list(results_at(response, path))
         try:
             with_results(response, path, results)
-        except Exception:  # nobody knows how to copy an object of this class
+        except Exception:  # no way is known to copy an object of this class
             return None
         return [results]
 
@@ -75,10 +78,10 @@ class Listing:
 
 
 def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Path | None:
-    """Returns the keys that lead to the list of results; None unless the response is a dict or an object
-    with such a list, beside which no other field may depend on the results.
+    """Returns the keys that lead to the list of results. Returns None if the response is no dict or
+    object with exactly one such list, or if one of its other fields may depend on the results.
 
-    ``of_any_dicts``: True if dicts count as results even if they have no text that is known as one.
+    ``of_any_dicts``: True if every dict counts as a result, even one without a text under a usual key.
     """
     fields = fields_of(response)
     if fields is None or depth < 0:
@@ -104,7 +107,7 @@ def results_at(response: Any, path: Path) -> Sequence[Any]:
 
 def with_results(response: Any, path: Path, row: Sequence[Any]) -> Any:
     """Returns a copy of the response with only these results. Numbers that count the results are reduced
-    by the number of those left out."""
+    by the number of omitted results."""
     less = len(results_at(response, path)) - len(row)
     return _cut(response, path, row, less)
 
@@ -118,20 +121,21 @@ def _cut(response: Any, path: Path, row: Sequence[Any], less: int) -> Any:
 
 
 def may_tell_of_results(fields: Mapping[str, Any], key: str) -> bool:
-    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may be about single
-    results."""
+    """Returns True iff a field other than ``key`` holds a text, a list or a dict that may depend on
+    single results."""
     others = ((name, each) for name, each in fields.items() if name != key and each)
     return any(not isinstance(each, (int, float)) and not _is_silent(name, each) for name, each in others)
 
 
 def has_text(each: object) -> bool:
-    """Returns True iff this is a result: a dict, an object or a row with a text, and no message."""
+    """Returns True iff ``each`` is a result: a dict, an object or a row with a text. A chat message is
+    not a result."""
     if isinstance(each, str) or are_messages(each):
         return False
     given = read_any(each)
     if given is None or not isinstance(given.text, str):
         return False
-    # A row without names may be a list of ids.
+    # A row whose columns have no names may be a list of ids, so it counts only if it contains a passage.
     return not is_listed(each) or is_passage(given.text)
 
 

@@ -1,4 +1,4 @@
-"""This module splits texts that say a list of results, as JSON or in another known form."""
+"""This module splits texts that contain a list of results, as JSON or in another known format."""
 
 import json
 import re
@@ -23,19 +23,21 @@ NOT_WRITTEN_AGAIN = (
     "says so"
 )
 _LABEL = re.compile(r"\W*(?:[^\W\d]+\W*){0,5}")
-"""Few words without a number, which say nothing of single results."""
+"""Matches a few words without a number. Such words do not depend on single results."""
 _OF_RESULTS = re.compile(r"\b(?:documents|found|hits|matches|passages|results|sources)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class JsonListing:
-    """This client splits a text that says a list of results, or an object as ``Listing`` splits it. The
-    text is written anew in the same form, with the same spaces and escapes. It may be JSON, lines of
-    JSON, a block of Markdown with JSON, JSON within a JSON text, or a list as Python shows it."""
+    """This client splits a text that contains a list of results, or an object that ``Listing`` can split.
+
+    The text may be JSON, lines of JSON, a Markdown code block with JSON, JSON inside a JSON string, or
+    the ``repr`` of a list. A replay's text has the same format, with the same spaces and escapes.
+    """
 
     def rows(self, response: Any) -> Rows | None:
-        """Returns one row with the results; None if the text is no such JSON. Raises InvalidInput if it
-        lists results, and cannot be written again with fewer of them."""
+        """Returns one row with the results; None if the text has none of these formats. Raises
+        InvalidInput if the text lists results but cannot be written again with fewer of them."""
         written = written_in(response)
         if written is None:
             return None
@@ -47,7 +49,7 @@ class JsonListing:
         return None
 
     def response(self, rows: Rows, like: str) -> str:
-        """Returns the text for only these results."""
+        """Returns a text in the format of ``like`` with only these results."""
         written = cast("WrittenValue", written_in(like))
         value, row = written.value, list(rows[0])
         if is_listed(value):
@@ -56,8 +58,8 @@ class JsonListing:
         return written.text_for(with_results(value, path or (), row))
 
     def read(self, item: Any) -> Given | None:
-        """Returns the text, id and metadata of a result. The text of a result without a text that is
-        known as one is all of it."""
+        """Returns the text, id and metadata of a result. If the result has no text under a usual key, the
+        whole result counts as the text."""
         given = read_any(item)
         if given is not None and isinstance(given.text, str):
             return given
@@ -65,8 +67,9 @@ class JsonListing:
 
 
 def reads_several(text: str) -> bool:
-    """Returns True iff a reader sees several results in the JSON that the text says. If there are words
-    around it, only results with a text count, because it may be an example in a document."""
+    """Returns True iff the JSON in the text seems to contain several results. If there are words around
+    the JSON, only dicts with a text count as results, because the JSON may be an example in a document.
+    """
     written = written_in(text)
     if written is None:
         return False
@@ -93,8 +96,9 @@ def _results_in(written: WrittenValue) -> Sequence[Any] | None:
 
 
 def _is_result(each: Any, *, alone: bool) -> bool:
-    """Returns True iff this may be a result in a list. If there are words around the list, a result must
-    have a text that is known as one, because the list may be an example in a document."""
+    """Returns True iff ``each``, an item of a list, may be a result. ``alone``: False if there are words
+    around the list. A result must then have a text under a usual key, because the list may be an example
+    in a document."""
     if isinstance(each, str):
         return alone or is_passage(each)
     if are_messages(each):
@@ -111,4 +115,4 @@ def _is_label(written: WrittenValue) -> bool:
 
 
 json_listing = JsonListing()
-"""The client for texts that say one list of results."""
+"""The client for texts that contain one list of results."""

@@ -43,7 +43,8 @@ def read_any(item: Any) -> Given | None:
         return Given(item, None, {})
     inside = _documents_in_row(item)
     if inside:
-        # Beside several documents, or a text as long as one, nobody knows which of them is the source.
+        # If there are several documents, or a second text as long as a document, it is not clear which of
+        # them is the source.
         return read_any(inside[0]) if len(inside) == 1 else None
     fields = fields_in(item)
     if fields is not None:

@@ -1,5 +1,5 @@
-"""This module finds texts that are taken as one source although a reader sees several results in them,
-and says what to do about it."""
+"""This module recognises texts that are treated as one source although they seem to contain several
+results, and makes the warning about them."""
 
 import re
 from collections.abc import Iterator
@@ -62,10 +62,10 @@ _INTRODUCTION = re.compile(r"\s{0,9}[^\n]{1,150}:[ \t]{0,8}\n{1,3}")
 
 
 def doubt_about(item: Any, text: str, *, alone: bool) -> str:
-    """Returns a warning if a reader sees several results in the text of an item; otherwise an empty text.
+    """Returns a warning if the text of an item seems to contain several results; otherwise an empty text.
 
-    ``alone``: True if the item is a text, or the only one of a response. In such a text, results may be
-    marked by words; elsewhere a list of references looks alike.
+    ``alone``: True if the response consists only of this item. Words such as "Result 1:" are then signs
+    of several results. In other items, such words may belong to a list of references.
     """
     if reads_several(text):
         return _ONE_TEXT.format(sign="JSON") if item is text else _JSON_INSIDE
@@ -74,8 +74,9 @@ def doubt_about(item: Any, text: str, *, alone: bool) -> str:
 
 
 def _sign_in(text: str) -> str:
-    """Returns the words that mark several results in a text; empty if there are none. The first of them
-    has to begin the text, perhaps below one line that ends in a colon: a list of references does not."""
+    """Returns the words that mark several results in a text; empty if there are none. The first mark must
+    be at the start of the text, or below one line that ends in a colon. Otherwise the marks may belong to
+    a list of references."""
     introduction = _INTRODUCTION.match(text)
     starts = {0, len(text) - len(text.lstrip()), introduction.end() if introduction else 0}
     return next((sign for find in _SIGNS for sign in find(text, starts)), "")
@@ -117,7 +118,8 @@ def _inline(text: str, starts: set[int]) -> Iterator[str]:
 
 
 def _listed(text: str, starts: set[int]) -> Iterator[str]:
-    """Yields a numbered list, or one with dots, below a line that says that these are results."""
+    """Yields the words that mark the items of a numbered or bulleted list, if the line above the list
+    says that these are results."""
     introduction = _INTRODUCTION.match(text)
     if introduction is None or not _FOUND.search(introduction[0]) or introduction.end() not in starts:
         return
@@ -127,7 +129,7 @@ def _listed(text: str, starts: set[int]) -> Iterator[str]:
 
 
 def _attributed(text: str, starts: set[int]) -> Iterator[str]:  # noqa: ARG001 -- as all signs
-    """Yields the names of sources that stand at the end of each paragraph or line, or at its start."""
+    """Yields the names of sources at the end, or at the start, of each paragraph or line."""
     parts = [each.strip() for each in re.split(r"\n[ \t]*\n", text.strip())]
     parts = parts if len(parts) > 1 else text.strip().splitlines()
     for marks in ([_AT_END.search(each[-200:]) for each in parts], [*map(_AT_START.match, parts)]):

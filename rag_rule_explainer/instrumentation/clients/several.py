@@ -1,4 +1,4 @@
-"""This module tells a response with several results from a single document."""
+"""This module distinguishes responses with several results from single documents."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,18 +20,19 @@ _OF_A_DOCUMENT = frozenset(
         *("tags", "titles", "topics", "urls"),
     }
 )
-"""Keys under which a document tells of itself, so that a list there holds no results."""
+"""Keys under which a document keeps data about itself. A list under such a key contains no results."""
 _FEWEST_WORDS = 6
-"""A text of so many words is read as a passage. Tags and names are shorter."""
+"""A text with at least this number of words counts as a passage. Tags and names are shorter."""
 
 
 def snake(name: object) -> str:
-    """Returns a name in small letters, with an underscore where it had a capital letter inside."""
+    """Returns a name in snake case: "pageContent" becomes "page_content"."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(name)).lower()
 
 
 def fields_seen(value: Any) -> Mapping[Any, Any] | None:
-    """Returns the fields of a dict or an object, and the properties that have a usual name of results."""
+    """Returns the fields of a dict or an object, and those of its properties whose names are usual for
+    lists of results."""
     fields = fields_of(value)
     if fields is None or isinstance(value, Mapping):
         return fields
@@ -44,18 +45,18 @@ def fields_seen(value: Any) -> Mapping[Any, Any] | None:
 
 
 def is_passage(text: str) -> bool:
-    """Returns True iff a text is as long as a sentence."""
+    """Returns True iff a text is long enough for a passage (``_FEWEST_WORDS``)."""
     return len(text.split()) >= _FEWEST_WORDS or ("。" in text and " " not in text)
 
 
 def are_messages(each: object) -> bool:
-    """Returns True iff this is a message of a chat, which is no result, but part of one document."""
+    """Returns True iff ``each`` is a chat message. A message is part of one document and not a result."""
     return "role" in mapping_in(each)
 
 
 def lists_results(value: Any, depth: int = 3) -> bool:
-    """Returns True iff the value is, or has inside, a list in which a reader sees results: dicts, objects
-    with a text, or passages."""
+    """Returns True iff the value is, or contains, a list of results: dicts, objects with a text, or
+    passages. ``depth``: the number of levels that are searched."""
     if is_listed(value):
         return _are_results("", value, depth)
     return any(
@@ -65,8 +66,8 @@ def lists_results(value: Any, depth: int = 3) -> bool:
 
 
 def is_response(result: object) -> bool:
-    """Returns True iff the whole result of a search is a response with a list of results, which may be
-    empty, and not a single document."""
+    """Returns True iff the value that a search returned is a response with a list of results (which may
+    be empty), and not a single document."""
     fields = fields_seen(result)
     if fields is None or _is_its_own_part(fields):
         return False
@@ -75,8 +76,8 @@ def is_response(result: object) -> bool:
 
 
 def lists_several(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff fields are a response with a list of results. If none of them has a usual name of
-    a text, anything in a list counts, because the only text may then be the query."""
+    """Returns True iff these fields belong to a response with a list of results. If no field has a usual
+    name of a text, every list with items counts, because the only text may be the query."""
     return (
         lists_results(fields)
         or any(_lists_dicts(name, each) for name, each in fields.items())
@@ -85,9 +86,9 @@ def lists_several(fields: Mapping[Any, Any]) -> bool:
 
 
 def holds_results(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff an item of a result is itself a response, so that its only text may be the
-    query: it lists results with texts under a usual name of results, or has no usual text beside its
-    list."""
+    """Returns True iff these fields of a result belong to a response of its own, whose only text may be
+    the query. This is so if results with texts are listed under a usual name, or if there is a list but
+    no text with a usual name."""
     named = any(
         snake(name) in LISTS_OF_TEXTS
         and is_listed(each)
@@ -115,7 +116,8 @@ def _are_results(name: object, values: Sequence[Any], depth: int) -> bool:
 
 
 def _lists_dicts(name: object, each: Any) -> bool:
-    """Returns True iff a field lists dicts, whatever its name: the whole result is then no document."""
+    """Returns True iff a field is a list of dicts, whatever the name of the field. The value with this
+    field is then not a document."""
     return name != "metadata" and is_listed(each) and any(isinstance(one, Mapping) for one in each)
 
 
@@ -126,8 +128,8 @@ def _has_text(each: object) -> bool:
 
 
 def _is_its_own_part(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff the text of an object is the text of the only block that it lists, as in the
-    output of a tool."""
+    """Returns True iff the text of an object is also the text of the only block in its list of blocks, as
+    in the output of a tool."""
     own = next((fields[key] for key in TEXT_KEYS if isinstance(fields.get(key), str)), None)
     lists: list[Any] = [each for each in fields.values() if is_listed(each) and each]
     parts = lists[0] if len(lists) == 1 else ()
@@ -136,8 +138,8 @@ def _is_its_own_part(fields: Mapping[Any, Any]) -> bool:
 
 
 def _names_text(fields: Mapping[Any, Any]) -> bool:
-    """Returns True iff the name of a text field is, or contains, a usual name of a text, as
-    ``passage_text`` does."""
+    """Returns True iff a field has a usual name of a text, or a name that contains one, such as
+    ``passage_text``."""
     texts = (str(key) for key, each in fields.items() if isinstance(each, str))
     return any(part in TEXT_KEYS for key in texts for part in (key, *key.lower().split("_")))
 

@@ -1,5 +1,5 @@
-"""This module reads values that are written in a text, as JSON, as lines of JSON or as Python shows them,
-and writes other values in the same form."""
+"""This module parses values in a text (as JSON, as lines of JSON, or as a ``repr`` of Python), and writes
+other values in the same format."""
 
 import ast
 import json
@@ -23,16 +23,17 @@ _PYTHONS: tuple[Write, ...] = (repr, pformat)
 _FENCE = "```"
 _SPACES = " \t\r\n\ufeff"
 _MOST_AROUND = 200
-"""So many characters may stand before or after a value."""
+"""The maximum number of characters before or after a value."""
 _PYTHONIC = re.compile(r"[\[({]\s*[\[({]?\s*['\"]")
 _STRANGE_ESCAPE = re.compile(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
 
 
 class WrittenValue(NamedTuple):
-    """A ``WrittenValue`` holds a value that a text says, and how to write the text for another value.
+    """A ``WrittenValue`` holds a value that was parsed from a text, and can write the same text with
+    another value.
 
-    ``before``, ``after``: the words around the value. ``write``: writes a value in the form of this one;
-    None if this form is unknown.
+    ``before``, ``after``: the words around the value. ``write``: writes a value in the format of this
+    one; None if this format is unknown.
     """
 
     before: str
@@ -41,7 +42,7 @@ class WrittenValue(NamedTuple):
     after: str
 
     def text_for(self, value: Any) -> str:
-        """Returns the text that says another value."""
+        """Returns the text with ``value`` in place of the parsed value."""
         return f"{self.before}{cast('Write', self.write)(value)}{self.after}"
 
     @property
@@ -51,9 +52,9 @@ class WrittenValue(NamedTuple):
 
 
 def written_in(text: object) -> WrittenValue | None:
-    """Returns the list or object that a text says; None if it says none. There may be a few words before
-    or after it, and it may stand in a block of Markdown. A text in which it is the smaller part says
-    something else."""
+    """Returns the list or object that a text contains; None if it contains none. There may be a few words
+    before or after it, and it may be in a Markdown code block. Returns None if the value is less than
+    half of the text, because the text is then mainly something else."""
     if not isinstance(text, str):
         return None
     for before, core, after in _cores(text):
@@ -64,13 +65,13 @@ def written_in(text: object) -> WrittenValue | None:
 
 
 def value_in_json(text: object) -> object:
-    """Returns the list or object that a text holds as JSON; None if it holds none."""
+    """Returns the list or object that a text contains as JSON; None if there is none."""
     found = _json(text.strip()) if isinstance(text, str) else _MISSING
     return cast("object", found) if isinstance(found, (list, dict)) else None
 
 
 def _cores(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yields the parts of a text that may be a value, each with what stands before and after it."""
+    """Yields the parts of a text that may be a value, each with the text before and after it."""
     yield _around(text, 0, len(text))
     start, end = text.find(_FENCE), text.rfind(_FENCE)
     line = text.find("\n", start)
@@ -93,7 +94,8 @@ def _around(text: str, start: int, end: int) -> tuple[str, str, str]:
 
 
 def _read(core: str) -> tuple[Any, Write | None] | None:
-    """Returns the value that the text says, and how to write another; None if it is no list or object."""
+    """Returns the list or object that the text contains, and a function that writes another value in the
+    same format; None if the text contains none."""
     if core.startswith('"'):
         return _quoted(core)
     if not core.startswith(("{", "[", "(")):
@@ -121,7 +123,8 @@ def _quoted(core: str) -> tuple[Any, Write | None] | None:
 
 
 def _lines(core: str) -> tuple[Any, Write | None] | None:
-    """Returns the values that follow each other in the text, such as in lines of JSON."""
+    """Returns the values in a text that consists of several values, such as lines of JSON, and a function
+    that writes others in the same format; None for other texts."""
     pieces, gaps = _pieces(core)
     if len(pieces) < 2:
         return None
@@ -140,7 +143,7 @@ def _lines(core: str) -> tuple[Any, Write | None] | None:
 
 
 def _pieces(core: str) -> tuple[list[str], list[str]]:
-    """Returns the objects that follow each other in a text, and what stands between them."""
+    """Returns the consecutive objects in a text, and the separators between them."""
     decoder, pieces, gaps, end = json.JSONDecoder(), list[str](), list[str](), 0
     while end < len(core):
         gap = re.compile(r"[\s,]*").match(core, end)

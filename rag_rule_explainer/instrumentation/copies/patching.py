@@ -69,7 +69,7 @@ def _with_subclasses(root: type) -> dict[type, None]:
 
 
 def _has_new_at(place: Root, known: dict[type, None]) -> bool:
-    """Returns True iff the root class or one of its subclasses is loaded and not among the known
+    """Returns True iff the root class, or a subclass of it, was loaded and is not yet among the ``known``
     classes."""
     if place[0] not in sys.modules:
         return False
@@ -84,7 +84,7 @@ def _has_new_at(place: Root, known: dict[type, None]) -> bool:
 
 
 def _is_held(owner: type) -> bool:
-    """Returns True iff a loaded module has the class under the class's own name."""
+    """Returns True iff a loaded module has an attribute with the class's own name that is the class."""
     return getattr(sys.modules.get(owner.__module__), owner.__name__, None) is owner
 
 
@@ -242,7 +242,8 @@ class Patches:
                 delattr(owner, name)
             else:
                 setattr(owner, name, method)
-        # A class that no module holds may be gone soon; what is kept of it would keep it alive.
+        # Only the replacements for classes in loaded modules are kept. A class that no module refers to
+        # may soon be garbage-collected, and keeping its replacements would prevent that.
         lasting = {owner for owner in {owner for owner, _ in self._wrapped} if _is_held(owner)}
         self._made = {
             (owner, name): self._made[owner, name]

@@ -79,7 +79,7 @@ class State:
             return copied(self.before[key])
 
     async def aread(self, key: Hashable, reading: Callable[[], Awaitable[Any]]) -> Any:
-        """Returns the same as ``read``, for a ``reading`` that is asynchronous."""
+        """Returns the same as ``read``, but awaits ``reading``, which is an async function."""
         if key not in self.before:
             # Several readings may run concurrently. All of them return the result of the reading that
             # ends first.

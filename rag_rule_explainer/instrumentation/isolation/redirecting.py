@@ -215,7 +215,7 @@ class Isolation:
         if state.owns(thing) or state.is_being_made(thing) or _untouched.get():
             return None
         original = state.original(thing)
-        # A shared object passed on the baseline's copy. By its original, this replay's copy is found.
+        # ``thing`` may be the baseline's copy. By their common original, this replay's copy is found.
         if original is not None:
             return StandIn(thing, original)
         key = self.owner, Same(thing)

@@ -20,20 +20,21 @@ class Captured(Generic[Item]):
     """A ``Captured`` holds the sources of a baseline, and the items that each of its retrievals returned.
         An *item* is a retrieved document in the framework's own type.
 
-    ``identify``: finds the sources of items. ``added``: documents of the user that the recording added
-    to every result. ``only``: the only retrievers that are recorded and served; empty for all.
-    ``any_query``: True if every retrieval of a replay is served all retained sources, whatever its
+    ``identify``: a function that returns the sources of items. ``added``: documents of the user that the
+    recording added to every result. ``only``: the only retrievers that are recorded and served; empty for
+    all. ``any_query``: True if every retrieval of a replay is served all retained sources, whatever its
     query. ``failures``: the retrievals that raised an error; they raise it in replays too.
     ``everything``: all sources, each with one of its items. ``batches``: the items of each retrieval,
     with their sources. ``derived``: the class names of objects that the run built from retrieved
-    documents; every replay searches such objects for real. ``takes_all``: see ``Gate``. ``opened_keys``:
-    the keys of searches that replays make for real, with the searches inside them served; see ``opened``.
+    documents; every replay really searches such objects. ``takes_all``: see ``Gate``. ``opened_keys``:
+    the keys of the searches that a replay really makes, while the searches inside them are served from
+    the record; see ``opened``.
 
     Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
-    made, and was served all retained sources although a real search does not find them all, or finds
-    more. ``several``: True once a replay repeated a retrieval that had different results in the baseline.
-    ``repeats``: True once a replay on all sources made all searches of the baseline. ``waited``: why a
-    replay has no answer, if it waited for a human, with advice; empty if none did.
+    made, and was served all retained sources, although a real search would have a different result.
+    ``several``: True once a replay repeated a retrieval that had different results in the baseline.
+    ``repeats``: True once a replay on all sources made all searches of the baseline. ``waited``: if a
+    replay waited for a human and so has no answer, a text that says this, with advice; otherwise empty.
     """
 
     retrievals: tuple[Retrieval[Item], ...]
@@ -84,10 +85,12 @@ class Captured(Generic[Item]):
         return cls((retrieval,), identify, only=tuple(only), any_query=True)
 
     def opened(self, *, all_found: bool = False) -> "Captured[Item]":
-        """Returns what the same run retrieved, with the searches inside in the place of each search that
-        drops some of what is found inside it. Returns this object if there is no such search.
+        """Returns a copy of these retrievals in which some searches are replaced by the searches inside
+        them. A search is replaced if it drops sources that the searches inside it found, as a retriever
+        with a reranker does. Returns this object if there is no such search.
 
-        ``all_found``: True to leave searches as they are that return more than what is found inside.
+        ``all_found``: True to keep searches that also return sources which the searches inside them did
+        not find.
         """
         if self._opened is None or all_found:
             retrievals, keys = opened_searches(self.retrievals, self.identify, all_found=all_found)
@@ -113,7 +116,8 @@ class Captured(Generic[Item]):
 
     @property
     def dropped(self) -> list[Source]:
-        """Returns the sources that a search found inside, and did not return."""
+        """Returns the sources that the searches inside another search found, and that this other search
+        did not return."""
         whole = self.opened()
         return [] if whole is self else Inside(whole.sources, self.sources).dropped
 
@@ -123,6 +127,16 @@ class Captured(Generic[Item]):
         ids = frozenset(kept)
         recorded = [source.id for source in self.sources if source.id in ids]
         return () if recorded == list(kept) else tuple(kept)
+
+    def in_place(self, kept: Sequence[Source], units: Sequence[Source]) -> Sequence[Source]:
+        """Returns ``kept`` in the order of the baseline if it has sources that are no ``units``, which
+        rules are about. Such a replay tries which sources reach a model, and nobody asked for another
+        order of them."""
+        if {source.id for source in kept} <= {source.id for source in units}:
+            return kept
+        found = [source.id for source in self.opened().sources]
+        places = {identity: place for place, identity in enumerate(found)}
+        return sorted(kept, key=lambda source: places.get(source.id, len(places)))
 
     def form(self, keys: Keys) -> object:
         """Returns the form of the result (such as the type of its container) that the baseline got for a
@@ -143,9 +157,9 @@ class Captured(Generic[Item]):
         return next((self._new[key][0] for key in keys if key in self._new), None)
 
     def settle(self, keys: Keys, retriever: object, found: "Sequence[Item] | None") -> "Batch[Item]":
-        """Returns the items that replays are served for a query that the baseline did not make. These are
-        the result of a real search, if it found all sources and nothing else. Otherwise they are all
-        sources; ``asked_anew`` is then set, because a real search has a different result.
+        """Returns the items that replays are served for a query that the baseline did not make. If a real
+        search found all sources and nothing else, they are its result. Otherwise they are all sources,
+        and ``asked_anew`` is set, because a real search has a different result.
 
         ``found``: the result of the real search; None if it failed or cannot be read.
         """
@@ -155,7 +169,7 @@ class Captured(Generic[Item]):
         is_whole = len(self.recognised(items)) == len(items) and len(batch) == len(self.sources)
         if not is_whole:
             self.asked_anew, batch = True, self.everything
-        # The retriever is kept alive, since a key may be its id.
+        # The retriever must stay alive, because a key may be its ``id()``.
         self._new.update(dict.fromkeys(keys, (batch, retriever)))
         return batch
 

@@ -25,8 +25,9 @@ def going_on() -> GoingOn | None:
 
 
 def handling() -> AnyPart | None:
-    """Returns what handles a search that begins now: the gate of the current run, or the record of the
-    searches inside the search that is going on; None if nothing does."""
+    """Returns the object that handles a search which begins now: the gate of the current run or, inside
+    another search, the record of the searches inside that search. Returns None if no object handles it.
+    """
     current = _going_on.get()
     return None if current is None or current.closed else current
 

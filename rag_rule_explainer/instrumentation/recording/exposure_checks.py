@@ -79,11 +79,11 @@ class ExposureChecks:
     ) -> "ExposureChecks":
         """Returns the checks for a baseline that retrieved ``sources`` and sent ``requests``.
 
-        Under the scope "seen", a source is held out if three things are true: its text could be
-        recognised in requests, it was not recognised, and the text of a different source was. Two kinds
-        of sources are never held out: those with ids in ``pinned``, which every replay retains, and in
-        ``shown``, which a model is known to be sent. ``constant``: texts that every request may hold;
-        words in them identify no source.
+        Under the scope "seen", a source is held out (never served to replays) if its text could be
+        recognised in requests but was not, and the text of another source was. Sources in ``pinned``,
+        which every replay retains, and in ``shown``, which a model certainly receives, are never held
+        out; both are ids. ``constant``: texts that every request may hold; words in them identify no
+        source.
         """
         sight, requests = Sight(sources, constant), tuple(requests)
         seen = sight.seen_in(requests)
@@ -109,11 +109,13 @@ class ExposureChecks:
         return checks(scope, tuple(sources), (), notes, sight, unrecognised=unrecognised)
 
     def other_order_shown(self) -> tuple[str, ...]:
-        """Returns the ids of the sources that the baseline's model was shown, in their order, if these
-        are not all units in the order of ``units``. An id is repeated if its place is not known.
+        """Returns the ids of the sources in the order in which the baseline's model was shown them. An id
+        is repeated if the position of its source is unknown. Returns an empty tuple if the model was
+        shown all of ``units`` in their order.
 
-        A source that no request shows as it is may be shown in other words. Only if it is held out, the
-        first replay would tell, so only then it has no place.
+        A source that no request shows word for word may be shown in other words, so its position is
+        usually unknown. It has no position only if it is held out (never served to replays), because the
+        first replay would then reveal that it is needed.
         """
         known = self.sight.recognisable - self.unrecognised
         orders = OrdersShown.of(self.all_requests, self.units, self.sight, known)
@@ -160,8 +162,8 @@ class ExposureChecks:
         if seen and unseen:
             named = ", ".join(plain_id(identity) for identity in ids if identity in unseen)
             remarks.add(f"{named} was retained and did not reach the model")
-        # A request whose words do not depend on what was found, such as one to rewrite the question, asks
-        # for no answer from sources.
+        # A request that is equal with and without sources, such as a request to rewrite the question,
+        # does not ask the model for an answer from sources.
         asked = requests if ids else {*requests}.difference(self.requests)
         return replace(
             answer,
@@ -177,10 +179,10 @@ class ExposureChecks:
     def _check_delivered(
         self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
     ) -> Iterator[str]:
-        """Yields a remark if the application did not search for a retained source, as an agent may end
-        after its first search. This is then what it does on these sources. Raises UnusableReply if a
-        source was not delivered for any other reason."""
-        # What a search dropped in the baseline, it may drop again.
+        """Yields a remark if the application did not search for a retained source; for example, an agent
+        may end after its first search. The application then really behaves like this on these sources, so
+        this is no fault. Raises UnusableReply if a source was not delivered for any other reason."""
+        # A search that dropped a source in the baseline may drop it again, so its absence is no fault.
         missing = [] if serving.promoting else [each for each in ids if each not in serving.delivered]
         if missing and self.held_out and self.is_all(ids):
             raise self.unseen_needed(serving.that_found)

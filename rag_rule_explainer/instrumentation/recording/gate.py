@@ -13,10 +13,10 @@ class Gate:
 
     ``only``: the retrievers that the user named; empty for all. ``closed``: True after the run has ended;
     the gate then has no effect. ``queries``: the texts of all queries. ``takes_all``: True iff documents
-    that a retriever finds and then drops are sources as well. The integration then records the retrievers
-    inside such a retriever, and not the retriever itself. Always False if the user named retrievers,
-    because only their results count. ``refetching``: changes what searches find, as a changed corpus
-    would; None if the corpus is as it is.
+    that a retriever finds and then drops also count as sources. The integration then records the inner
+    retrievers of such a retriever, and not the retriever itself. Always False if the user named
+    retrievers, because only their results count. ``refetching``: changes the results of searches as a
+    change of the corpus would; None to leave them unchanged.
     """
 
     def __init__(self, only: Sequence[object], *, takes_all: bool = False) -> None:
@@ -28,6 +28,6 @@ class Gate:
         self._lock = threading.Lock()
 
     def concerns(self, retriever: object) -> bool:
-        """Returns True iff calls of this retriever are recorded or served. These are all retrievers or,
-        if the user named some, only the named ones."""
+        """Returns True iff calls of this retriever are recorded or served. If the user named retrievers,
+        only calls of these are; otherwise the calls of all retrievers are."""
         return not self._only or any(each is retriever for each in self._only)

@@ -14,8 +14,8 @@ ANOTHER_WAY = "the application goes another way even if all that was shown is ke
 
 
 def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
-    """Returns no retrievals. This function takes the place of a ``ThatFound`` if the retrievals of the
-    baseline were not recorded."""
+    """Returns no retrievals. This function is used as ``that_found`` if the retrievals of the baseline
+    were not recorded."""
     return ()
 
 
@@ -36,8 +36,8 @@ def unseen_needed(
     steered = f"what {_names(others)} finds" if others else "a further search"
     verb = ("decide" if answers else "steer") + ("s" if one else "")
     alone = not others and len(finding) == 1
-    # If there was only one search, its results decide about no second one. The application may then, for
-    # example, count the results.
+    # If there was only one search, its results cannot have influenced a second search. But the
+    # application may, for example, count them.
     means = f"{verb} {'what becomes of the answer' if answers or alone else steered}"
     both = _function_of_all([*finding, *others])
     way_out = (

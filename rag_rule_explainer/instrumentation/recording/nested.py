@@ -1,9 +1,9 @@
-"""This module records the searches that a search of the baseline makes inside, and finds those searches
-that drop some of what is found inside them, as a retriever with a reranker does.
+"""This module records the inner searches that a search of the baseline makes. It finds the searches that
+drop some of the sources which their inner searches found, as a retriever with a reranker does.
 
-The baseline records only what such a search returns. If a replay omits that, documents that the search
-dropped in the baseline may take its place. To learn whether they do, the search is *opened*: it runs for
-real, and the searches inside it are served from the record.
+The baseline records only the sources that such an outer search returns. If a replay omits them, sources
+that the search dropped in the baseline may take their place. To find out whether this happens, the search
+is *opened*: in replays it really runs, and only its inner searches are served from the record.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -15,13 +15,14 @@ from .gate import Gate
 from .retrievals import Identify, Item, Keys, Retrieval
 
 _SHARE = 0.5
-"""A returned text that neither holds a found one nor stands in one is taken for an extract of those that
-hold at least this share of its stretches (eight words in a row)."""
+"""Some searches return extracts. A returned text counts as an extract of the found texts that contain at
+least this share of its stretches (eight words in a row). This applies only if the returned text neither
+contains a found text nor is contained in one."""
 
 
 class Nested(Gate):
-    """A ``Nested`` records the searches that one search of the baseline makes inside, in
-    ``retrievals``. ``keys``: the keys of that search. ``around``: the gate that handles that search."""
+    """A ``Nested`` records the inner searches that one search of the baseline makes, in ``retrievals``.
+    ``keys``: the keys of the outer search. ``around``: the gate that handles the outer search."""
 
     def __init__(self, keys: Keys, around: Gate) -> None:
         super().__init__(())
@@ -36,12 +37,13 @@ class Nested(Gate):
 
 
 class Inside:
-    """An ``Inside`` compares the sources that were found inside a search with those that it returned.
+    """An ``Inside`` compares the sources that the inner searches of a search found with the sources that
+    the search returned.
 
-    ``dropped``: the found sources that the search dropped. A source was not dropped if it was returned.
-    Nor was it if something was returned that was not found, and that holds its text, or was cut out of
-    it: the search then made that of this source. ``has_strangers``: True if the search also returned
-    sources that were not made of found ones, as a search for chunks does that first searches summaries.
+    ``dropped``: the found sources that the search dropped. A source counts as returned if it was returned
+    itself, or if a returned text contains its text or is an extract of it. ``has_strangers``: True if the
+    search also returned sources that do not come from the found ones. An example is a search that finds
+    summaries first and returns chunks.
     """
 
     def __init__(self, found: Iterable[Source], returned: Iterable[Source]) -> None:
@@ -61,11 +63,11 @@ class Inside:
 def opened_searches(
     retrievals: Iterable[Retrieval[Item]], identify: Identify[Item], *, all_found: bool
 ) -> tuple[list[Retrieval[Item]], frozenset[Hashable]]:
-    """Returns the retrievals, with the searches inside in the place of each one that drops some of what
-    these found; and the keys of the replaced ones.
+    """Returns the retrievals, in which each search that drops some of the found sources is replaced by
+    its inner searches. Also returns the keys of the replaced searches.
 
-    ``identify``: finds the sources of items. ``all_found``: True to replace only searches that return
-    nothing but what was found inside.
+    ``identify``: a function that returns the sources of items. ``all_found``: True to replace only
+    searches that return nothing but sources which their inner searches found.
     """
     found: list[Retrieval[Item]] = []
     keys = frozenset[Hashable]()
@@ -83,8 +85,9 @@ def opened_searches(
 
 
 def named_as(known: Sequence[Source], sources: Sequence[Source]) -> dict[str, Source]:
-    """Returns, for the ids of those ``sources`` that are among the ``known`` ones, the known source. The
-    same document may have another id here, where other documents stand beside it."""
+    """Returns, by the id of each of ``sources``, the equal source among ``known``; sources without an
+    equal one are left out. The ids of the two may differ, because the id of a document can depend on the
+    other documents of the same result."""
     same = {(each.id, each.text): each for each in known}
     named = {each.id: same[each.id, each.text] for each in sources if (each.id, each.text) in same}
     taken = {each.id for each in named.values()}
@@ -106,7 +109,7 @@ def _distinct(sources: Iterable[Source]) -> dict[str, Source]:
 
 
 def _holds(text: Reading, part: Reading) -> bool:
-    # A short text may stand in another one by chance.
+    # A short text may occur in another text by chance.
     return part.line == text.line or (part.is_telling and part.line in text.line)
 
 

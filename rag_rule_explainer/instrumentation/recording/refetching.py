@@ -1,5 +1,5 @@
-"""This module applies a change of the corpus to what a search found: documents that are left out are
-removed, replaced ones get their new text."""
+"""This module changes the results of searches as a change of the corpus would: documents that are left
+out are removed, and replaced documents get their new text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,10 +21,11 @@ ADDED_LAST = "added documents stand after the retrieved ones: where they would r
 
 @dataclass(slots=True)
 class Refetch:
-    """A ``Refetch`` is the change of the corpus for the first run of one call, and what was seen of it.
+    """A ``Refetch`` describes the change of the corpus for the first run of one call, and records which
+    of its documents searches found.
 
-    ``remarks``: sentences for the user. ``seen``: the ids and names of the documents
-    of the change that a search found.
+    ``remarks``: sentences for the user. ``seen``: the ids and names of those documents of the change that
+    a search found.
     """
 
     change: CorpusChange
@@ -33,8 +34,8 @@ class Refetch:
 
 
 class ChangedItems(NamedTuple):
-    """A ``ChangedItems`` holds the items of a result after the change. ``missing``: how many were left
-    out; ``replaced``: how many have a new text."""
+    """A ``ChangedItems`` holds the items of a result after the change. ``missing``: the number of removed
+    items. ``replaced``: the number of items with a new text."""
 
     items: list[Any]
     missing: int
@@ -42,13 +43,14 @@ class ChangedItems(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """Returns True iff the change concerns none of the items."""
+        """Returns True iff the change affects none of the items."""
         return not (self.missing or self.replaced)
 
 
 class Refetching(Generic[Item]):
-    """A ``Refetching`` changes the results of the searches of a run. ``identify``: finds the sources of
-    items. ``brought``: makes items of documents of the caller."""
+    """A ``Refetching`` changes the results of the searches of a run. ``identify``: a function that
+    returns the sources of items. ``brought``: a function that turns documents of the caller into items.
+    """
 
     def __init__(
         self,
@@ -61,7 +63,7 @@ class Refetching(Generic[Item]):
         self._brought = brought
 
     def changed(self, found: Sequence[Item]) -> ChangedItems:
-        """Returns the items as the changed corpus has them, in their order."""
+        """Returns the items that the same search would find in the changed corpus, in their order."""
         change = self.refetch.change
         items, missing, replaced = list[Item](), 0, 0
         for item, source in zip(found, self._identify([found])[0], strict=True):
@@ -78,11 +80,11 @@ class Refetching(Generic[Item]):
         return ChangedItems(items, missing, replaced)
 
     def note(self, remark: str) -> None:
-        """Notes a sentence for the user."""
+        """Adds a sentence for the user to ``remarks``."""
         self.refetch.remarks[remark] = None
 
     @property
     def at_least(self) -> int:
-        """Returns the number of documents of the change that a search may find, at least 1."""
+        """Returns the number of documents that the change may affect in one result; at least 1."""
         change = self.refetch.change
         return max(1, len(change.excluded) + len(change.names))

@@ -17,13 +17,14 @@ class Serving(Gate, Generic[Item]):
     """A ``Serving`` serves the retained sources to the retrievals of one replay.
 
     ``served``: the number of retrievals. ``delivered``: the ids of the sources that were returned.
-    ``order``: the ids of the retained sources if the replay has to return them in a different order than
-    the baseline, else empty. ``handed``: the delivered ids, in the order of their first delivery; only
-    filled if ``order`` is set. ``refused``: the error of a query that must not be served, or None.
-    ``repeats_only``: True if the baseline made all these searches too, so that what was not delivered was
-    not searched for. ``undecided``: why the replay's answer must not be used, or empty. ``returned``: the
-    ids of the sources that opened searches returned; see ``opens``. ``promoting``: True if the replay is
-    served documents that a search of the baseline dropped.
+    ``order``: the ids of the retained sources in the order in which the replay must return them, if that
+    is not the baseline's order; else empty. ``handed``: the delivered ids, in the order of their first
+    delivery; only filled if ``order`` is set. ``refused``: the error of a query that must not be served,
+    or None. ``repeats_only``: True if the baseline made all searches of this replay too. A source that
+    was not delivered was then not searched for. ``undecided``: the reason why the replay's answer must
+    not be used; empty if it may be used. ``returned``: the ids of the sources that opened searches
+    returned; see ``opens``. ``promoting``: True if the replay is served documents that a search of the
+    baseline dropped.
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:
@@ -55,8 +56,8 @@ class Serving(Gate, Generic[Item]):
         retrieval several times with different results, the n-th call returns the n-th result. If the
         order of these results is unknown, or there is no n-th one, the items of all of them are returned,
         and ``undecided`` is set. ``on_new_query`` decides how a new query is served. Returns None if the
-        calling code must search for real, and pass the result to ``settled`` if ``serves_what_is_kept``,
-        else to ``filtered``. Raises UnknownQuery, or the error that the retrieval raised in the baseline.
+        caller must make a real search and pass its result to ``settled`` if ``serves_what_is_kept``, else
+        to ``filtered``. Raises UnknownQuery, or the error that the retrieval raised in the baseline.
         """
         with self._lock:
             self.served += 1
@@ -85,41 +86,44 @@ class Serving(Gate, Generic[Item]):
             return None if settled is None else self._deliver(settled)
 
     def opens(self, keys: Keys) -> bool:
-        """Returns True iff the search with these keys runs for real, and the searches inside it are
-        served."""
+        """Returns True iff the search with these keys must really run, while its inner searches are
+        served from the record."""
         return not self._captured.opened_keys.isdisjoint(keys)
 
     def let_through(self, items: Sequence[Item]) -> list[Item]:
-        """Returns the items that a search returned whose inner searches were served, without those of
-        omitted sources, and notes which sources it returned."""
+        """Removes the items of omitted sources from the result of an opened search (a search that really
+        ran, with its inner searches served from the record). Records which sources the search returned.
+        """
         with self._lock:
             batch = self._captured.recognised(items)
             self.served += 1
             self.repeats_only = False
             self.returned.update(source.id for source, _ in batch)
-            # A search may return others than those found inside it, such as the chunks of a summary.
+            # A search may also return items that its inner searches did not find, such as the chunks of a
+            # found summary.
             inner = {id(item) for _, item in batch}
             others = [each for each in self._outer.recognised(items) if id(each[1]) not in inner]
         omitted = {id(item) for source, item in (*batch, *others) if source.id not in self._kept}
         return [item for item in items if id(item) not in omitted]
 
     def note_whole(self) -> None:
-        """Notes that a replay on all sources was delivered all of them, as the baseline was."""
+        """Records that a replay on all sources was delivered all of them, as the baseline was."""
         self._captured.repeats = True
 
     @property
     def may_search_less(self) -> bool:
-        """Returns True iff what was not delivered was not searched for, because of what was found before.
+        """Returns True iff a source that was not delivered may be missing only because the application
+        did not search for it, given the results of its earlier searches.
 
-        A replay on all sources has to have made all searches. If not, the application may know the
-        results from an earlier run, and not need to search.
+        This requires that a replay on all sources has made all searches of the baseline. Otherwise, the
+        application may have kept the results of an earlier run, and so does not search.
         """
         return self.repeats_only and self._captured.repeats
 
     @property
     def reached(self) -> set[str]:
-        """Returns the ids of the delivered sources, without those that a search found inside and did not
-        return although it drops some of what it finds there."""
+        """Returns the ids of the delivered sources. Leaves out sources that only an inner search of an
+        opened search found, and that the opened search itself did not return."""
         return self.delivered - (self._dropped - self.returned)
 
     @property
@@ -128,9 +132,9 @@ class Serving(Gate, Generic[Item]):
         return self._captured.on_new_query == "kept"
 
     def settled(self, keys: Keys, retriever: object, found: Sequence[Item] | None) -> list[Item]:
-        """Returns all retained sources for a query that the baseline never made, and notes whether a real
-        search finds the same. ``retriever``: the object that is searched. ``found``: the result of the
-        real search; None if it failed or cannot be read."""
+        """Returns all retained sources for a query that the baseline never made, and records whether a
+        real search has the same result. ``retriever``: the object that is searched. ``found``: the result
+        of the real search; None if it failed or cannot be read."""
         with self._lock:
             return self._deliver(self._captured.settle(keys, retriever, found))
 
@@ -193,8 +197,8 @@ class Serving(Gate, Generic[Item]):
         return [kept.get(id(item)) for item in items]
 
     def filtered(self, items: Sequence[Item]) -> list[Item]:
-        """Returns the items of a real search whose sources are retained, together with the retained ones
-        of the documents that the user added to all results."""
+        """Returns the items of a real search whose sources are retained, together with the retained
+        documents among those that the user added to all results."""
         with self._lock:
             found = self._captured.recognised([*items, *self._captured.added])
             return self._deliver(tuple({id(item): (source, item) for source, item in found}.values()))

@@ -1,4 +1,5 @@
-"""This module finds out in which order a model was shown the sources, by which an answer numbers them."""
+"""This module finds the order in which a request shows the sources to a model. Answers number the sources
+in this order."""
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
@@ -7,14 +8,14 @@ from ...sources import Source
 from ..requests.source_recognition import Reading, Request, Sight, reading_of, readings, words_of
 
 _FEWEST_WORDS = 2
-"""A text of fewer words may stand in a request by chance."""
+"""A text with fewer words may occur in a request by chance."""
 
 
 class OrdersShown(NamedTuple):
-    """An ``OrdersShown`` says in which orders requests show sources. ``orders``: the ids, for each
-    request by the first and by the last place of each source. ``alike``: the ids of those that have the
-    same text. ``is_retold``: True if a request holds what a model wrote before, which may be a source in
-    other words."""
+    """An ``OrdersShown`` holds the orders in which requests show sources. ``orders``: for each request,
+    the ids ordered by the first position of each source, and ordered by the last. ``alike``: the ids of
+    the sources with equal texts. ``is_retold``: True if a request contains an earlier reply of a model,
+    which may repeat a source in other words."""
 
     orders: Sequence[tuple[str, ...]]
     alike: frozenset[str] = frozenset()
@@ -24,9 +25,10 @@ class OrdersShown(NamedTuple):
     def of(
         cls, requests: Iterable[Request], units: Sequence[Source], sight: Sight, known: Set[str]
     ) -> "OrdersShown":
-        """Returns the orders in which these requests show the sources, as they are and with the escapes
-        of JSON or HTML replaced. ``known``: the ids of the sources that ``sight`` recognises in every
-        request that shows them; others are looked for by their whole text."""
+        """Returns the orders in which these requests show the sources. The requests are read as they are,
+        and also with the escapes of JSON or HTML replaced. ``known``: the ids of the sources that
+        ``sight`` recognises in every request that shows them. All other sources are searched for by their
+        whole text."""
         orders, alike, is_retold = list[tuple[str, ...]](), set[str](), False
         for request in requests:
             before = [reading_of(text) for text in request.written_before]
@@ -42,13 +44,14 @@ class OrdersShown(NamedTuple):
 
 
 def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tuple[str, ...]:
-    """Returns the ids of the sources that a model was shown, in their order, if these are not all of
-    ``units`` in their order.
+    """Returns the ids of the sources that a model was shown, in the order in which it was shown them.
+    Returns an empty tuple if these are all ``units`` in their order.
 
-    Ids whose place is not known are there twice or more: all ids if requests do not agree on the order,
-    or if one source is not recognised in them. Of sources with the same text, it is not known which is
-    which. Two requests agree if one shows the first of what the other one shows. ``known``: the ids of
-    the sources of which it is known that a request in which they are not recognised does not show them.
+    An id occurs at least twice if the position of its source is unknown. All positions are unknown if two
+    requests show the sources in different orders, or if one source is not recognised in the requests.
+    Sources with equal texts also have unknown positions. The orders of two requests do not differ if one
+    is the beginning of the other. ``known``: the ids of the sources that are certainly not shown by a
+    request in which they are not recognised.
     """
     if not shown.orders:
         return ()
@@ -66,9 +69,9 @@ def shown_order(units: Sequence[str], shown: OrdersShown, known: Set[str]) -> tu
 def _other_places(
     text: str, before: Sequence[Reading], units: Sequence[Source], known: Set[str]
 ) -> tuple[dict[str, int], frozenset[str]]:
-    """Returns the places of the sources that are not ``known``, by the number of words before them, and
-    the ids of those with the same text. A source has a place if its whole text is there as often as there
-    are sources with this text, and not only within another source."""
+    """Returns the positions of the sources that are not ``known``, each as the number of words before it,
+    and the ids of those with equal texts. A source has a position only if its whole text occurs as often
+    as there are sources with this text, and not only inside another source."""
     texts = {unit.id: f" {' '.join(words_of(unit.text))} " for unit in units}
     line, places, alike = f" {' '.join(words_of(text))} ", dict[str, int](), set[str]()
     for own in dict.fromkeys(said for identity, said in texts.items() if identity not in known):
@@ -92,8 +95,8 @@ def _places(words: str, line: str) -> Iterator[int]:
 
 
 def _answering(orders: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
-    """Returns the orders without those of the requests that only graded the sources, each of them alone,
-    before they were shown together."""
+    """Returns the orders without those of requests that only graded the sources. Such requests show each
+    source alone, before a later request shows several together."""
     together = next((place for place, each in enumerate(orders) if len(each) > 1), 0)
     alone = {each[0] for each in orders[:together]}
     is_graded = len(alone) > 1 and alone.issuperset(orders[together])

@@ -1,4 +1,5 @@
-"""This module reads the state of objects that cannot be restored: files, queues, pools, clients."""
+"""This module reads the state of objects that cannot be restored, such as files, queues, pools and
+clients."""
 
 import asyncio
 import concurrent.futures
@@ -97,8 +98,8 @@ def asked_of(thing: object, named: frozenset[str]) -> Iterator[_Ask]:
 def _tells(thing: Any, named: frozenset[str]) -> bool:
     """Returns True iff the application's code may read whether a lock is taken, or what a queue contains.
 
-    A lock that the code only enters is free again after a run, and a queue that it only fills is never
-    read. Neither can influence the next run.
+    Other uses cannot influence the next run: a lock that the code only enters is free again after a run,
+    and a queue that the code only fills is never read.
     """
     if named & OF_ALL or (getattr(thing, "maxsize", 0) and "put" in named):
         return True
@@ -203,5 +204,5 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         lambda thing: set(thing.model_fields_set),
     ),
 )
-"""Functions that read state only if the application's code contains one of the names beside them. Each
-entry has the types of objects, these names, and the function."""
+"""Functions that read the state of an object only if the application's code contains certain names. Each
+entry has the types of the objects, these names, and the function."""

@@ -33,9 +33,9 @@ def own_threads() -> Iterator[Thread]:
 
 
 def variables_of(thing: Any) -> list[dict[str, Any]]:
-    """Returns the texts and numbers, and collections of them, in the local variables of the user's code
-    that ``thing``, an object of a type in ``GOING_ON``, is running. The result has one dict for each
-    function call that has not ended."""
+    """Returns the local variables of the user's code that is running in ``thing``, but only texts,
+    numbers and collections of these. The result has one dict for each function call that has not ended.
+    ``thing``: an object of a type in ``GOING_ON``."""
     return [
         {name: _copied(value) for name, value in frame.f_locals.items() if _is_of_plain(value)}
         for frame in _frames(thing)

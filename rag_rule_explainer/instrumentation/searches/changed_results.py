@@ -1,5 +1,5 @@
-"""This module fills up the result of a search after a change of the corpus, as production would after the
-same change of its index."""
+"""This module adapts the result of a search to a change of the corpus. It removes documents and fills the
+result up with others, as the production system would after the same change of its index."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -15,31 +15,31 @@ from .widening import Wider
 
 
 class ChangeableSearch(Protocol):
-    """A ``ChangeableSearch`` is a call of a search that can be made again for more results."""
+    """A ``ChangeableSearch`` is a call of a search that can be repeated for more results."""
 
     @property
     def retriever(self) -> object:
-        """Returns the object that is called."""
+        """Returns the retriever, the object whose method is called."""
         ...
 
     @property
     def shape(self) -> Shape[Any]:
-        """Returns what splits and builds its results."""
+        """Returns the ``Shape``, which splits results into items and builds results from items."""
         ...
 
     @property
     def wider(self) -> Wider:
-        """Returns the function that makes the search for more results."""
+        """Returns the function that repeats the search for more results."""
         ...
 
 
 def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retrieving[Result]:
     """Returns the result of a search as it would be in the changed corpus.
 
-    Documents that are left out are removed, and the result is filled up to as many documents as before.
-    A generator: it yields searches for more results, and is sent what they find. If the number of results
-    cannot be read, an inner search passes its result on as it is, so that the search around it can be
-    filled up; the outermost search raises NoBackfill.
+    Documents that the change removes are dropped, and the result is filled up to as many documents as
+    before. This is a generator: it yields searches for more results, and their results are sent to it. If
+    the number of results of the search cannot be read, the outermost search raises NoBackfill. An inner
+    search then returns its result without filling it up, so that the search around it can be filled up.
     """
     refetching = part.refetching
     if refetching is None:
@@ -48,7 +48,7 @@ def as_changed(search: ChangeableSearch, part: AnyPart, result: Result) -> Retri
         found, form = search.shape.found(result), search.shape.form(result)
         changed = refetching.changed(found)
         if changed.is_same:
-            # An iterator was used up by reading its items.
+            # Reading the items of an iterator has exhausted it, so a new one is built.
             return search.shape.result(found, form) if isinstance(result, Iterator) else result
     more, most = refetching.at_least, len(found)
     while len(changed.items) < len(found):

@@ -44,8 +44,8 @@ class Known:
         return bool(self._lines)
 
     def derives(self, text: str) -> bool:
-        """Returns True iff the text was cut out of a known text, or put together from known texts. Also
-        True for a blank text."""
+        """Returns True iff the text was cut out of a known text, or combined from known texts. Also
+        returns True for a blank text."""
         read = reading_of(text)
         if not read.line.strip() or any(read.line in each for each in self._lines):
             return True
@@ -55,12 +55,12 @@ class Known:
         return self._is_put_together(read)
 
     def _is_put_together(self, read: Reading) -> bool:
-        """Returns True iff known texts that stand whole in a text make up enough of its words.
+        """Returns True iff whole known texts make up enough of the words of this text.
 
-        A text that was joined from short texts has more stretches across its joints than inside of them.
-        One may have been cut at its ends, so a word also counts if a known stretch begins with it. The
-        rest of such a stretch does not: texts of one pattern have eight words in common, as rows of a
-        table do.
+        This check is for a text that was joined from many short texts, because most of its stretches
+        (eight words in a row) then cross a joint and are in no known text. The text may have been cut at
+        its ends, so a word also counts if a known stretch begins with it. Only that first word counts,
+        because unrelated texts of the same pattern, such as rows of a table, can share eight words.
         """
         words = read.line.split()
         known = [tuple(words[place : place + STRETCH]) in self._stretches for place in range(len(words))]
@@ -69,7 +69,8 @@ class Known:
             while place >= 0:
                 first, count = read.line.count(" ", 0, place), len(line.split())
                 known[first : first + count] = [True] * count
-                # The space after a text is also the space before the next one.
+                # The space after one text is also the space before the next one, so the search continues
+                # at that space.
                 place = read.line.find(line, place + len(line) - 1)
         return bool(self._telling) and sum(known) >= _SHARE * len(words)
 

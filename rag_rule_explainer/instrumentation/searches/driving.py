@@ -1,9 +1,10 @@
-"""This module runs the generator of a retrieval together with the real search, which may be sync or
-async.
+"""This module runs the generator of a retrieval and makes the real searches that it requests. The real
+search may be sync or async.
 
-The generator yields to request the real search; it yields what handles the searches inside that search,
-or None. It is then sent the result of the search. It may then yield a ``Wide``, to request a search for
-more results, whose result it is sent too. At its end it returns the result for the application.
+The generator first yields to request the application's own search; the yielded value is the object that
+handles inner searches, or None. The result of the search is then sent to the generator. Next, the
+generator may yield a ``Wide`` to request a search for more results, whose result is also sent to it.
+Finally, it returns the result for the application.
 """
 
 from collections.abc import Awaitable, Callable, Generator
@@ -77,7 +78,7 @@ async def adriven(retrieval: Retrieving[T], search: Callable[[], Awaitable[Resul
 
 
 async def _first(search: Callable[[], Awaitable[Result]]) -> Result:
-    # The search is called only where it is awaited, so that all of it is out of sight.
+    # The search is called only inside this block, so that none of its calls are recorded.
     return await search()
 
 
@@ -132,6 +133,6 @@ class _Step(Generic[T]):
         except Stopped as stopped:
             raise stopped.error from None
         self._wide = wanted if isinstance(wanted, Wide) else None
-        # The searches inside a search for more results are not those of the application.
+        # Searches inside a search for more results do not count as searches of the application.
         self.inside = None if isinstance(wanted, Wide) else wanted
         return True

@@ -41,9 +41,9 @@ _OF_MODELS = ("_llm_type", "stream_complete")
 
 
 def check_searches(search: object) -> None:
-    """Raises InvalidInput for what searches nothing: a model, a built-in function, and a class, because
-    calling a class makes an instance; and for a cursor's method that fetches, because its calls do not
-    say what they fetch."""
+    """Raises InvalidInput for an object that is no search: a model, a built-in function, or a class
+    (calling it only makes an instance). Also raises it for a method of a database cursor that fetches
+    rows, because its arguments do not say what it fetches."""
     if isinstance(search, type):
         raise InvalidInput(
             f"gate was given the class {search.__name__}; pass an instance of it, or a method of one"
@@ -62,8 +62,8 @@ def check_searches(search: object) -> None:
 
 
 def _check_arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raises InvalidInput for an argument that can be read only once, because nobody knows what it holds
-    before the search has read it."""
+    """Raises InvalidInput for an argument that can be read only once, such as an iterator. Reading it
+    here would leave nothing for the search."""
     for each in (*args, *kwargs.values()):
         if isinstance(each, Iterator):
             kind = type(cast("object", each)).__name__
@@ -75,7 +75,7 @@ def _check_arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
 
 
 _awaited: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
-"""Says, for the code of each plain function, whether its last call returned an awaitable."""
+"""This dict maps the code of each plain function to True iff its last call returned an awaitable."""
 
 
 class _Awaiting:
@@ -151,8 +151,8 @@ def gated_function(
 
 
 def gated_search(search: Callable[..., Any], shape: Shape[Any], part_of: PartOf) -> Callable[..., Any]:
-    """Returns the search as ``gated_function`` does. A function that stands in the body of a class is
-    gated as a method, for each object separately."""
+    """Returns the search as ``gated_function`` does. A function that is defined in the body of a class is
+    gated as a method, separately for each instance."""
     is_of_class = isinstance(search, FunctionType) and "." in search.__qualname__.split("<locals>.")[-1]
     return _GatedMethod(search, shape, part_of) if is_of_class else gated_function(search, shape, part_of)
 

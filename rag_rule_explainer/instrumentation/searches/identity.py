@@ -115,8 +115,8 @@ def _content(text: RetrievedText) -> str:
 
 
 def _is_volatile(key: str, value: object) -> bool:
-    """Returns True for metadata that depends on the search and not on the document: scores, distances,
-    times."""
+    """Returns True for metadata that depends on the search and not on the document, such as scores,
+    distances and times."""
     return isinstance(value, float) or _VOLATILE.search(str(key).casefold()) is not None
 
 
@@ -154,8 +154,8 @@ def _names(text: str) -> bool:
 
 
 def _distinct(names: Mapping[str, str], marks: Mapping[str, str]) -> dict[str, str]:
-    """Returns a unique name for each identity. Names stay unique even if somebody chooses texts and names
-    so that their short hashes are equal; the names then have longer hashes."""
+    """Returns a unique name for each identity. The names are unique even if an attacker chooses texts
+    with equal short hashes; longer hashes are then used."""
     used = Counter(names.values())
     for digits in _DIGITS:
         chosen = {

@@ -31,8 +31,8 @@ _MADE_OR_OWN = (
     "retriever of your own documents once, outside the function that is explained"
 )
 _Context: TypeAlias = tuple[int, tuple[str, ...], list[Retrieval[Any]]]
-"""The moment at which a search began, the user's functions that led to it, and the searches that it made
-inside."""
+"""The context of a search: the moment at which it began, the user's functions that called it, and the
+searches that it made inside."""
 MADE_UP_SCORES = "documents without a known score were served to a search that returns scores, as 1.0"
 
 
@@ -44,8 +44,8 @@ class Asked(Generic[Item]):
     results. ``event_keys``: more keys, which find retrievals that were recorded only through the
     framework's events. ``hangs_on``: the objects that are searched, such as a retriever's store. An
     object that the run made or wrote to may hold what the run retrieved before. ``in_gate``: True if the
-    user put the search into a gate. Rules are then about what it returns, whatever it drops inside.
-    ``wider``: returns this search for more results.
+    user put the search into a gate. Rules are then about the results of this search, not about sources
+    that it drops. ``wider``: a function that returns this search for more results.
     """
 
     retriever: object
@@ -61,8 +61,8 @@ class Asked(Generic[Item]):
         """Records or serves the call, and returns the result for the application.
 
         ``part``: the gate of the running baseline or replay, or the record of the searches inside a
-        search. This is a generator: a yield requests the result of the real search, which has to be sent
-        to it, and yields what handles the searches inside that search.
+        search. This is a generator. A yield requests the real search, whose result must be sent to the
+        generator. The yielded value is the object that handles searches inside the real search.
         """
         if isinstance(part, Nested):
             return (yield from self._inside(part))
@@ -112,14 +112,14 @@ class Asked(Generic[Item]):
     def _inside(self, part: Nested) -> Retrieving[Result]:
         """Records a search that another search makes, and returns its result."""
         if not set(part.keys).isdisjoint(self.keys):
-            # Frameworks put the search itself into a method of its own, which is replaced as well.
+            # The framework calls this search from another replaced method, which has already recorded it.
             return (yield part)
         nested = Nested(self.keys, part)
         result = yield nested
         result = yield from as_changed(self, part, result)
         try:
             found, form = self.shape.found(result), self.shape.form(result)
-        except Exception:  # a result that cannot be read need not be: the outer search's result is
+        except Exception:  # only the outer search's result must be readable
             return result
         inside = tuple(nested.retrievals)
         part.note(Retrieval(self.keys, tuple(found), self.retriever, form, inside=inside))
@@ -153,8 +153,8 @@ class Asked(Generic[Item]):
         if self._was_born():
             part.searched_own.add(self._kind)
         if genuine is not None:
-            # Some of the found documents were derived from retrieved ones. Only the others are recorded,
-            # because every replay derives the derived ones again.
+            # Some of the found documents may be derived from documents that were retrieved before. Only
+            # the other documents are recorded, because each replay derives the derived documents again.
             if genuine:
                 part.record(self.keys, genuine, self.retriever, form, *context[:2])
             elif not self._was_born():
@@ -252,8 +252,8 @@ class Asked(Generic[Item]):
             return self.shape.result(kept, form)
 
     def _opened_ones(self, part: Serving[Item], result: Result) -> Result:
-        """Returns the result of a real search whose inner searches were served, without omitted
-        sources."""
+        """Returns the result of an opened search without the omitted sources. An opened search really
+        runs, while its inner searches are served from the record."""
         found = list(self._found(result))
         with told():
             kept = part.let_through(found)

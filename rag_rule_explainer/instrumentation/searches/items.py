@@ -113,8 +113,8 @@ class ItemReading:
         """Returns the form of the result for a request that the baseline never made. This is ``form``,
         the form of the result for one of its requests.
 
-        Raises UnknownQuery if that request had several queries, because it is then unknown which of them
-        finds what.
+        Raises UnknownQuery if that request had several queries, because it is then unknown which result
+        belongs to which query.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
@@ -159,12 +159,12 @@ class ItemReading:
         return _retrieved(text, given)
 
     def _is_one_text(self, result: object) -> bool:
-        """Returns True iff the user said by ``text_of=str`` that a text is one document, whatever it
-        lists."""
+        """Returns True iff the user passed ``text_of=str``, so a text is one document even if it lists
+        several results."""
         return self.text_of is str and isinstance(result, str)
 
     def _note_doubt(self, item: Any, text: str, *, alone: bool) -> None:
-        """Records a warning on the current run if a reader sees several results in this text."""
+        """Records a warning on the current run if this text seems to contain several results."""
         run = participation() if self.text_of is None and self.items_of is None else None
         doubt = "" if run is None else doubt_about(item, text, alone=alone)
         if run is not None and doubt:
@@ -208,8 +208,8 @@ class ItemReading:
         )
 
     def _check_put_together(self, parts: Sequence[ResponsePart], form: Response) -> None:
-        """Raises InvalidInput if the user's ``put_together`` adds items to the response, or leaves in it
-        an item that it was not given, because a replay would then show what it omits."""
+        """Raises InvalidInput if the user's ``put_together`` adds items to the response, or leaves an
+        item in it that was not passed to ``put_together``. A replay would then show an omitted source."""
         client, some = form.client, parts[:-1] or parts
         if not isinstance(client, ItemsOf) or isinstance(form.like, Iterator):
             return

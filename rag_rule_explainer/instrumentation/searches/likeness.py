@@ -25,7 +25,7 @@ _MOST = 500
 _MOST_INSIDE = 50
 """The most entries of a collection that are visited."""
 _LONG = 200
-"""A text with more characters is compared without replacing its dates and ids."""
+"""Dates and ids are not replaced in a text with more characters than this."""
 _NOT_READ = (*LEAVES, Participation)
 """Types of objects whose content is not read, because no search searches it. A ``Participation`` is
 reached because a gate holds the run in which it was made."""
@@ -49,7 +49,8 @@ class Likeness:
         run = participation()
         self._before = None if run is None else run.shared
         self._search = _inner(search)
-        # The same object may be set to search other documents.
+        # One object may be changed so that it searches other documents. So its own texts are part of the
+        # key.
         self._key = kind_of(self._search), own_texts(search)
         # In the baseline, the searched object is described before the search, since it may remember the
         # results.
@@ -78,8 +79,8 @@ class Likeness:
         return _Contents(frozenset(part for part, is_retrieved in parts if not is_retrieved), retrieved)
 
     def _parts(self) -> Iterator[tuple[Hashable, bool]]:
-        """Yields each text and each object that the searched objects hold, with True if it comes from
-        what the run retrieved."""
+        """Yields each text and each object that the searched objects contain, with True if it comes from
+        retrieved texts."""
         seen: set[int] = set()
         waiting = deque[tuple[Any, bool]]([(self._search, False)])
         own: _Retrieved | None = None
@@ -100,8 +101,8 @@ class Likeness:
                 own = own or _Retrieved()
                 for part in _read(thing):
                     if thing is self._search and isinstance(part.value, (int, float)):
-                        # A number that lies deeper inside may be a library's own counter, so it is left
-                        # out.
+                        # A number at a deeper level may be an internal counter of a library, so it is
+                        # left out.
                         yield (part.name, part.value), of_own
                     waiting.append((part.value, of_own or own.holds(part)))
 
@@ -119,8 +120,8 @@ class _Contents(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A ``_Part`` is a part of an object. ``beside``: for an entry of a dict, its key or its value; else
-    None."""
+    """A ``_Part`` is a part of an object. ``beside``: for the key of a dict's entry, its value, and for
+    the value, its key; None for other parts."""
 
     name: str
     value: Any
@@ -137,8 +138,9 @@ class _Retrieved:
         self._texts = Known([*(source.text for source in sources), *texts_of_models()])
 
     def holds(self, part: _Part) -> bool:
-        """Returns True for a text that is derived from retrieved ones, for a document or a row with such
-        a text, and for the key and the value of an entry that is about a retrieved document."""
+        """Returns True iff the part comes from retrieved texts. This is so for a text that is derived
+        from them, for a document or a row with such a text, and for the key and the value of an entry
+        about a retrieved document."""
         if not self._texts:
             return False
         return any(
@@ -152,7 +154,7 @@ class _Retrieved:
         # A tuple may hold a document and its score.
         inside = cast("tuple[Any, ...]", entry) if isinstance(entry, tuple) else (entry,)
         texts = map(text_in, inside[:_MOST_INSIDE])
-        # A single word may be the name of a collection, which also stands in a retrieved text.
+        # A single word may be the name of a collection that happens to occur in a retrieved text.
         return any(len(each.split()) > 1 and self._texts.derives(each) for each in texts if each)
 
 

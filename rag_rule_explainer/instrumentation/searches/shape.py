@@ -12,14 +12,14 @@ Item = TypeVar("Item")
 
 class Shape(Protocol[Item]):
     """A ``Shape`` splits the result of a search into items, and builds such a result from items. The
-    *form* of a result is all of it but its items."""
+    *form* of a result is everything about it except its items."""
 
     def found(self, result: Any) -> Sequence[Item]:
         """Returns the items of a result."""
         ...
 
     def form(self, result: Any) -> object:
-        """Returns the form of a result: that it is a list, for example, or a copy of a response."""
+        """Returns the form of a result, such as that it is a list, or a copy of a client's response."""
         ...
 
     def of_another(self, form: object) -> object:

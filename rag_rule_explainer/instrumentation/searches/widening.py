@@ -1,5 +1,5 @@
-"""This module makes a search once more, for more results. After some of its results were left out, the
-search can then be filled up with what production would return in their place."""
+"""This module repeats a search for more results. If some results of the search are removed, it is then
+filled up with the results that production would return in their place."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -21,40 +21,40 @@ _COUNTS = (
     "count",
     "n",
 )
-"""Names of parameters and attributes that say how many documents a search returns, as frameworks and
-clients call them."""
+"""Names that frameworks and clients use for the parameter or attribute with the number of results."""
 _SETTINGS_OF_OTHERS = frozenset({"count", "n", "size"})
-"""Names that, as attributes, need not be about the results of a search."""
+"""Names from ``_COUNTS`` that may mean something else if they are attributes."""
 _POOL = "fetch_k"
-"""The number of documents among which a search by maximal marginal relevance chooses."""
+"""The parameter with the number of candidates from which a search by maximal marginal relevance (MMR)
+selects."""
 _DIVERSITY = "lambda_mult"
-"""The parameter that only such a search has."""
+"""A parameter that only searches by maximal marginal relevance have."""
 _SETTINGS = "search_kwargs"
 """The attribute in which some retrievers keep the arguments of their store's search."""
 
 
 class Wide(NamedTuple):
-    """A ``Wide`` is a search for more results. ``search``: makes it, and may return an awaitable.
-    ``chooses``: True if the search chooses among what it finds, so that results which are left out have
-    had a part in the choice."""
+    """A ``Wide`` is a search for more results. ``search``: a function that makes the search; it may
+    return an awaitable. ``chooses``: True if the search selects from a larger set of candidates. Results
+    that are then removed have influenced this selection."""
 
     search: Callable[[], Any]
     chooses: bool = False
 
 
 Wider: TypeAlias = Callable[[int], Wide | None]
-"""A function that returns the search for so many more results; None if the number of results cannot be
-read."""
+"""A function that returns the search for this many additional results; None if the number of results
+cannot be read."""
 
 
 def never_wider(more: int) -> Wide | None:  # noqa: ARG001 -- as every ``Wider``
-    """Returns None: the number of results of this search cannot be read."""
+    """Returns None. This ``Wider`` is for searches whose number of results cannot be read."""
     return None
 
 
 def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Wider:
-    """Returns the ``Wider`` of a call whose arguments say how many results it returns. The number may
-    also stand in a dict, or in an object, among the arguments."""
+    """Returns the function (``Wider``) that repeats a call with more results. The arguments of the call
+    contain the number of results. This number may also be in a dict or an object among the arguments."""
 
     def wider(more: int) -> Wide | None:
         try:
@@ -71,9 +71,11 @@ def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
 
 
 def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
-    """Returns the ``Wider`` of a retriever that has the number of results in an attribute.
+    """Returns the function (``Wider``) that makes the search of a retriever with more results. The
+    retriever keeps the number of results in an attribute.
 
-    ``call``: makes the search with a copy of the retriever, in which the number is larger.
+    ``call``: a function that makes the search with a copy of the retriever, whose number of results is
+    larger.
     """
 
     def wider(more: int) -> Wide | None:
@@ -94,7 +96,7 @@ def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
 
 
 def first_wider(*choices: Wider) -> Wider:
-    """Returns a ``Wider`` that tries several ones in turn."""
+    """Returns a ``Wider`` that tries these in order, and returns the first search that is not None."""
 
     def wider(more: int) -> Wide | None:
         return next((found for each in choices if (found := each(more)) is not None), None)
@@ -103,7 +105,8 @@ def first_wider(*choices: Wider) -> Wider:
 
 
 def _raise_in(arguments: Any, more: int) -> bool:
-    """Adds to the number of results in a dict of arguments. Returns False if there is none."""
+    """Increases the number of results in a dict of arguments by ``more``. Returns False if the dict has
+    no such number."""
     for name in _COUNTS:
         if _is_count(arguments.get(name)):
             arguments[name] += more
@@ -114,7 +117,7 @@ def _raise_in(arguments: Any, more: int) -> bool:
         if isinstance(each, Mapping):
             inside = dict(cast("Mapping[str, Any]", each))
             if _raise_in(inside, more):
-                # The arguments after ``**`` are in a dict too.
+                # Arguments that the call takes by ``**`` are in a nested dict.
                 arguments[name] = inside
                 return True
         elif _is_count(getattr(each, "similarity_top_k", None)):
@@ -130,9 +133,9 @@ def _is_count(given: object) -> bool:
 
 
 def _with(owner: Any, name: str, value: Any) -> Any:
-    """Returns a copy of an object with another value of an attribute; None if it cannot be set."""
+    """Returns a copy of an object with a new value of an attribute; None if it cannot be set."""
     own = None
-    with suppress(Exception):  # the class is not ours, and may refuse to be copied or changed
+    with suppress(Exception):  # the class belongs to a library, and may refuse to be copied or changed
         own = copy(owner)
         try:
             setattr(own, name, value)

@@ -1,4 +1,5 @@
-"""This module reads what a run sends to a service: requests of HTTP, of Redis, or of other protocols."""
+"""This module reads the data that a run sends to a service: requests by HTTP, to Redis, or in other
+protocols."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -8,7 +9,7 @@ from ..shared_state.statements import Statements
 from .wording import Purpose, form_apart_from, is_about, phrases_of, purpose_of, unescaped
 
 _MOST = 65_536
-"""The most bytes of a request that are kept."""
+"""The maximum number of bytes of a request that are stored."""
 _HTTP = re.compile(rb"^([A-Z]{3,8}) (\S+) HTTP/1\.[01]\r\n")
 _HOST = re.compile(rb"\r\nhost:[ \t]*([^\r\n]+)", re.I)
 _TARGET = re.compile(rb"\r\nx-amz-target:[ \t]*[^\r\n]*?([^\r\n.]+)\r\n", re.I)
@@ -49,7 +50,7 @@ _REDIS_BOTH = frozenset(
 class ServiceCall:
     """A ``ServiceCall`` is one request that a run sends to a service.
 
-    ``address``: the service's, as a host and port. ``data``: the first bytes of the request. ``texts``:
+    ``address``: the host and port of the service. ``data``: the first bytes of the request. ``texts``:
     the texts that models and tools have made in this run so far. ``waiting``: the requests to models that
     have no reply yet.
     """
@@ -71,13 +72,13 @@ class ServiceCall:
 
     @property
     def is_encrypted(self) -> bool:
-        """Returns True iff the bytes are encrypted. The same bytes are then also seen before their
+        """Returns True iff the bytes are encrypted. The same data is then also recorded before its
         encryption."""
         return bool(_ENCRYPTED.match(self.data))
 
     @property
     def is_a_models(self) -> bool:
-        """Returns True iff the call sends one of the requests to models that were waiting."""
+        """Returns True iff the call sends one of the waiting requests to a model."""
         said = " ".join(re.findall(r"\w+", unescaped(self._text).casefold()))
         return any(_is_mostly_in(each, said) for each in self.waiting)
 
@@ -88,8 +89,8 @@ class ServiceCall:
     def effects(self, phrases: frozenset[str]) -> "Effects":
         """Returns the possible effects of the call on the state of the service.
 
-        ``phrases``: phrases of the texts that all runs have. A call that contains one counts as a
-        question about it.
+        ``phrases``: phrases from the texts that all runs have. A call that contains one of them counts as
+        a query about these texts.
         """
         http = _HTTP.match(self.data)
         if http:
@@ -139,9 +140,10 @@ class ServiceCall:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """An ``Effects`` says what a call may do: whether its reply tells something (``reads``), and whether
-    it may change what the service keeps (``writes``). ``name``: the call in messages. ``both``: True if
-    one call that writes may also read. ``form``: the request without texts of the run."""
+    """An ``Effects`` describes the possible effects of a call. ``reads``: the reply may depend on what
+    the service stores. ``writes``: the call may change what the service stores. ``name``: the name of the
+    call in messages. ``both``: True if a single call that writes may also read. ``form``: the request
+    without texts of the run."""
 
     name: str
     reads: bool
@@ -163,10 +165,10 @@ def _is_mostly_in(request: str, said: str) -> bool:
 
 
 def telling_call(effects: Iterable[Effects]) -> str:
-    """Returns the name of a call by which one run may influence another, by all calls to one service;
-    empty if there is none."""
+    """Returns the name of a call by which one run may influence another; empty if there is none.
+    ``effects``: the effects of all calls to one service."""
     every = list(effects)
-    # A run without documents asks with an empty text, in the same form as other runs.
+    # A run without documents sends an empty text, in a request of the same form as other runs.
     asking = {(each.name, each.form) for each in every if each.reads and each.form is not None}
     known = [each for each in every if (each.name, each.form) not in asking]
     reads = any(each.reads or (each.writes and each.both) for each in known)

@@ -1,4 +1,4 @@
-"""This module passes what a run sends over sockets to the record of that run."""
+"""This module passes the bytes that a run sends over sockets to the record of that run."""
 
 import pickle
 import re
@@ -38,7 +38,7 @@ def _handing(_: str, send: Any) -> Any:
     @wraps(send)
     def sent(self: Any, given: Any, *args: Any, **kwargs: Any) -> Any:
         caller = str(sys._getframe(1).f_globals.get("__name__"))  # pyright: ignore[reportPrivateUsage]
-        # Objects of managers and pools have connections of their own, and are looked at elsewhere.
+        # The connections of managers and pools of processes are checked elsewhere.
         if not caller.startswith(_POOLING):
             _note(self, given, "another process")
         return send(self, given, *args, **kwargs)
@@ -69,13 +69,14 @@ def _call_of(run: Participation, address: str) -> ServiceCall:
 def _bytes_of(data: Any) -> bytes:
     try:
         return bytes(memoryview(data).cast("B")[:_MOST])
-    except TypeError:  # the data are an object for another process
+    except TypeError:  # the data is an object for another process, not bytes
         return pickle.dumps(data)[:_MOST]
 
 
 def _address_of(connection: Any) -> str:
-    """Returns the host and port, or the path, that a connection leads to; empty for a datagram, for a
-    pair of sockets, and for an encrypted connection whose bytes are seen before they are encrypted."""
+    """Returns the host and port, or the path, to which a connection leads. Returns an empty text for
+    datagrams, for pairs of sockets, and for encrypted connections, whose data is recorded before its
+    encryption."""
     server = getattr(connection, "server_hostname", None)
     if server:
         return str(server)

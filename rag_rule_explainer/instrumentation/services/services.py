@@ -1,5 +1,5 @@
-"""This module records the calls of all runs to services, and finds the services that may keep something
-from one run to the next."""
+"""This module records the calls of all runs to services, and finds the services that may carry data from
+one run to the next."""
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -12,7 +12,7 @@ from .calls import Effects, ServiceCall, begins_a_request, telling_call
 from .wording import phrases_of
 
 _MOST_WAITING = 50
-"""The most calls that are kept before their effects are read."""
+"""The maximum number of calls that are stored before their effects are determined."""
 _MOST_NAMED = 3
 
 
@@ -20,9 +20,9 @@ _MOST_NAMED = 3
 class Services:
     """This class records the calls that runs make to services. Thread-safe.
 
-    A service that only answers requests about the run's own texts, such as a search, a reranker or a
-    server of embeddings, gives no reason for doubt. A service that is sent data to keep, and is asked
-    afterwards, gives a reason.
+    A service is harmless if it only answers requests about the run's own texts, as a search, a reranker
+    or a server of embeddings does. A service causes a doubt if runs send it data to store and later read
+    from it.
     """
 
     _phrases: frozenset[str] | None = None
@@ -43,7 +43,7 @@ class Services:
     def sent(self, connection: Any, run: Hashable, call: ServiceCall, data: bytes) -> None:
         """Records bytes that a run sends.
 
-        ``run``: identifies the run. ``call``: the call that the bytes belong to if they begin a new one.
+        ``run``: identifies the run. ``call``: the new call, if these bytes begin one.
         """
         with self._guard:
             if connection in self._encrypted:
@@ -69,8 +69,9 @@ class Services:
                 yield Left(service, clause)
 
     def asked(self, is_ignored: Callable[[str], bool]) -> str:
-        """Returns the names of the services that runs only ask, as a list in words; empty if there are
-        none. ``is_ignored``: returns True iff the user wants nothing to be said of a service."""
+        """Returns the names of the services from which runs only read, as a list in words; empty if there
+        are none. ``is_ignored``: returns True iff the user wants no message about the service with this
+        name."""
         known = self._all().items()
         asked = [name for name, effects in known if not telling_call(effects) and not is_ignored(name)]
         more = len(asked) - _MOST_NAMED
@@ -78,7 +79,8 @@ class Services:
 
     def _all(self) -> dict[str, list[Effects]]:
         with self._guard:
-            # Further bytes may follow for the latest calls, so they are read again next time.
+            # The latest calls may still receive more bytes, so their effects are determined again next
+            # time.
             models, found = set(self._models), {name: dict(each) for name, each in self._effects.items()}
             for call in self._calls:
                 self._settle(call, models, found)

@@ -1,5 +1,5 @@
-"""This module finds out what a request to a service is for, by the words in its address, and whether it
-is about texts of the run that sent it."""
+"""This module determines the purpose of a request to a service by the words in its address, and whether
+the request is about texts of the run that sent it."""
 
 import json
 import re
@@ -41,8 +41,8 @@ _KEEPS = frozenset(
         *("counter", "counters", "flag", "flags", "feedback", "cart", "queue", "keys", "kv"),
     }
 )
-"""Words for things that a service keeps. A request with such a word only reads them if its method is
-GET."""
+"""Words for things that a service stores. A request with such a word in its address only reads them if
+its method is GET."""
 _WATCHES = frozenset(
     {
         *("telemetry", "metrics", "traces", "logs", "spans", "ingestion", "envelope", "otlp"),
@@ -65,8 +65,9 @@ _MOST_WORDS = 2000
 
 
 class Purpose(Enum):
-    """A ``Purpose`` says what a request is for, as far as its address tells: it only reads, it changes
-    something, it reports to a service that observes the application, or it is unknown."""
+    """A ``Purpose`` is the purpose of a request, as far as its address shows it: the request only reads,
+    it changes something, it reports to a service that observes the application, or the purpose is
+    unknown."""
 
     READS = auto()
     WRITES = auto()
@@ -97,7 +98,8 @@ def _words(text: str) -> frozenset[str]:
 
 
 def phrases_of(texts: Iterable[str]) -> frozenset[str]:
-    """Returns all pairs of neighbouring words in these texts; of a text with one word, this word."""
+    """Returns all pairs of neighbouring words in these texts. For a text of one word, the pair is
+    replaced by this word."""
     found = set[str]()
     for text in texts:
         words = _IN_TEXT.findall(text.casefold())[:_MOST_WORDS]
@@ -108,8 +110,8 @@ def phrases_of(texts: Iterable[str]) -> frozenset[str]:
 
 
 def is_about(sent: str, phrases: frozenset[str]) -> bool:
-    """Returns True iff a request contains one of these phrases, or a list of numbers, such as an
-    embedding: the request then depends on the texts of the run."""
+    """Returns True iff a request depends on the texts of the run: it contains one of these phrases, or a
+    list of numbers, such as an embedding."""
     plain = unescaped(sent)
     for text in (plain, unquote_plus(plain)):
         words = _IN_TEXT.findall(text.casefold())
@@ -121,8 +123,8 @@ def is_about(sent: str, phrases: frozenset[str]) -> bool:
 
 
 def form_apart_from(body: str, phrases: frozenset[str]) -> str:
-    """Returns the form of a request: its body without the texts in which one of these phrases stands, and
-    without empty texts. Two requests with the same form ask for the same thing, about different texts."""
+    """Returns the form of a request: its body without empty texts and without texts that contain one of
+    these phrases. Two requests with the same form ask for the same thing, about different texts."""
     try:
         return json.dumps(_without(json.loads(body), phrases))
     except (ValueError, RecursionError):
@@ -141,6 +143,6 @@ def _without(value: Any, phrases: frozenset[str]) -> Any:
 
 
 def unescaped(text: str) -> str:
-    """Returns a text without the escapes of JSON."""
+    """Returns the text with the escapes of JSON replaced by their characters."""
     plain = _ESCAPED.sub(lambda found: chr(int(found.group(1), 16)), text)
     return re.sub(r"\\[nrtbf\"/\\]", " ", plain)

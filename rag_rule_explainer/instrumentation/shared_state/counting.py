@@ -1,8 +1,8 @@
 """This module finds numbers and flags that every run changes and that the application's code reads.
 
-Requests do not always show their influence: code such as "every third turn, drop the first document" may
-take the same branch in all compared runs. Counters that no code reads are harmless. So are counters whose
-only use is to make a run fail at a limit.
+Requests do not always show the influence of such a value: code such as "every third turn, drop the first
+document" may take the same branch in all compared runs. Counters that no code reads are harmless. So are
+counters whose only use is to make a run fail at a limit.
 """
 
 from collections.abc import Callable, Iterator

@@ -42,11 +42,12 @@ def reads(
     as_attribute: bool = False,
     as_limit: bool = False,
 ) -> bool:
-    """Returns True iff the code reads the value of this name. The other arguments say which reads count.
+    """Returns True iff the code reads the value of this name. The other arguments select the reads that
+    count.
 
-    ``in_texts``: reads that only put the value into a text. ``decides``: all reads that are neither such
-    reads nor limits; with ``as_attribute``, only those of an attribute. ``as_limit``: reads that only
-    decide whether to raise an error, such as a comparison of a count with its limit.
+    ``in_texts``: reads that only put the value into a text. ``as_limit``: reads that only decide whether
+    to raise an error, such as a comparison of a count with its limit. ``decides``: all other reads.
+    ``as_attribute``: with ``decides``, only reads of an attribute.
     """
     plain = name.removeprefix("len(").removesuffix(")")
     known = {

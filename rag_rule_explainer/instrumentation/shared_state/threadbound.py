@@ -1,4 +1,4 @@
-"""This module explains the errors of applications that work in one thread only."""
+"""This module explains the errors of applications that work only in one particular thread."""
 
 import re
 

@@ -19,9 +19,9 @@ from urllib.request import getproxies, proxy_bypass
 ANSWERS_WITHIN = 2.0
 """The seconds within which an endpoint must answer."""
 _KNOWN_FOR = 60.0
-"""The seconds for which the result of a check is used before the endpoint is checked once more. If it
-gives no answer again, the next check comes after twice that time, since many explanations, one after
-another, would otherwise wait for it again and again."""
+"""The seconds for which the result of a check is used before the endpoint is checked once more. If the
+endpoint gives no answer again, this time is doubled, because otherwise each of many explanations would
+wait for it."""
 _KNOWN_AT_MOST = 3600.0
 """The seconds after which an endpoint that gave no answer is checked again in any case."""
 _GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
@@ -37,8 +37,9 @@ _known: dict[str, tuple[float, bool, float]] = {}
 
 
 def why_not(endpoint: str, *, anew: bool = False) -> str:
-    """Checks an endpoint. Returns a note for the user that it does not answer; empty if it answers or
-    cannot be checked. Blocks. ``anew``: True to check even if there is a recent result."""
+    """Checks an endpoint. If it does not answer, returns a note for the user that says so; returns an
+    empty text if it answers or cannot be checked. Blocks. ``anew``: True to check even if there is a
+    recent result."""
     # Only one caller checks at a time; callers that waited for the lock use its result.
     with _asking:
         at, answers, lasts = _known.get(endpoint, (0.0, True, 0.0))

@@ -1,5 +1,5 @@
-"""This module makes the threads that a replay starts known as parts of this replay, so that their traces
-can be marked.
+"""This module records, for each thread that a replay starts, to which replay it belongs, so that its
+traces can be marked.
 
 A new thread has an empty context, so by itself it does not know which replay started it.
 """

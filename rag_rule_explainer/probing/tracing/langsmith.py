@@ -57,8 +57,8 @@ def is_on() -> bool:
 
 
 def why_nobody() -> str:
-    """Checks the endpoints to which runs are sent by default. Returns a note for the user that none of
-    them answers; empty if one answers or if no run is sent there. Blocks."""
+    """Checks the endpoints to which runs are sent by default. If none of them answers, returns a note for
+    the user that says so; returns an empty text if one answers, or if no run is sent there. Blocks."""
     from langsmith import run_helpers, run_trees, utils
 
     if not is_on():
@@ -91,8 +91,8 @@ def _replicas(context: Mapping[str, Any]) -> list[str]:
 
 
 def why_dead(client: Any) -> str:
-    """Checks the endpoints of a client. Returns a note for the user that none of them answers; empty if
-    one answers or cannot be checked. Blocks."""
+    """Checks the endpoints of a client. If none of them answers, returns a note for the user that says
+    so; returns an empty text if one answers or cannot be checked. Blocks."""
     queue = getattr(client, "tracing_queue", None)
     is_behind = queue is not None and queue.qsize() > _BACKLOG
     whys = [endpoints.why_not(each, anew=is_behind) for each in asked_at(client)]

@@ -78,7 +78,7 @@ class TracedReplay:
 
     @property
     def tag(self) -> str:
-        """The tag of all traces of this replay, by which a user can filter traces."""
+        """This property is the tag of all traces of this replay, by which a user can filter traces."""
         return BASELINE_TAG if self.is_baseline else REPLAY_TAG
 
     @property
@@ -211,7 +211,7 @@ class TracedExplanation:
             self.notes.append(note)
 
     def forget(self, replay: TracedReplay) -> None:
-        """Removes a replay that has ended from the open ones."""
+        """Removes a replay that has ended from the list of open replays."""
         self._open.discard(replay)
 
     async def close(self) -> None:

@@ -1,5 +1,6 @@
-"""This module finds the exporters of a tracer of OpenTelemetry whose endpoint does not answer, and keeps
-the spans of explanations from them. The other exporters of the same provider receive these spans."""
+"""This module finds the OpenTelemetry exporters whose endpoint does not answer, and stops spans of
+explanations from being sent to them. The other exporters of the same provider still receive these spans.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,5 @@
 """This module writes the section of the HTML report that shows the answer with its citations. Each class
-of citations has its own sign and its own line beneath, so that nothing depends on colours alone."""
+of citations has its own sign and its own underline, so that a reader does not depend on colours."""
 
 from collections.abc import Iterator
 
@@ -15,12 +15,12 @@ from .markup import isolated, joined_markup, one_line
 _LONGEST = 5000
 """The maximum number of characters of the answer that the section shows."""
 _MOST_SOURCES = 500
-"""With more sources, the section is left out: to compare all probes would take too long."""
+"""With more sources, the section is left out, because comparing all probes would take too long."""
 _MOST_LISTED = 50
 
 
 def citation_section(explanation: Explanation) -> Markup:
-    """Returns the answer with its citations marked by their classes, and what is said of each; empty if
+    """Returns the answer with its citations marked by their classes, and a list of the verdicts; empty if
     the answer cites nothing."""
     if len(explanation.sources) > _MOST_SOURCES or RuleKind.RETENTION not in explanation.predicates:
         return Markup()
@@ -64,7 +64,7 @@ def _sign(verdict: CitationVerdict) -> Markup:
 
 
 def _name(verdict: CitationVerdict) -> str:
-    """Returns the name of the style of a class, such as "needs-a-partner"."""
+    """Returns the CSS class for the class of a citation, such as "needs-a-partner"."""
     return verdict.citation_class.value.replace(" ", "-")
 
 
@@ -87,7 +87,7 @@ def _marked(check: CitationCheck) -> Iterator[Markup]:
 
 
 def _places(check: CitationCheck) -> dict[tuple[int, int], list[CitationVerdict]]:
-    """Returns the verdicts by the place of the citation in the text, in order."""
+    """Returns the verdicts by the position (start and end) of the citation in the text, in order."""
     found = dict[tuple[int, int], list[CitationVerdict]]()
     for citation in sorted(check.reading.citations, key=_place):
         verdict = check.of_mark(citation)

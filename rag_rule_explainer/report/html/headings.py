@@ -1,7 +1,7 @@
 """This module writes the headings and remarks of the first screen of the HTML report.
 
-The headings only ask what the lists below them answer. So they are true for every kind of claim, and
-never say more than the search showed.
+A heading only asks the question that the list below it answers. So it is true for every kind of claim,
+and never says more than the search showed.
 """
 
 from collections.abc import Sequence
@@ -32,9 +32,8 @@ _SAFE = "An omission rule says what is enough, whatever else is missing."
 
 
 def about_one(explanation: Explanation) -> bool:
-    """Returns True iff both kinds of rules are about one condition that the answer meets: retention rules
-    say when it holds, and omission rules, if they were searched for, say when it does not. If the answer
-    does not meet the condition, no document brings it about."""
+    """Returns True iff both kinds of rules are about one condition that the answer meets. Retention rules
+    then say when the condition holds, and omission rules, if there are any, when it does not."""
     if RuleKind.RETENTION not in explanation.predicates:
         return False
     (kinds, *others) = kinds_by_condition(explanation)
@@ -68,8 +67,8 @@ def said_of_all(explanation: Explanation, kind: RuleKind, rules: Sequence[Findin
 
 
 def said_of_none(explanation: Explanation, kind: RuleKind) -> str:
-    """Returns what stands in place of omission rules where this is so without any document; empty
-    elsewhere. It is empty for retention rules, too."""
+    """Returns a sentence to show in place of omission rules, if there can be none because the condition
+    holds even without any document. Otherwise, and for retention rules, returns an empty text."""
     (kinds, *_) = kinds_by_condition(explanation)
     nothing = next((each for each in explanation.probes if not each.kept), None)
     if kind is RuleKind.RETENTION or nothing is None or not (explanation.complete and len(kinds) > 1):
@@ -84,7 +83,8 @@ def _enough(explanation: Explanation, rules: Sequence[Finding], always: str) -> 
         return f"Each of these rules is enough by itself{beside}."
     (rule,) = rules
     if not rule.sources and not rule.with_others:
-        # A search that left some documents in place, or ended early, does not show that none decides.
+        # If a search left some documents in place or ended early, it does not show that no document has
+        # an influence.
         return "" if rule.claim in {"relative", "unverified"} else always
     units = _units(rule)
     return "" if units < 2 else "Both together." if units == 2 else "All of these together."
@@ -133,8 +133,8 @@ def how_seen(explanation: Explanation, changes: FlippingChanges) -> str:
 
 
 def condition_of_changes(explanation: Explanation) -> str:
-    """Returns a sentence that says what is so after a change; empty if the two kinds of rules have
-    different conditions."""
+    """Returns a sentence with the condition that holds after a change; empty if the two kinds of rules
+    have different conditions."""
     if not about_one(explanation):
         return ""
     if RuleKind.OMISSION in explanation.predicates:

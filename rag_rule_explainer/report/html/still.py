@@ -22,7 +22,7 @@ COLOURS: Mapping[SubsetState, str] = {
 }
 """The colours of the states. They are chosen for light and for dark backgrounds."""
 _SAFE = " =:;,/.-()"
-"""The characters that an address of an image may have as they are, so that it stays short."""
+"""The characters that are not escaped in the address of an image, so that it stays short."""
 _LEGEND = 24
 """The height of the legend below the diagram."""
 _MOST_TITLED = 64
@@ -34,8 +34,8 @@ def still_lattice(explanation: Explanation, view: SubsetView, names: Mapping[str
     """Returns the diagram of a view and its legend as an image. ``names``: the names of the sources by
     id, for the titles of the marks.
 
-    The drawing is the address of the image. So a place that removes drawings, as notebooks that are not
-    trusted do, shows one sentence instead of every word in the drawing.
+    The SVG is embedded in the address of the image. If a program removes images, as untrusted notebooks
+    do, the reader sees one sentence instead of all texts in the SVG.
     """
     grid = lattice_grid(view)
     height = grid.height + _LEGEND

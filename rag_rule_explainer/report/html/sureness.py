@@ -65,8 +65,8 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
         return f"{tried}{so}. Exceptions are possible.{pinned_stayed(rule)}"
     if rule.claim == "voted":
         return _vote(explanation, rule) or guarantee_of(rule)
-    # If some documents are tied or pinned, there are fewer combinations than the last two sentences say.
-    # Then the general sentence about this kind of claim is used.
+    # If documents are tied or pinned, there are fewer combinations than the last two sentences state. The
+    # general sentence about this kind of claim is then used instead.
     if rule.claim != "proved" or others > _MOST_COUNTED or rule.applicable != 1 << others:
         return guarantee_of(rule)
     if others == 0:
@@ -81,8 +81,8 @@ def _guarantee(explanation: Explanation, rule: Finding) -> str:
 
 
 def _vote(explanation: Explanation, rule: Finding) -> str:
-    """Returns how many answers on the rule's own subset said so; empty if there was no vote on
-    it, or if the subset needs more words."""
+    """Returns how many of the answers on the rule's own subset agreed with the verdict, in words. Returns
+    an empty text if there was no vote on this subset, or if the vote needs a longer text."""
     own = own_subset(explanation, rule)
     votes = next(
         (
@@ -124,7 +124,8 @@ def _closely(explanation: Explanation, names: SourceNames) -> Iterator[Markup]:
 
 
 def _others(count: int) -> tuple[str, str]:
-    # More would not be true of every search: some of them may have been tried one by one as well.
+    # A stronger sentence would not be true of every search, because some of the dropped documents may
+    # also have been tried one by one.
     if count == 1:
         return "the other one was tried in fewer combinations", "it"
     return f"the other {count:,} were tried in fewer combinations", "them"

@@ -1,0 +1,148 @@
+"""This module shares the asks of a search among several workers, so that consecutive prompts of a worker
+have a long common beginning.
+
+A server can evaluate a prompt the faster the more of its beginning it has evaluated just before. It
+usually keeps one prompt for each request that it serves at a time. If the workers of a search took its
+asks in their order, they would all be asked about neighbours, and the server would evaluate the common
+beginning of these once for each worker. So each worker goes on with the subsets that begin most like its
+last one and that no other worker is nearer to. If there is none, it starts with those that are as far as
+possible from all other workers.
+
+Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
+bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
+to the next one. The module chooses among asks that are ready, so no worker waits for another.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Mapping, Sequence
+from sys import maxsize
+from typing import Any, Generic, NamedTuple, TypeVar
+
+Shared = TypeVar("Shared", bound=Any)
+
+FEW = 16
+"""Up to so many new masks are put in their places one by one; more are sorted with all others."""
+
+
+class PrefixBlock(NamedTuple):
+    """A PrefixBlock holds the masks from ``start`` to below ``start + 2 ** bits``."""
+
+    start: int
+    bits: int
+
+    @property
+    def halves(self) -> "tuple[PrefixBlock, PrefixBlock]":
+        """The masks without the block's highest bit, and those with it."""
+        return PrefixBlock(self.start, self.bits - 1), PrefixBlock(
+            self.start + (1 << self.bits - 1), self.bits - 1
+        )
+
+    def within(self, masks: Sequence[int]) -> tuple[int, int]:
+        """Returns the slice of these sorted masks that is in the block."""
+        return bisect_left(masks, self.start), bisect_left(masks, self.start + (1 << self.bits))
+
+    @classmethod
+    def beside(cls, mask: int, bits: int) -> "PrefixBlock":
+        """Returns the masks whose highest bit that differs from ``mask`` is the one with number
+        ``bits``, counted from 1; for 0, ``mask`` itself."""
+        return cls(((mask >> bits - 1) ^ 1) << bits - 1, bits - 1) if bits else cls(mask, 0)
+
+
+class Workers:
+    """The Workers know the subset that each worker probed last, in whichever search."""
+
+    def __init__(self) -> None:
+        self._last: dict[int, int] = {}
+        self._sorted: list[int] = []
+
+    def went(self, worker: int, mask: int) -> None:
+        """Records that a worker now probes this subset."""
+        if (before := self._last.get(worker)) is not None:
+            del self._sorted[bisect_left(self._sorted, before)]
+        self._last[worker] = mask
+        insort(self._sorted, mask)
+
+    def last(self, worker: int) -> int | None:
+        """Returns the last subset of a worker; None before its first one."""
+        return self._last.get(worker)
+
+    def others(self, worker: int) -> list[int]:
+        """Returns the last subsets of all other workers, in ascending order."""
+        others = self._sorted.copy()
+        if (own := self._last.get(worker)) is not None:
+            del others[bisect_left(others, own)]
+        return others
+
+
+class Ready(Generic[Shared]):
+    """A Ready holds the asks that are ready, by their masks, and gives each worker one of them. Among
+    those that are equally near, it prefers the smallest rank. In a block, ranks go up or down with the
+    masks, so only the ends of a block have to be compared."""
+
+    def __init__(self) -> None:
+        self._masks: list[Shared] = []
+        self._new: list[Shared] = []
+        self._is_outdated = False
+
+    def add(self, mask: Shared) -> None:
+        """Adds a mask. It may have been added before."""
+        self._new.append(mask)
+
+    def outdated(self) -> None:
+        """Is to be called if an ask was issued in another way."""
+        self._is_outdated = True
+
+    def taken(self, worker: int, workers: Workers, asks: Mapping[Shared, Any]) -> Shared:
+        """Removes and returns the mask for this worker. ``asks``: those that are ready, at least one."""
+        self._update(asks)
+        others = workers.others(worker)
+        own = workers.last(worker)
+        places = None if own is None else self._nearest(own, others)
+        place = min(places or self._farthest(others), key=lambda at: asks[self._masks[at]].rank)
+        return self._masks.pop(place)
+
+    def _update(self, asks: Mapping[Shared, Any]) -> None:
+        if self._is_outdated or len(self._new) > FEW:
+            self._masks = sorted({*self._masks, *self._new} & asks.keys())
+            self._is_outdated = False
+        else:
+            for mask in self._new:
+                at = bisect_left(self._masks, mask)
+                if self._masks[at : at + 1] != [mask]:
+                    self._masks.insert(at, mask)
+        self._new.clear()
+
+    def _nearest(self, own: int, others: Sequence[int]) -> tuple[int, int] | None:
+        """Returns the ends of the slice that is nearest to a worker's last subset; None if another worker
+        is as near to it."""
+        nearest = _distance(own, self._masks)
+        if nearest >= _distance(own, others):
+            return None
+        start, end = PrefixBlock.beside(own, nearest).within(self._masks)
+        return start, end - 1
+
+    def _farthest(self, others: Sequence[int]) -> list[int]:
+        """Returns the ends of the slices in the largest blocks in which no other worker is."""
+        blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]
+        while True:
+            free = [block for block in blocks if not _count(block, others)]
+            # The masks of several workers may be in the smallest blocks: there are no larger ones left.
+            if free or not blocks[0].bits:
+                slices = [block.within(self._masks) for block in free or blocks]
+                return [place for start, end in slices for place in (start, end - 1)]
+            blocks = [half for each in blocks for half in self._filled(each.halves)]
+
+    def _filled(self, blocks: Sequence[PrefixBlock]) -> Iterator[PrefixBlock]:
+        return (block for block in blocks if _count(block, self._masks))
+
+
+def _count(block: PrefixBlock, masks: Sequence[int]) -> int:
+    start, end = block.within(masks)
+    return end - start
+
+
+def _distance(mask: int, masks: Sequence[int]) -> int:
+    """Returns the number of the highest bit in which a mask differs from the most similar of the sorted
+    ``masks``, counted from 1; 0 if it is one of them, and the largest number if there are none."""
+    at = bisect_left(masks, mask)
+    return min(((mask ^ near).bit_length() for near in masks[max(0, at - 1) : at + 1]), default=maxsize)

@@ -1,0 +1,169 @@
+"""This module finds the questions in a trace, each with its answer and the steps that led to it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ..errors import InvalidInput, NotInTrace
+from ..printable import printable_within
+from .questions import history_in, traced_answer, traced_question
+from .reading import SpansOfTrace
+from .spans import TracedMessage, TracedSpan
+
+
+@dataclass(frozen=True, slots=True)
+class TracedQuestion:
+    """A ``TracedQuestion`` is one question to the application, with all steps of its answer.
+
+    ``id``: the id of the trace, or that of a step if the trace has several questions. ``top``: the step
+    that the user's input went to; None if the steps have no common one. ``spans``: in the order in which
+    they began. ``session``: the conversation; None if none is named.
+    """
+
+    id: str
+    trace: str
+    top: TracedSpan | None
+    spans: tuple[TracedSpan, ...]
+    session: str | None
+
+    @property
+    def models(self) -> tuple[TracedSpan, ...]:
+        """Returns the requests to models, without the steps around them that are recorded as requests,
+        too."""
+        asked = [each for each in self.spans if each.kind == "model" and each.request is not None]
+        around = {each.parent for each in asked}
+        return tuple(each for each in asked if each.id not in around)
+
+    def question(self) -> tuple[str, str]:
+        """Returns the question, and a note on where it was read if not in the input (else "").
+
+        Raises NotInTrace if there is none.
+        """
+        own = None if self.top is None else traced_question(self.top.input)
+        if own is not None:
+            return own, ""
+        texts = [each.text for span in self.spans for each in span.documents or () if each.text]
+        for model in self.models[:1]:
+            request = model.request
+            said = [] if request is None else [text for role, text in request.messages if role == "user"]
+            if request is not None and request.is_chat and said and not any(t in said[-1] for t in texts):
+                return said[-1], "the question was read in the first request to the model"
+        queries = {traced_question(each.input) for each in self.spans if each.kind == "retrieval"}
+        if len(queries) == 1 and (query := queries.pop()):
+            return query, "the question was read in the query of the retriever"
+        raise NotInTrace(
+            f"the trace {self.id} holds no question that can be read: looked at the input of "
+            f"{_named(self.top)}, at the first request to a model, and at the queries of its retrievers"
+        )
+
+    def answer(self) -> tuple[str, str]:
+        """Returns the answer, and a note on where it was read if not in the output (else "").
+
+        Raises NotInTrace if there is none.
+        """
+        own = None if self.top is None else traced_answer(self.top.output)
+        if own is not None:
+            return own, ""
+        replies = [each.reply for each in self.models]
+        if replies and replies[-1] and replies[-1].strip():
+            return replies[-1], "the answer was read in the last reply of the model"
+        raise NotInTrace(
+            f"the trace {self.id} holds no answer that can be read: looked at the output of "
+            f"{_named(self.top)} and at the last reply of a model; does the tracer record inputs and "
+            "outputs?"
+        )
+
+    def history(self) -> tuple[TracedMessage, ...]:
+        """Returns the earlier messages of the conversation, as the input holds them."""
+        return () if self.top is None else history_in(self.top.input)
+
+    def shown(self) -> str:
+        """Returns the id and the beginning of the question, for a list of questions."""
+        try:
+            asked = repr(printable_within(self.question()[0], 60))
+        except NotInTrace:
+            asked = "no question that can be read"
+        said = f", of the conversation {printable_within(self.session, 60)}" if self.session else ""
+        return f"{printable_within(self.id, 80)} ({asked}{said})"
+
+
+def questions_in(trace: SpansOfTrace) -> list[TracedQuestion]:
+    """Returns the questions of a trace, in their order.
+
+    Raises InvalidInput if two different spans have one id, or if spans are parents of each other.
+    """
+    spans = _distinct(trace)
+    below = dict[str | None, list[TracedSpan]]()
+    for each in spans.values():
+        parent = each.parent if each.parent in spans else None
+        below.setdefault(parent, []).append(each)
+    for each in below.values():
+        each.sort(key=lambda span: span.start)
+    roots = below.get(None, [])
+    reached = {each.id for root in roots for each in _under(root, below)}
+    circle = next((each for each in spans.values() if each.id not in reached), None)
+    if circle is not None:
+        raise InvalidInput(
+            f"{circle.place}: the span {circle.id} is its own ancestor, so {trace.id} is no tree of spans"
+        )
+    tops = [top for root in roots for top in _tops(root, below)]
+    session = trace.session
+    if len(tops) < 2:
+        everything = tuple(sorted(spans.values(), key=lambda span: span.start))
+        return [
+            TracedQuestion(trace.id, trace.id, tops[0] if tops else _lone(roots), everything, session)
+        ]
+    return [
+        TracedQuestion(
+            top.id,
+            trace.id,
+            top,
+            tuple(sorted(_under(top, below), key=lambda span: span.start)),
+            top.session or session,
+        )
+        for top in tops
+    ]
+
+
+def _lone(roots: list[TracedSpan]) -> TracedSpan | None:
+    return roots[0] if len(roots) == 1 and roots[0].kind == "other" else None
+
+
+def _distinct(trace: SpansOfTrace) -> dict[str, TracedSpan]:
+    spans = dict[str, TracedSpan]()
+    for each in trace.spans:
+        known = spans.setdefault(each.id, each)
+        # An exporter that retries may send a span twice; then both are equal.
+        if known is not each and replace(known, place=each.place) != each:
+            raise InvalidInput(
+                f"{each.place}: the id {each.id} is that of another span in {known.place}, too; ids of "
+                "spans must be unique in a trace"
+            )
+    return spans
+
+
+def _under(top: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> Iterator[TracedSpan]:
+    # A span has one parent, so nothing is visited twice; a circle is not below any root.
+    stack = [top]
+    while stack:
+        span = stack.pop()
+        yield span
+        stack.extend(reversed(below.get(span.id, [])))
+
+
+def _tops(root: TracedSpan, below: dict[str | None, list[TracedSpan]]) -> list[TracedSpan]:
+    """Returns the outermost steps below a root that have both a question and an answer."""
+    found, stack = list[TracedSpan](), [root]
+    while stack:
+        span = stack.pop()
+        is_step = span.kind == "other"
+        if is_step and traced_question(span.input) and traced_answer(span.output):
+            found.append(span)
+        elif is_step and (span is root or (span.input is None and span.output is None)):
+            # What has an input or an output of its own is a step of the answer to one question.
+            is_around = span.input is None and span.output is None
+            stack.extend(reversed(below.get(span.id, []) if is_around else []))
+    return found
+
+
+def _named(top: TracedSpan | None) -> str:
+    return "the outermost steps" if top is None else f"the outermost step {top.name or top.id!r}"

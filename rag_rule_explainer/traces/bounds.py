@@ -1,0 +1,35 @@
+"""This module defines how much of a trace is read. Traces are untrusted."""
+
+from typing import Any
+
+from pydantic_core import from_json
+
+DEEPEST = 100
+"""The maximum depth of nested lists and objects in a record."""
+MOST_VALUES = 500_000
+"""The maximum number of values in a record."""
+LONGEST_RECORD = 32 << 20
+"""The maximum number of characters of all texts in a record."""
+LARGEST_TRACE = 128 << 20
+"""The maximum number of characters of all records of one trace."""
+MOST_SPANS = 100_000
+"""The maximum number of spans of one trace."""
+MOST_FILES = 10_000
+"""The maximum number of files that are read from a folder."""
+_LONGEST_TEXT = 16 << 20
+
+
+def as_data(value: Any) -> Any:
+    """Returns the data in a text that is a JSON object or list; any other value unchanged.
+
+    Tracers write structured values as texts. A text that is too long, or nested too deeply, stays a text.
+    """
+    if not isinstance(value, str) or len(value) > _LONGEST_TEXT:
+        return value
+    begun = value[:64].lstrip()
+    if not begun.startswith(("{", "[", '"')):
+        return value
+    try:
+        return from_json(value)
+    except ValueError:
+        return value

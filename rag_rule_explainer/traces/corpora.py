@@ -1,0 +1,172 @@
+"""This module gives the texts of documents that a trace only names."""
+
+import os.path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, cast
+
+from ..errors import InvalidInput
+from ..given import given_parts
+from .documents import document_in
+from .records import records_in
+from .spans import TracedDocument
+
+_SHORTEST = 12
+"""The minimum number of characters of a text that is recognised within another one."""
+_LONGEST_FILE = 32 << 20
+CorpusLike: TypeAlias = "str | Path | Mapping[str, str] | Iterable[Any] | Callable[[str], str | None]"
+"""The types that callers may give as a corpus: a file or folder, a dict from ids to texts, documents, or
+a function from an id to a text."""
+
+
+class Corpus(Protocol):
+    """A ``Corpus`` finds texts. ``name``: what error messages call it."""
+
+    name: str
+
+    def texts(self, ids: Sequence[str]) -> dict[str, TracedDocument]:
+        """Returns the documents with these ids, as far as there are any."""
+        ...
+
+    def within(self, text: str) -> tuple[TracedDocument, ...]:
+        """Returns the documents whose whole texts stand in ``text``, in the order in which they do."""
+        ...
+
+
+class ListedCorpus:
+    """A corpus whose documents can be gone through. ``make``: returns an iterator over all of them."""
+
+    def __init__(self, name: str, make: Callable[[], Iterator[TracedDocument]]) -> None:
+        self.name = name
+        self._make = make
+
+    def texts(self, ids: Sequence[str]) -> dict[str, TracedDocument]:
+        """Returns the documents with these ids. Raises InvalidInput if one id stands for two texts."""
+        wanted, found = set(ids), dict[str, TracedDocument]()
+        for each in self._make():
+            if each.id in wanted and each.text is not None:
+                known = found.setdefault(each.id, each)
+                if known.text != each.text:
+                    raise InvalidInput(f"{self.name}: the id {each.id!r} stands for two different texts")
+        return found
+
+    def within(self, text: str) -> tuple[TracedDocument, ...]:
+        """Returns the documents whose texts stand in ``text``. A text that only stands inside of a longer
+        one that was found is left out."""
+        found = list[tuple[int, int, TracedDocument]]()
+        for each in self._make():
+            own = (each.text or "").strip()
+            at = text.find(own) if len(own) >= _SHORTEST else -1
+            if at >= 0:
+                found.append((at, at + len(own), each))
+        found.sort(key=lambda place: (place[0], -place[1]))
+        kept = list[TracedDocument]()
+        end = -1
+        for begin, until, each in found:
+            if begin >= end:
+                kept.append(each)
+                end = until
+        return tuple(kept)
+
+
+class AskedCorpus:
+    """A corpus that is a function from an id to a text, or to None if there is none."""
+
+    def __init__(self, name: str, function: Callable[[str], Any]) -> None:
+        self.name = name
+        self._function = function
+
+    def texts(self, ids: Sequence[str]) -> dict[str, TracedDocument]:
+        """Returns the documents with these ids. Raises InvalidInput if the function fails, or returns
+        anything but a text, a document or None."""
+        found = dict[str, TracedDocument]()
+        for each in ids:
+            try:
+                given = self._function(each)
+            except Exception as error:  # a function of the user's own may raise anything
+                raise InvalidInput(f"{self.name} failed for the id {each!r}: {error!r}") from error
+            if given is not None:
+                found[each] = _document(given, each, self.name)
+        return found
+
+    def within(self, text: str) -> tuple[TracedDocument, ...]:
+        """Raises InvalidInput, because a function gives a text for an id only."""
+        del text
+        raise InvalidInput(
+            f"{self.name} is a function from ids to texts, and the trace holds no ids; give a file, a "
+            "folder or a list of documents"
+        )
+
+
+def corpus_of(given: "CorpusLike | None") -> Corpus | None:
+    """Returns the corpus that a caller gave; None for None.
+
+    Raises InvalidInput if there is no such file, and for a value of another type.
+    """
+    if given is None:
+        return None
+    if isinstance(given, (str, Path)):
+        return _of_path(Path(given))
+    if isinstance(given, Mapping):
+        texts = cast("Mapping[str, Any]", given)
+        named = [_document(text, str(key), "corpus") for key, text in texts.items()]
+        return ListedCorpus("corpus", lambda: iter(named))
+    if callable(given):
+        return AskedCorpus(getattr(given, "__name__", "corpus"), given)
+    if isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+        listed = [_document(each, None, "corpus") for each in given]
+        return ListedCorpus("corpus", lambda: iter(listed))
+    raise InvalidInput(
+        f"corpus is a {type(given).__name__}; give a path, a dict from ids to texts, documents, or a "
+        "function from an id to a text"
+    )
+
+
+def _document(given: Any, identity: str | None, name: str) -> TracedDocument:
+    text, own, metadata = (getattr(given, key, None) for key in ("text", "id", "metadata"))
+    if not isinstance(text, str):
+        parts = given_parts(given)
+        if parts is None or not isinstance(parts.text, str):
+            raise InvalidInput(
+                f"{name} has a {type(given).__name__} for a document; give texts or documents"
+            )
+        text, own, metadata = parts.text, parts.id, parts.metadata
+    held = dict(cast("Mapping[str, Any]", metadata)) if isinstance(metadata, Mapping) else None
+    return TracedDocument(text, identity or (None if own is None else str(own)), held or {})
+
+
+def _of_path(path: Path) -> Corpus:
+    if os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir may raise, and this does not
+        return ListedCorpus(str(path), lambda: _in_folder(path))
+    if not os.path.exists(path):  # noqa: PTH110 -- as above
+        raise InvalidInput(
+            f'there is no corpus {path}; give lines like {{"id": "D1", "text": "..."}} in a .jsonl, or '
+            "a folder of texts whose names are the ids"
+        )
+    return ListedCorpus(str(path), lambda: _in_file(path))
+
+
+def _in_file(path: Path) -> Iterator[TracedDocument]:
+    for place, record in records_in(path):
+        found = document_in(record)
+        if found is None or found.text is None:
+            raise InvalidInput(f'{place} is no document; write {{"id": "D1", "text": "..."}}')
+        yield found
+
+
+def _in_folder(folder: Path) -> Iterator[TracedDocument]:
+    """Yields each text file, under its path in the folder, with its name and its stem as further ids."""
+    for file in sorted(folder.rglob("*")):
+        if file.suffix.lower() not in {".txt", ".md"} or not file.is_file():
+            continue
+        if file.stat().st_size > _LONGEST_FILE:
+            raise InvalidInput(
+                f"{file} is larger than {_LONGEST_FILE >> 20} MB; take it out of the corpus"
+            )
+        try:
+            text = file.read_text("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"{file} cannot be read as UTF-8 text: {error}") from error
+        whole = file.relative_to(folder).as_posix()
+        for identity in dict.fromkeys((whole, whole.removesuffix(file.suffix), file.name, file.stem)):
+            yield TracedDocument(text, identity)

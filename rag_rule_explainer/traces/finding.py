@@ -1,0 +1,176 @@
+"""This module finds the documents behind an answer in its trace."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..errors import NotInTrace
+from ..instrumentation.searches.identity import RetrievedText, sources_of
+from ..sources import Source
+from .asked import TracedQuestion
+from .corpora import Corpus
+from .documents import tool_text
+from .spans import TracedDocument, TracedSpan
+
+_Batch = tuple[TracedDocument, ...]
+_KNOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDocuments:
+    """A ``FoundDocuments`` holds the documents of an answer as sources, in the order in which the
+    application got them, and a note on where they were found (or "")."""
+
+    sources: tuple[Source, ...]
+    note: str = ""
+
+
+def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocuments:
+    """Returns the documents behind an answer. They are looked for in the steps of retrievers, then of
+    rerankers, whose result replaces what they got, then in what tools returned. ``corpus``: gives the
+    texts that the trace does not hold.
+
+    Raises NotInTrace if there are none, naming the places that were looked at, and if texts are missing.
+    """
+    batches = _reranked(question, _searched(question))
+    is_nameless = any(each.text is None and each.id is None for batch in batches for each in batch)
+    if any(batches) and not (is_nameless and corpus is not None):
+        return FoundDocuments(_named(_completed(question, batches, corpus)))
+    missing = _nothing(question) if not any(batches) else _nameless(question, batches)
+    seen = _texts_of(question)
+    if corpus is None:
+        raise NotInTrace(f"{missing}. {_advice(seen)}")
+    within = [found for text in seen if (found := corpus.within(text))]
+    if not within:
+        raise NotInTrace(
+            f"{missing}, and no text of {corpus.name} stands in a request to a model or in the result of "
+            "a tool as a whole"
+        )
+    note = (
+        f"the documents are the texts of {corpus.name} that stand in the request to the model, or in the "
+        "result of a tool"
+    )
+    return FoundDocuments(_named([max(within, key=len)]), note)
+
+
+def _nameless(question: TracedQuestion, batches: Sequence[_Batch]) -> str:
+    everything = [each for batch in batches for each in batch]
+    count = sum(each.text is None and each.id is None for each in everything)
+    return (
+        f"the trace {question.id} holds neither the text nor the id of {count} of {len(everything)} "
+        "documents: looked at the steps of retrievers"
+    )
+
+
+def _searched(question: TracedQuestion) -> list[tuple[TracedSpan, _Batch]]:
+    """Returns the results of the outermost searches, in the order in which they began."""
+    by_id = {each.id: each for each in question.spans}
+    found = [
+        (span, span.documents)
+        for span in question.spans
+        if span.kind in {"retrieval", "tool"} and span.documents
+    ]
+    retrieving = {span.id for span, _ in found if span.kind == "retrieval"}
+    inside = {above.id for span, _ in found if span.id in retrieving for above in _above(span, by_id)}
+    return [
+        (span, batch)
+        for span, batch in found
+        # A tool that calls a retriever returns what the retriever found.
+        if not (span.kind == "tool" and span.id in inside)
+        and not any(above.id in retrieving for above in _above(span, by_id))
+    ]
+
+
+def _above(span: TracedSpan, by_id: dict[str, TracedSpan]) -> Iterator[TracedSpan]:
+    while span.parent in by_id:
+        span = by_id[span.parent]
+        yield span
+
+
+def _reranked(question: TracedQuestion, batches: list[tuple[TracedSpan, _Batch]]) -> list[_Batch]:
+    """Returns the batches, with the result of a reranker in the place of the batches that it reranked."""
+    for span in question.spans:
+        if span.kind != "rerank" or not span.documents:
+            continue
+        keys = set(map(_key, span.documents))
+        kept = [
+            (each, batch)
+            for each, batch in batches
+            if each.start > span.start or not keys & set(map(_key, batch))
+        ]
+        batches = [*kept, (span, span.documents)]
+    return [batch for _, batch in sorted(batches, key=lambda pair: pair[0].start)]
+
+
+def _key(document: TracedDocument) -> str:
+    return document.text if document.text is not None else f"id {document.id}"
+
+
+def _completed(
+    question: TracedQuestion, batches: Sequence[_Batch], corpus: Corpus | None
+) -> list[_Batch]:
+    """Returns the batches with the texts that the trace does not hold taken from the corpus."""
+    everything = [each for batch in batches for each in batch]
+    lacking = [each for each in everything if each.text is None]
+    if not lacking:
+        return list(batches)
+    ids = list(dict.fromkeys(each.id for each in lacking if each.id is not None))
+    if len([each for each in lacking if each.id is not None]) < len(lacking):
+        raise NotInTrace(f"{_nameless(question, batches)}. {_advice(_texts_of(question))}")
+    shown = ", ".join(ids[:_KNOWN]) + ", …" * (len(ids) > _KNOWN)
+    if corpus is None:
+        raise NotInTrace(
+            f"the trace {question.id} names documents without their texts: {shown}; give them with "
+            "--corpus FILE|DIR|module:function (corpus= in Python)"
+        )
+    texts = corpus.texts(ids)
+    unknown = [each for each in ids if each not in texts]
+    if unknown:
+        raise NotInTrace(
+            f"{corpus.name} has no text for {', '.join(unknown[:_KNOWN])}, which the trace {question.id} "
+            "names"
+        )
+    return [
+        tuple(each if each.text is not None else _filled(each, texts[str(each.id)]) for each in batch)
+        for batch in batches
+    ]
+
+
+def _filled(document: TracedDocument, found: TracedDocument) -> TracedDocument:
+    return TracedDocument(found.text, document.id, {**found.metadata, **document.metadata})
+
+
+def _named(batches: Sequence[_Batch]) -> tuple[Source, ...]:
+    """Returns the documents as sources, under the names that an explanation of a live run gives them."""
+    texts = [
+        [RetrievedText(each.text or "", each.id, each.metadata) for each in batch] for batch in batches
+    ]
+    several = sources_of(texts)
+    return tuple({source.id: source for batch in several for source in batch}.values())
+
+
+def _texts_of(question: TracedQuestion) -> list[str]:
+    """Returns the texts that a model or a user was shown: requests to models, the last ones first, then
+    results of tools."""
+    asked = [each.request for each in reversed(question.models) if each.request is not None]
+    sent = ["\n".join(text for _, text in each.messages) for each in asked]
+    told = [tool_text(each.output) or "" for each in question.spans if each.kind == "tool"]
+    return [each for each in (*sent, *told, "\n".join(told)) if each.strip()]
+
+
+def _nothing(question: TracedQuestion) -> str:
+    counts = Counter(each.kind for each in question.spans)
+    return (
+        f"the trace {question.id} holds no documents: looked at the results of retrievers "
+        f"({counts['retrieval']} steps), of rerankers ({counts['rerank']}), and at what tools return "
+        f"beside their text ({counts['tool']})"
+    )
+
+
+def _advice(seen: Sequence[str]) -> str:
+    if not seen:
+        return "Does the tracer record inputs and outputs, and is the search a retriever that it knows?"
+    return (
+        "A request to a model or the result of a tool may hold their texts, but not where each begins: "
+        "give the texts with --corpus FILE|DIR (corpus= in Python)"
+    )

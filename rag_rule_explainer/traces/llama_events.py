@@ -1,0 +1,113 @@
+"""This module reads events of LlamaIndex, as an event handler writes them with ``model_dump``.
+
+Events name neither their trace nor their parent, so both are told from the order of the events.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import InvalidInput
+from .documents import traced_documents
+from .messages import request_in, traced_reply
+from .questions import traced_question
+from .spans import TracedKind, TracedSpan
+
+_ENDS: dict[str, tuple[TracedKind, str]] = {
+    "QueryEndEvent": ("other", "query"),
+    "SynthesizeEndEvent": ("other", "query"),
+    "RetrievalEndEvent": ("retrieval", "str_or_query_bundle"),
+    "ReRankEndEvent": ("rerank", "query"),
+    "LLMChatEndEvent": ("model", "messages"),
+    "LLMCompletionEndEvent": ("model", "prompt"),
+    "workflow.output": ("other", ""),
+}
+_FIELDS = (
+    ("RetrievalEndEvent", {"str_or_query_bundle", "nodes"}),
+    ("RetrievalStartEvent", {"str_or_query_bundle"}),
+    ("LLMChatEndEvent", {"messages", "response"}),
+    ("LLMCompletionEndEvent", {"prompt", "response"}),
+    ("ReRankStartEvent", {"nodes", "top_n", "model_name", "query"}),
+    ("ReRankEndEvent", {"nodes"}),
+    ("QueryStartEvent", {"query"}),
+)
+"""The events that are recognised by their fields, if their class is not written."""
+_OPENING = frozenset({"QueryStartEvent", "RetrievalStartEvent", "SynthesizeStartEvent"})
+_CLOSING = frozenset({"QueryEndEvent", "RetrievalEndEvent", "SynthesizeEndEvent"})
+_ALWAYS = {"timestamp", "id_", "span_id", "tags"}
+
+
+class LlamaEvents:
+    """The events of one file, in their order. A question ends with the outermost event that ends a query,
+    a synthesis or a workflow."""
+
+    def __init__(self) -> None:
+        self._questions, self._open = 1, dict[str, str]()
+
+    def span(self, record: Mapping[str, Any], place: str) -> TracedSpan | None:
+        """Returns the step that ends with this event; None if none does."""
+        if not is_llama_event(record):
+            return None
+        name, own = _class_of(record), str(record.get("span_id") or record["id_"])
+        trace = f"question {self._questions}"
+        if name in _OPENING:
+            self._check_one_question(name, record, place)
+            self._open[own] = _asked(record)
+            return None
+        inside = [each for each in self._open if each != own]
+        if name in _CLOSING:
+            self._open.pop(own, None)
+        parent = inside[-1] if inside else None
+        made = _ended(record, name)
+        if made is None:
+            return None
+        is_outermost = parent is None and made["kind"] == "other"
+        if is_outermost:
+            self._questions += 1
+        # A model or a reranker may end several times within one span, so its own id is the event's.
+        identity = own if name in _CLOSING or name == "workflow.output" else str(record["id_"])
+        start = str(record.get("timestamp") or "")
+        place_of = {"trace": trace, "id": identity, "parent": parent, "place": place}
+        return TracedSpan(**place_of, **made, name=name, tracer="LlamaIndex", start=start)
+
+    def _check_one_question(self, name: str, record: Mapping[str, Any], place: str) -> None:
+        asked = {each for each in self._open.values() if each}
+        now = _asked(record)
+        if name == "QueryStartEvent" and asked and now not in asked:
+            raise InvalidInput(
+                f"{place}: a query begins inside of another one, and events do not say which documents "
+                "belong to which; write the events of each question into a file of its own, or record "
+                "spans (OpenInference, MLflow)"
+            )
+
+
+def is_llama_event(record: Mapping[str, Any]) -> bool:
+    """Returns True iff the record is an event of LlamaIndex."""
+    return isinstance(record.get("id_"), str) and {"timestamp", "span_id"} <= set(record)
+
+
+def _asked(record: Mapping[str, Any]) -> str:
+    return traced_question(record.get("query") or record.get("str_or_query_bundle")) or ""
+
+
+def _class_of(record: Mapping[str, Any]) -> str:
+    written = record.get("class_name")
+    if isinstance(written, str):
+        return written
+    own = set(record) - _ALWAYS
+    if {"query", "response"} == own:
+        return "SynthesizeEndEvent" if "synthesize" in str(record.get("span_id")) else "QueryEndEvent"
+    return next((name for name, fields in _FIELDS if own == fields), "")
+
+
+def _ended(record: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    """Returns the fields of the span that ends with this event; None if none does."""
+    if name not in _ENDS:
+        return None
+    kind, key = _ENDS[name]
+    given = record.get(key)
+    if kind in {"retrieval", "rerank"}:
+        return {"kind": kind, "input": given, "documents": traced_documents(record.get("nodes"))}
+    if kind == "model":
+        made = record.get("response")
+        return {"kind": kind, "input": given, "request": request_in(given), "reply": traced_reply(made)}
+    return {"kind": kind, "input": given, "output": record.get("response", record.get("output"))}

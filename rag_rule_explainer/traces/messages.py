@@ -1,0 +1,170 @@
+"""This module reads messages of chats, in all forms in which tracers write them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from .bounds import as_data
+from .spans import TracedMessage, TracedRequest
+
+_ROLES = {
+    "human": "user",
+    "humanmessage": "user",
+    "user": "user",
+    "ai": "assistant",
+    "aimessage": "assistant",
+    "aimessagechunk": "assistant",
+    "assistant": "assistant",
+    "chatbot": "assistant",
+    "model": "assistant",
+    "system": "system",
+    "systemmessage": "system",
+    "developer": "system",
+    "tool": "tool",
+    "toolmessage": "tool",
+    "function": "tool",
+}
+_CONTENT = ("content", "parts", "blocks", "text")
+_DEEPEST = 6
+
+
+def message_in(given: Any, depth: int = 0) -> TracedMessage | None:
+    """Returns the role and the text of a message; None for any other value.
+
+    The message may be a dict with a role, LangChain's serialised message, OpenInference's ``message``, or
+    a pair such as ["human", "text"].
+    """
+    if isinstance(given, (list, tuple)):
+        pair = cast("Sequence[Any]", given)
+        role = _role(pair[0]) if len(pair) == 2 else None
+        return (role, pair[1]) if role and isinstance(pair[1], str) else None
+    if depth > _DEEPEST or not isinstance(given, Mapping):
+        return None
+    fields = cast("Mapping[str, Any]", given)
+    inside = fields.get("message")
+    if isinstance(inside, Mapping) and "role" not in fields:
+        return message_in(inside, depth + 1)
+    for key in ("kwargs", "data"):
+        inside = fields.get(key)
+        if isinstance(inside, Mapping) and "content" in inside:
+            named = _role(_last(fields.get("id"))) or _role(fields.get("type"))
+            return message_in({"type": named, **cast("Mapping[str, Any]", inside)}, depth + 1)
+    role = _role(fields.get("role")) or _role(fields.get("type"))
+    if role is None:
+        return None
+    text = next((said for key in _CONTENT if (said := content_text(fields.get(key))) is not None), "")
+    return role, text
+
+
+def content_text(content: Any) -> str | None:
+    """Returns the text of the content of a message: a text, or a list of parts of which the texts are
+    joined. Returns None for any other value."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Mapping):
+        given = cast("Mapping[str, Any]", content)
+        texts = [given.get(key) for key in ("text", "content")]
+        return next((each for each in texts if isinstance(each, str)), None)
+    if isinstance(content, (list, tuple)):
+        parts = [content_text(each) for each in cast("Sequence[Any]", content)]
+        found = [each for each in parts if each is not None]
+        return "\n".join(found) if found or not content else None
+    return None
+
+
+def messages_in(given: Any) -> tuple[TracedMessage, ...]:
+    """Returns the messages of a list of messages, also if it is the only item of another list. Returns
+    no messages for any other value."""
+    given = as_data(given)
+    if not isinstance(given, (list, tuple)):
+        return ()
+    items = cast("Sequence[Any]", given)
+    if len(items) == 1 and isinstance(items[0], (list, tuple)) and not message_in(items[0]):
+        items = cast("Sequence[Any]", items[0])
+    found = [message_in(each) for each in items]
+    return tuple(each for each in found if each is not None) if all(found) else ()
+
+
+def has_calls(given: Any) -> bool:
+    """Returns True iff any message in a list calls a tool, or is the result of one."""
+    return any(role == "tool" for role, _ in messages_in(given)) or any(_calls(as_data(given), 0))
+
+
+def _calls(given: Any, depth: int) -> Iterator[bool]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(given, Mapping):
+        for key, value in cast("Mapping[str, Any]", given).items():
+            yield key in {"tool_calls", "function_call", "tool_call"} and bool(value)
+            yield from _calls(value, depth + 1)
+    elif isinstance(given, (list, tuple)):
+        for each in cast("Sequence[Any]", given):
+            yield from _calls(each, depth + 1)
+
+
+def request_in(given: Any) -> TracedRequest | None:
+    """Returns the request to a model in the input of its span; None if it cannot be read.
+
+    The input may be messages, a dict with messages or prompts, or a text.
+    """
+    given = as_data(given)
+    if isinstance(given, str):
+        return TracedRequest((("user", given),), is_chat=False) if given else None
+    found = messages_in(given)
+    if found:
+        return TracedRequest(found)
+    if not isinstance(given, Mapping):
+        return None
+    fields = cast("Mapping[str, Any]", given)
+    for key in ("messages", "input"):
+        found = messages_in(fields.get(key))
+        if found:
+            return TracedRequest(found)
+    for key in ("prompts", "args", "prompt"):
+        prompt = _only_text(fields.get(key))
+        if prompt is not None:
+            return TracedRequest((("user", prompt),), is_chat=False)
+    return None
+
+
+def _only_text(given: Any) -> str | None:
+    if isinstance(given, (list, tuple)) and len(cast("Sequence[Any]", given)) == 1:
+        given = cast("Sequence[Any]", given)[0]
+    return given if isinstance(given, str) else None
+
+
+def traced_reply(given: Any) -> str | None:
+    """Returns the text of a model's reply in the output of its span; None if it cannot be read."""
+    given = as_data(given)
+    for _ in range(_DEEPEST):
+        if isinstance(given, str):
+            return given
+        if isinstance(given, (list, tuple)):
+            items = cast("Sequence[Any]", given)
+            given = items[0] if len(items) == 1 else None
+            continue
+        message = message_in(given)
+        if message is not None:
+            return message[1]
+        if not isinstance(given, Mapping):
+            return None
+        fields = cast("Mapping[str, Any]", given)
+        keys = (
+            "generations",
+            "choices",
+            "message",
+            "messages",
+            "output",
+            "text",
+            "content",
+            "completion",
+        )
+        given = next((fields[key] for key in keys if fields.get(key) is not None), None)
+    return None
+
+
+def _role(given: Any) -> str | None:
+    return _ROLES.get(given.casefold()) if isinstance(given, str) else None
+
+
+def _last(given: Any) -> Any:
+    return cast("Sequence[Any]", given)[-1] if isinstance(given, list) and given else cast("Any", given)

@@ -1,0 +1,89 @@
+"""This module reads spans that OpenInference's instrumentations write, as Phoenix keeps them."""
+
+from .bounds import as_data
+from .documents import artifact_in, traced_documents
+from .messages import TracedMessage, has_calls, message_in, request_in
+from .opentelemetry import Envelope
+from .spans import TracedDocument, TracedKind, TracedRequest, TracedSpan
+
+_KINDS: dict[str, TracedKind] = {
+    "RETRIEVER": "retrieval",
+    "RERANKER": "rerank",
+    "TOOL": "tool",
+    "LLM": "model",
+}
+
+
+def openinference_span(envelope: Envelope) -> TracedSpan | None:
+    """Returns a span of OpenInference; None for any other span."""
+    attributes = envelope.attributes
+    written = attributes.text("openinference.span.kind")
+    if written is None and not attributes.any_under(("retrieval.documents", "reranker", "input.value")):
+        return None
+    kind = _KINDS.get((written or "").upper(), "other")
+    if attributes.listed("reranker.output_documents"):
+        kind = "rerank"
+    output = attributes.get("output.value")
+    documents = _documents(envelope, kind)
+    return TracedSpan(
+        **envelope.fields(),
+        kind=kind,
+        tracer="OpenInference",
+        input=as_data(attributes.get("input.value")),
+        output=as_data(output),
+        documents=documents,
+        request=_request(envelope) if kind == "model" else None,
+        reply=_reply(envelope) if kind == "model" else None,
+        model=attributes.text("llm.model_name"),
+        session=attributes.text("session.id"),
+    )
+
+
+def _documents(envelope: Envelope, kind: TracedKind) -> tuple[TracedDocument, ...] | None:
+    attributes = envelope.attributes
+    output = attributes.get("output.value")
+    if kind == "tool":
+        return artifact_in(output) or traced_documents(output)
+    if kind == "rerank":
+        return traced_documents(attributes.listed("reranker.output_documents")) or traced_documents(
+            output
+        )
+    if kind != "retrieval":
+        return None
+    written = traced_documents(attributes.listed("retrieval.documents"))
+    # Of LangChain's documents, the ids stand in the output alone.
+    whole = traced_documents(output)
+    if written is None or whole is None or len(whole) != len(written):
+        return written or whole
+    same = all(each.text in {None, other.text} for each, other in zip(whole, written, strict=True))
+    return tuple(
+        TracedDocument(other.text, other.id or each.id, {**each.metadata, **other.metadata})
+        if same
+        else other
+        for each, other in zip(whole, written, strict=True)
+    )
+
+
+def _request(envelope: Envelope) -> TracedRequest | None:
+    attributes = envelope.attributes
+    listed = attributes.listed("llm.input_messages")
+    messages = [message_in(each) for each in listed or ()]
+    if messages and all(messages):
+        said: tuple[TracedMessage, ...] = tuple(each for each in messages if each is not None)
+        return TracedRequest(said)
+    prompts = attributes.listed("llm.prompts")
+    if prompts:
+        return request_in({"prompts": prompts})
+    # LlamaIndex records how a request is prepared as the step of a model, too.
+    given = request_in(attributes.get("input.value"))
+    return given if given is not None and not has_calls(attributes.get("input.value")) else None
+
+
+def _reply(envelope: Envelope) -> str | None:
+    listed = envelope.attributes.listed("llm.output_messages") or ()
+    replies = [message_in(each) for each in listed]
+    said = [each[1] for each in replies if each is not None]
+    if said:
+        return said[-1]
+    output = envelope.attributes.get("output.value")
+    return output if isinstance(output, str) and not isinstance(as_data(output), (dict, list)) else None

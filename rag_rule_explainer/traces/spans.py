@@ -1,0 +1,58 @@
+"""This module defines a span: one step of an application as a tracer recorded it, in the same form for
+all tracers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+TracedKind: TypeAlias = Literal["retrieval", "rerank", "tool", "model", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class TracedDocument:
+    """A ``TracedDocument`` is one document that a span returned. ``text``: None if the trace holds its id
+    alone. ``id``: None if the tracer wrote none. ``metadata``: with the score, if the tracer wrote one
+    beside the document."""
+
+    text: str | None
+    id: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+TracedMessage: TypeAlias = tuple[str, str]
+"""A message of a chat: its role (system, user, assistant or tool), and its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TracedRequest:
+    """A ``TracedRequest`` is what a model was sent. ``messages``: the messages of a chat, or one message
+    of a user if the model completes a text (``is_chat`` is then False)."""
+
+    messages: tuple[TracedMessage, ...]
+    is_chat: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TracedSpan:
+    """A ``TracedSpan`` is one step of an application. ``parent``: the id of the step that it is part of.
+    ``place``: where it was read, such as "a.json, record 3". ``start``: orders the spans of a trace.
+    ``input`` and ``output``: JSON data, or a text; None if the tracer wrote none. ``documents``: those
+    that a search or a reranker returned; None if the span says nothing of documents. ``request`` and
+    ``reply``: what a model was sent and answered. ``session``: the conversation that it belongs to.
+    """
+
+    trace: str
+    id: str
+    parent: str | None
+    kind: TracedKind
+    name: str
+    place: str
+    tracer: str
+    start: str = ""
+    input: Any = None
+    output: Any = None
+    documents: tuple[TracedDocument, ...] | None = None
+    request: TracedRequest | None = None
+    reply: str | None = None
+    model: str | None = None
+    session: str | None = None

@@ -1,0 +1,162 @@
+"""Files and folders with several questions, conversations, and questions that share a trace."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_rule_explainer.errors import InvalidInput, NotInTrace
+from rag_rule_explainer.traces import Incident
+from tests.traces.cells import CELLS
+from tests.traces.test_hostile import FOUND, RUN, renamed, runs
+
+
+def asked(number: int, session: str | None = None, **fields: Any) -> list[dict[str, Any]]:
+    """The runs of one question."""
+    extra = {"metadata": {"session_id": session}} if session else {}
+    own = {"trace_id": f"t{number}", "start_time": f"2026-01-01T00:00:{number:02}"}
+    run = renamed(
+        RUN,
+        id=f"r{number}",
+        inputs={"input": f"question {number}"},
+        outputs={"output": f"answer {number}"},
+        extra=extra,
+        **own,
+        **fields,
+    )
+    return [renamed(FOUND, id=f"f{number}", parent_run_id=f"r{number}", **own), run]
+
+
+def test_of_several_questions_one_has_to_be_named(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    file.write_bytes(runs(*asked(1), *asked(2), *asked(3)))
+    with pytest.raises(InvalidInput) as refused:
+        Incident.from_trace(file)
+    assert str(refused.value) == (
+        f"{file} holds 3 questions; name one with --trace-id: t1 ('question 1'), t2 ('question 2'), "
+        "t3 ('question 3')"
+    )
+    assert Incident.from_trace(file, trace_id="t2").answer == "answer 2"
+    # The id of its step is as good.
+    assert Incident.from_trace(file, trace_id="r3").answer == "answer 3"
+    with pytest.raises(InvalidInput, match=r"holds no trace 't9'; its 3 questions are t1 "):
+        Incident.from_trace(file, trace_id="t9")
+
+
+def test_the_list_of_questions_ends_and_shows_no_control_characters(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    several = [each for n in range(30) for each in asked(n)]
+    several[1]["inputs"] = {"input": "\x1b[31mred" + "x" * 500}
+    file.write_bytes(runs(*several))
+    with pytest.raises(InvalidInput) as refused:
+        Incident.from_trace(file)
+    said = str(refused.value)
+    assert "holds 30 questions" in said
+    assert said.endswith(", …")
+    assert "\x1b" not in said
+    assert len(said) < 800
+
+
+def test_each_question_of_a_file_or_a_folder_is_read(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(runs(*asked(1), *asked(2)))
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "b.jsonl").write_bytes(b"\n".join(json.dumps(each).encode() for each in asked(3)))
+    (tmp_path / "notes.txt").write_text("nothing")
+    answers = [each.answer for each in Incident.each_in_trace(tmp_path)]
+    assert answers == ["answer 1", "answer 2", "answer 3"]
+    assert Incident.from_trace(tmp_path, trace_id="t3").question == "question 3"
+
+
+def test_the_spans_of_one_trace_may_be_in_several_files(tmp_path: Path) -> None:
+    found, run = asked(1)
+    (tmp_path / "a.json").write_bytes(runs(found))
+    (tmp_path / "b.json").write_bytes(runs(run))
+    incident = Incident.from_trace(tmp_path)
+    assert [each.id for each in incident.documents or ()] == ["a"]
+
+
+def test_a_question_that_cannot_be_read_is_told_of_or_raised(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    file.write_bytes(runs(*asked(1), *asked(2)[1:], *asked(3)))
+    told: list[NotInTrace] = []
+    answers = [each.answer for each in Incident.each_in_trace(file, on_unread=told.append)]
+    assert answers == ["answer 1", "answer 3"]
+    (error,) = told
+    assert "the trace t2 holds no documents" in str(error)
+    with pytest.raises(NotInTrace, match="t2"):
+        list(Incident.each_in_trace(file))
+
+
+def test_earlier_questions_of_the_conversation_are_its_history(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    # The file is not in the order of the conversation, and has other conversations.
+    mixed = [*asked(3, "mine"), *asked(1, "mine"), *asked(2, "another"), *asked(4, "mine"), *asked(5)]
+    file.write_bytes(runs(*mixed))
+    incident = Incident.from_trace(file, trace_id="t3")
+    assert incident.session == "mine"
+    assert incident.history == (("user", "question 1"), ("assistant", "answer 1"))
+    last = Incident.from_trace(file, trace_id="t4")
+    assert [text for _, text in last.history] == ["question 1", "answer 1", "question 3", "answer 3"]
+    assert Incident.from_trace(file, trace_id="t5").history == ()
+    with pytest.raises(InvalidInput, match=r"t1 \('question 1', of the conversation mine\)"):
+        Incident.from_trace(file)
+
+
+def test_questions_that_share_a_trace_are_named_by_their_steps(tmp_path: Path) -> None:
+    """A server or a notebook may put a span of its own around several questions."""
+    file = tmp_path / "trace.json"
+    around = renamed(RUN, id="server", trace_id="t", inputs=None, outputs=None)
+    several = [
+        renamed(each, trace_id="t", **({} if "parent_run_id" in each else {"parent_run_id": "server"}))
+        for n in (1, 2)
+        for each in asked(n)
+    ]
+    file.write_bytes(runs(around, *several))
+    with pytest.raises(
+        InvalidInput, match=r"holds 2 questions.* r1 \('question 1'\), r2 \('question 2'\)"
+    ):
+        Incident.from_trace(file)
+    assert Incident.from_trace(file, trace_id="r2").answer == "answer 2"
+    with pytest.raises(InvalidInput, match="holds 2 questions"):
+        Incident.from_trace(file, trace_id="t")
+    file.write_bytes(runs(around, *several[:2]))
+    assert Incident.from_trace(file).answer == "answer 1"
+
+
+def test_a_parent_that_was_not_exported_does_no_harm(tmp_path: Path) -> None:
+    file = tmp_path / "trace.json"
+    found, run = asked(1)
+    file.write_bytes(runs(found, renamed(run, parent_run_id="a web server's")))
+    assert Incident.from_trace(file).answer == "answer 1"
+
+
+def test_the_traces_of_every_cell_can_be_read_from_one_folder() -> None:
+    cells = [cell for cell in CELLS if cell.tracer == "mlflow"]
+    left: list[NotInTrace] = []
+    read = list(Incident.each_in_trace(cells[0].file.parent, on_unread=left.append))
+    assert len(read) == sum(cell.holds == "texts" for cell in cells)
+    assert len(left) == sum(cell.holds != "texts" for cell in cells)
+    assert {each.answer for each in read} == {"bad news"}
+
+
+def test_events_of_several_questions_in_one_file_are_told_apart(tmp_path: Path) -> None:
+    (events,) = [cell.file for cell in CELLS if str(cell) == "events-llama_index-retriever"]
+    (chat,) = [cell.file for cell in CELLS if str(cell) == "events-llama_index-chat"]
+    file = tmp_path / "events.jsonl"
+    file.write_text(events.read_text() + chat.read_text() + events.read_text())
+    with pytest.raises(InvalidInput, match=r"holds 3 questions.* question 1 \("):
+        Incident.from_trace(file)
+    assert Incident.from_trace(file, trace_id="question 2").answer == "bad news"
+
+
+def test_events_of_questions_at_the_same_time_are_refused(tmp_path: Path) -> None:
+    (cell,) = [cell.file for cell in CELLS if str(cell) == "events-llama_index-retriever"]
+    lines = cell.read_text().splitlines()
+    other = [
+        line.replace("Why do dunes", "Where do dunes").replace("query-", "query-other-") for line in lines
+    ]
+    file = tmp_path / "events.jsonl"
+    file.write_text("\n".join([lines[0], other[0], *lines[1:], *other[1:]]))
+    with pytest.raises(InvalidInput, match="a query begins inside of another one"):
+        Incident.from_trace(file)
