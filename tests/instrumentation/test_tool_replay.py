@@ -100,6 +100,13 @@ def test_errors_are_raised_again_and_results_are_copies() -> None:
         failed.given()
 
 
+def test_a_stream_is_not_recorded() -> None:
+    record = ToolRecord()
+    record.note(ToolCall("a"), ToolOutcome(iter("xyz")))
+    with pytest.raises(NewToolCall):
+        ToolReplay(record).outcome(ToolCall("a"))
+
+
 @pytest.mark.parametrize("given_", ["Unknown", "", 5, no_call, two_calls])
 def test_what_is_no_policy(given_: Any) -> None:
     with pytest.raises(InvalidInput, match="on_new_tool_call"):
