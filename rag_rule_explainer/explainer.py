@@ -267,9 +267,8 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns the session of one call. ``rule``: the antecedent and the kind of a rule to verify;
-        None to search for rules. ``series``: the call with several conditions that this session belongs
-        to; None if there is only one condition."""
+        """Returns the session of one call. ``rule``: antecedent and kind of a rule to verify, or None.
+        ``series``: the call with several conditions to which the session belongs, or None."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 

@@ -109,7 +109,8 @@ class BlameList(Sequence[BlamedDocument]):
         if tested:
             expected = f"at most {self.plan.fdr:.3g} of those listed are innocent"
             lines.append(f"(on average over such audits, {expected})")
-        lines.append(f"({self.plan}; {len(self.not_shown):,} of those tested not shown to be to blame)")
+        left = f"{len(self.not_shown):,} of those tested not shown to be to blame"
+        lines.append(f"({self.plan}{f'; {left}' if self.plan.tested else ''})")
         return "\n".join(lines)
 
 

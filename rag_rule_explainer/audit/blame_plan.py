@@ -118,14 +118,13 @@ class BlamePlan:
         said = list[str]()
         if self.proved:
             said.append(f"{_counted_of(len(self.proved), 'document')} proved, with no test needed")
-        cost = "no replays"
         if self.tested:
             replays = _counted_of(self.replays, "fresh replay")
             cost = f"{replays} of {_counted_of(len(self.questions), 'question')}"
-        said.append(f"{_counted_of(len(self.tested), 'document')} to test, with {cost}")
+            said.append(f"{_counted_of(len(self.tested), 'document')} to test, with {cost}")
         if self.left_out:
             said.append(f"{_counted_of(len(self.left_out), 'document')} left untested")
-        return "; ".join(said)
+        return "; ".join(said) or "no rule names a document to blame"
 
 
 def plan_blame(

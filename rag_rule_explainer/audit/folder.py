@@ -27,7 +27,7 @@ _ABOUT, _QUESTIONS, _TEXTS, _EXPLANATIONS = (
     "explanations",
 )
 _SCHEMA_VERSION = 1
-_LONGEST_TEXT = 20_000
+_LONGEST_TEXT = 5_000
 
 
 @dataclass(slots=True)

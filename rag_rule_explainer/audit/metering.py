@@ -19,7 +19,7 @@ class Meter(Protocol):
 
     def begin(self) -> Future[float]:
         """Counts one run of the application. The future gets the seconds to wait before it may begin, or
-        a LimitReached if a limit forbids it, or a StoreFailed if the count cannot be kept."""
+        a LimitReached if a limit forbids it or the count cannot be kept."""
         ...
 
     def spend(self, tokens: int, cost: float) -> None:

@@ -163,7 +163,7 @@ def logged_questions(given: Iterable[AskedLike], application: Any) -> list[Logge
 def _read(given: Iterable[Any]) -> Iterator[LoggedQuestion]:
     for place, each in enumerate(given, start=1):
         if isinstance(each, LoggedQuestion):
-            yield each
+            yield _checked(each)
         elif isinstance(each, str):
             yield _checked(LoggedQuestion(str(place), each))
         elif isinstance(each, Mapping):

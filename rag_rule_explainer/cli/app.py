@@ -67,14 +67,13 @@ def _demo() -> None:
 @app.command("explain", cls=ScreenCommand)
 @grouped
 def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOptions) -> None:
-    """Explain the answer to one question, from given sources, of an application, or in a trace.
+    """Explain the answer to one question, from given sources or of an application.
 
     Without --app and --model, the offline reader answers: an extractive reader that needs no key.
 
     Examples:
       rag-rules explain --question "..." --sources texts/ --predicate contains:25
       rag-rules explain --question "..." --app my_module:chain --out report.html
-      rag-rules explain --question "..." --sources a.jsonl --model gpt-4o --json
       rag-rules explain --trace trace.json --app my_module:chain
 
     Environment:

@@ -67,7 +67,9 @@ AllReplays = Annotated[
 AllTokens = Annotated[int | None, typer.Option(min=1, help="The same for tokens.")]
 AllCost = Annotated[float | None, typer.Option(help="The same for their cost; needs --price.")]
 AllSeconds = Annotated[float | None, typer.Option(help="The same for seconds.")]
-Workers = Annotated[int, typer.Option(min=1, help="Questions that are explained at the same time.")]
+QuestionsAtOnce = Annotated[
+    int, typer.Option(min=1, help="Questions that are explained at the same time.")
+]
 EngineOption = Annotated[
     Literal["process", "ray"],
     typer.Option("--engine", help="Where questions are explained: in this process, or on a Ray cluster."),
@@ -193,7 +195,7 @@ class AuditedTogether:
     all_tokens: AllTokens = None
     all_cost: AllCost = None
     all_seconds: AllSeconds = None
-    workers: Workers = WORKERS
+    workers: QuestionsAtOnce = WORKERS
     engine: EngineOption = "process"
     ray_address: RayAddress = None
     actors: Actors = None

@@ -20,7 +20,7 @@ class OptionPanel(NamedTuple):
 PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Sources",
-        "what is asked, and of which documents",
+        "the question and its documents",
         ("question", "questions", "setting", "data", "judgements", "labels", "sources", "trace"),
         (
             "top_k",

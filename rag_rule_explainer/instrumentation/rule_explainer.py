@@ -90,8 +90,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the same as ``explain``, but runs on the caller's event loop, with the async
-        interface."""
+        """Returns the same as ``explain``, on the caller's event loop, with the async interface."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
 
@@ -151,8 +150,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         baseline: Any = None,
         **fields: Unpack[CiteFields],
     ) -> CitedAnswer:
-        """Returns, for each statement of the answer to ``input``, which of its citations are faithful.
-        Blocks.
+        """Returns which citations are faithful, for each statement of the answer. Blocks.
 
         Citations are read from the answer's text and from data beside the text, such as the annotations
         of a message. The explainer's own condition is not used. See ``rag_rule_explainer.cite``; the
@@ -209,8 +207,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         input: Any,  # noqa: A002 -- as all integrations say
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
-        """Returns the same as ``recheck``, but runs on the caller's event loop, with the async
-        interface."""
+        """Returns the same as ``recheck``, on the caller's event loop, with the async interface."""
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
         async def explained(run: RecheckRun) -> AfterChange:
@@ -251,8 +248,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns the same as ``verify``, but runs on the caller's event loop, with the async
-        interface."""
+        """Returns the same as ``verify``, on the caller's event loop, with the async interface."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 

@@ -1,5 +1,4 @@
-"""This module checks the baseline: whether its answer meets the conditions, and whether the application
-repeats it."""
+"""This module checks that the baseline meets the conditions, and that the application repeats it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -200,9 +199,8 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Checks whether all replays take too long, after a replay on all sources took too long. Raises
-        BaselineFailed if a replay without the first source takes too long as well, because a search would
-        then be useless."""
+        """Raises BaselineFailed if a replay without the first source takes too long, as the one on all
+        sources did: a search would then be useless."""
         if not (fewer := Subset(self.sources.full & ~1)):
             return
         reply = await self.prober.sampler.first(Arrangement.of(self.sources, fewer))

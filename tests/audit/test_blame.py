@@ -4,6 +4,7 @@ and depend on each other."""
 import random
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -45,14 +46,15 @@ def truths(draw: st.DrawFn, *, monotone: bool = False) -> Truth:
     return dict(zip(every, bad, strict=True))
 
 
-def explained(truth: Truth) -> Explanation:
+def explained(truth: Truth, **fields: Any) -> Explanation:
     def replay(_question: str, sources: Sequence[Source]) -> str:
         kept = frozenset(each.id for each in sources)
         return "bad" if truth[kept] else "good"
 
     names = sorted(frozenset[str]().union(*truth))
     sources = [Source(name, f"text {name}") for name in names]
-    return Explainer(replay, equals("bad"), concurrency=1, miner="exact").explain("?", sources)
+    explainer = Explainer(replay, equals("bad"), concurrency=1, miner="exact", **fields)
+    return explainer.explain("?", sources)
 
 
 def to_blame(truth: Truth) -> Kept:
@@ -98,6 +100,15 @@ def test_everybody_is_listed_where_documents_never_make_an_answer_better(log: li
     for deterministic in (True, False):
         plan = plan_blame(suspects, 0.05, deterministic=deterministic)
         assert set(blame_list(plan, seen(plan, log)).documents) == guilty
+
+
+def test_a_rule_of_which_a_part_is_enough_proves_nothing_of_the_rest() -> None:
+    truth = {kept: "a" in kept for kept in subsets("abc")}
+    suspects = suspects_of([("0", explained(truth, minimal=False))])
+    assert {each.document for each in suspects} == {"a", "b", "c"}
+    plan = plan_blame(suspects, 0.05, deterministic=True)
+    assert [each.document for each in plan.proved] == ["a"]
+    assert blame_list(plan, seen(plan, [truth])).documents == ("a",)
 
 
 def test_what_decides_most_is_suspected_first() -> None:

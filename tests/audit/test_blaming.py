@@ -119,6 +119,20 @@ def test_what_was_paid_is_not_paid_again(tmp_path: Path) -> None:
     assert lines
 
 
+def test_documents_that_are_not_what_they_were_are_not_tested(tmp_path: Path) -> None:
+    audited(Flaky(0.0), out=tmp_path)
+    steady = Flaky(0.0)
+    explainer = Explainer(steady, concurrency=1, check_repeatable=False)
+    edited = [each if each.id != "a" else Source("a", "another text") for each in DOCUMENTS]
+    log = [{**each, "documents": edited} for each in QUESTIONS]
+    fields: dict[str, Any] = {"workers": 1, "report": False, "fdr": 0.05, "out": tmp_path}
+    found = audit(explainer, log, equals("bad"), **fields)
+    assert found.blame is not None
+    assert "a" not in blamed(found)
+    tested = {each.document: each.tables for each in (*found.blame, *found.blame.not_shown)}
+    assert all(each.of_with == 0 < each.unknown_with for each in tested["a"])
+
+
 def test_replays_that_fail_count_neither_way() -> None:
     steady, failing = Flaky(0.0), [False]
 
@@ -127,7 +141,10 @@ def test_replays_that_fail_count_neither_way() -> None:
             raise RuntimeError("no model today")
         return steady(question, sources)
 
-    found = audited(replay, fdr=0.05, on_plan=lambda plan: failing.append(failing.pop() or True))
+    def fail_from_now_on(_: BlamePlan) -> None:
+        failing[0] = True
+
+    found = audited(replay, fdr=0.05, on_plan=fail_from_now_on)
     assert found.blame is not None
     assert not found.blame
     for each in found.blame.not_shown:
@@ -139,7 +156,11 @@ def test_replays_that_fail_count_neither_way() -> None:
 def test_no_more_is_spent_than_was_allowed(most: int) -> None:
     before = audited(Flaky(0.0))
     spent = sum(each.replays for each in before.questions)
-    for fields in ({"blame_replays": most}, {"audit_limits": Limits(spent + most, failures=None)}):
+    limited: list[dict[str, Any]] = [
+        {"blame_replays": most},
+        {"audit_limits": Limits(spent + most, failures=None)},
+    ]
+    for fields in limited:
         steady = Flaky(0.0)
         found = audited(steady, fdr=0.05, **fields)
         assert found.blame is not None
@@ -150,12 +171,13 @@ def test_no_more_is_spent_than_was_allowed(most: int) -> None:
 
 def test_options_that_cannot_be_are_refused_before_anything_is_asked() -> None:
     steady = Flaky(0.0)
-    for fields in (
+    refused: list[dict[str, Any]] = [
         {"fdr": 1},
         {"fdr": 0.05, "blame_replays": -1},
         {"fdr": 0.05, "deterministic": 1},
         {"fdr": 0.05, "on_plan": 3},
-    ):
+    ]
+    for fields in refused:
         with pytest.raises(InvalidInput, match=r"fdr|blame_replays|deterministic|on_plan"):
             audited(steady, **fields)
     assert steady.made == 0

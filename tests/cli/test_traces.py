@@ -137,7 +137,7 @@ def test_the_recorded_request_is_replayed_through_a_model(traced: Path, with_key
         sent = {request["messages"][0]["content"] for request in server.requests}
     explanation = explanation_of(told)
     assert [rule.sources for rule in explanation.retention_rules] == [("plaque",)]
-    kept = ([], ["plaque"], ["leaflet"], ["plaque", "leaflet"])
+    kept: list[list[str]] = [[], ["plaque"], ["leaflet"], ["plaque", "leaflet"]]
     joined = ["\n\n".join(TEXTS[each] for each in ids) for ids in kept]
     assert sent == {f"Context: {each}\n\nQuestion: {QUESTION}" for each in joined}
     assert explanation.warnings == ()

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from rag_rule_explainer import Source
 from rag_rule_explainer.errors import NotInTrace
 from rag_rule_explainer.traces import Incident
 from tests.integrations.known import BAD
@@ -59,13 +60,17 @@ def test_where_the_question_is_missing_it_is_said_where_it_was_looked_for(cell: 
             Incident.from_trace(cell.file, corpus=corpus)
 
 
+def documents(incident: Incident) -> list[Source]:
+    return list(incident.documents or ())
+
+
 def test_metadata_scores_model_and_conversation_are_read() -> None:
     by_shape = {cell.shape: cell.file for cell in CELLS if cell.tracer == "phoenix"}
     index = {cell.shape: cell.file for cell in CELLS if str(cell).startswith("phoenix-llama")}
     chain = {cell.shape: cell.file for cell in CELLS if str(cell).startswith("phoenix-langchain")}
     assert set(by_shape) == set(index) == set(chain)
     found = Incident.from_trace(index["retriever"])
-    amber, basalt, _ = found.documents or ()
+    amber, basalt, _ = documents(found)
     assert amber.metadata == {"file_name": "stones.txt", "page": 3, "score": 1.0}
     assert basalt.metadata == {"score": 0.5}
     assert found.model == "telling"
@@ -73,7 +78,7 @@ def test_metadata_scores_model_and_conversation_are_read() -> None:
         ("user", "Do you know stones?"),
         ("assistant", "I know a few."),
     )
-    amber, *_ = Incident.from_trace(chain["retriever"]).documents or ()
+    amber, *_ = documents(Incident.from_trace(chain["retriever"]))
     assert amber.metadata == {"source": "stones.txt", "page": 3}
 
 

@@ -217,7 +217,7 @@ def test_a_long_line_is_read_as_others_are(tmp_path: Path) -> None:
     file = tmp_path / "trace.jsonl"
     long = renamed(FOUND, outputs={"documents": [{"page_content": "x" * 3_000_000, "id": "a"}]})
     file.write_text("\n".join(json.dumps(each) for each in (RUN, long)))
-    (found,) = Incident.from_trace(file).documents or ()
+    (found,) = list(Incident.from_trace(file).documents or ())
     assert len(found.text) == 3_000_000
 
 

@@ -5,6 +5,8 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import suppress
+from itertools import chain
+from time import monotonic
 from typing import Any, TypeAlias
 
 from ...errors import InvalidInput, StoreFailed
@@ -19,6 +21,8 @@ from .worker import Worker, WorkerState
 RETRIES = 1
 """How often Ray asks a question again whose worker has died. After that, it is suspected, and asked so
 often once more at the end, alone in its worker."""
+_STARTS = 20
+"""How many workers of an audit may die while they start."""
 _GRACE_SECONDS = 10.0
 """The seconds that runs of the application have to end, so that their answers are stored, if the audit is
 stopped."""
@@ -50,7 +54,9 @@ class Crew:
         self._asked: dict[_Pending, tuple[Any, LoggedQuestion]] = {}
         self._free: list[Any] = []
         self._room = job.workers
-        self._suspects: list[LoggedQuestion] | None = []
+        self._suspects: list[LoggedQuestion] = []
+        self._is_last_try = False
+        self._starts = _STARTS
         self._refusal = ""
 
     async def gather(self, actors: int | None, patience: float) -> None:
@@ -65,8 +71,10 @@ class Crew:
             for _ in range(actors)
         ]
         self._starting = {_pending(each.state.remote()): each for each in self._actors}
-        await asyncio.wait(self._starting, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
-        self._welcome()
+        until = monotonic() + patience
+        while not self._free and (left := until - monotonic()) > 0:
+            await asyncio.wait(self._starting, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            self._welcome()
         if not self._free:
             free = self._ray.available_resources().get("CPU", 0)
             raise InvalidInput(
@@ -86,10 +94,11 @@ class Crew:
         # Questions that were explained in one process died together, so it is not known which did it.
         self._room = 1
         self._free = list(dict.fromkeys(self._free))
-        suspects, self._suspects = iter(self._suspects), None
+        self._is_last_try = True
+        suspects = iter(self._suspects)
         async for answer in self._answers(suspects, teller):
             yield answer
-        for asked in (*suspects, *waiting):
+        for asked in chain(suspects, waiting):
             yield _without_answer(asked, "stopped", self._refusal)
 
     async def _answers(
@@ -145,6 +154,11 @@ class Crew:
         cannot explain anything, because no other one could be relied on to do better."""
         for future in [each for each in self._starting if each.done()]:
             actor = self._starting.pop(future)
+            if isinstance(future.exception(), self._ray.exceptions.RayActorError) and self._starts:
+                # It died while it was starting, such as with its machine; Ray restarts it.
+                self._starts -= 1
+                self._starting[_pending(actor.state.remote())] = actor
+                continue
             _check(future)
             self._free += [actor] * self._room
 
@@ -157,7 +171,7 @@ class Crew:
                 self._refusal = self._refusal or answer.question.reason
             return answer
         if isinstance(error, self._ray.exceptions.RayActorError):
-            if self._suspects is not None:
+            if not self._is_last_try:
                 self._suspects.append(asked)
                 return None
             times = 2 * (RETRIES + 1)

@@ -184,8 +184,9 @@ class Ledger:
         except StoreFailed as error:
             with self._guard:
                 self._tokens, self._cost = self._tokens + tokens, self._cost + cost
+            # Every other run would meet the same error, so it ends the audit as a limit does.
             for future in waiting:
-                future.set_exception(error)
+                future.set_exception(LimitReached(f"the audit was stopped: {error}"))
             return
         gap = _gap(self.plan.rates.replays_per_minute)
         for place, future in enumerate(waiting[: told.granted]):

@@ -159,10 +159,14 @@ def driver(cluster: PrivateCluster, asked: Asked, paid: Path, address: str = "")
     )
 
 
-def told(process: subprocess.Popen[str], seconds: float = 280) -> dict[str, Any]:
-    """The result that a driver tells at its end."""
+def told(
+    process: subprocess.Popen[str], seconds: float = 280, *, refused: bool = False
+) -> dict[str, Any]:
+    """The result that a driver tells at its end, which is an error only if it is ``refused``."""
     out, err = process.communicate(timeout=seconds)
     lines = out.strip().splitlines()
     assert lines, err[-3000:]
     assert lines[-1].startswith("{"), err[-3000:]
-    return json.loads(lines[-1])
+    found = json.loads(lines[-1])
+    assert refused or "error" not in found, (found, err[-3000:])
+    return found

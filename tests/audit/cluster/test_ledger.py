@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_rule_explainer import Explainer, InvalidInput, Limits, Source, StoreFailed
+from rag_rule_explainer import Explainer, InvalidInput, Limits, Source
 from rag_rule_explainer.audit.cluster.ledger import Ledger, LedgerPlan, Rates, SpentTogether
 from rag_rule_explainer.audit.metering import MeteredLimiter, TokenMeter
 from rag_rule_explainer.probing.limits import LimitReached
@@ -23,7 +23,7 @@ SOURCES = [Source(f"D{n}", f"text {n}") for n in range(1, 5)]
 
 
 @contextmanager
-def opened(plan: LedgerPlan) -> Generator[Ledger]:
+def opened(plan: LedgerPlan) -> Generator[Ledger, None, None]:
     ledger = Ledger(plan)
     try:
         yield ledger
@@ -136,6 +136,19 @@ def test_a_stopped_audit_begins_nothing_until_it_goes_on(database: str) -> None:
         assert driver.spent().replays == 3
 
 
+def test_no_run_begins_after_the_end_of_its_time(database: str) -> None:
+    with opened(LedgerPlan(database, "a")) as ledger:
+        late, early = ledger.after(-1.0), ledger.after(60.0)
+    assert ledger.after(None) is None
+    limits = Limits(seconds=7, failures=None)
+    with opened(LedgerPlan(database, "a", limits, until=early)) as ledger:
+        ledger.begin().result(60)
+    with opened(LedgerPlan(database, "a", limits, until=late)) as ledger:
+        with pytest.raises(LimitReached, match="the audit's limit of 7 seconds is reached"):
+            ledger.begin().result(60)
+        assert ledger.spent().replays == 1
+
+
 def test_a_closed_account_refuses(database: str) -> None:
     with opened(LedgerPlan(database, "a")) as ledger:
         pass
@@ -159,7 +172,9 @@ def test_a_server_that_restarts_is_waited_for(server: Server) -> None:
 def test_an_account_that_was_deleted_is_an_error(database: str, server: Server) -> None:
     with opened(LedgerPlan(database, "a")) as ledger:
         server.sql("DELETE FROM rag_rules_audits", database.rpartition("?")[0].rpartition("/")[2])
-        with pytest.raises(StoreFailed, match="the account of the audit a is gone"):
+        with pytest.raises(
+            LimitReached, match="the audit was stopped: the account of the audit a is gone"
+        ):
             ledger.begin().result(60)
 
 

@@ -82,7 +82,7 @@ def paid(tmp_path: Path) -> Path:
 
 
 def refusal(cluster: PrivateCluster, asked: Asked, paid: Path) -> str:
-    return told(driver(cluster, asked, paid))["error"]
+    return told(driver(cluster, asked, paid), refused=True)["error"]
 
 
 @needs_ray

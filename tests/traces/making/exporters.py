@@ -6,7 +6,7 @@ An exporter is a function from a framework and questions to ask (name -> ask) to
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
@@ -29,7 +29,7 @@ def _provider() -> tuple[Any, Any]:
 
 
 @contextmanager
-def _openinference(framework: str, provider: Any) -> Iterator[None]:
+def _openinference(framework: str, provider: Any) -> Generator[None, None, None]:
     if framework == "langchain":
         from openinference.instrumentation.langchain import LangChainInstrumentor as Instrumentor
     else:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -33,7 +33,7 @@ PACKAGES = (
 
 
 @contextmanager
-def phoenix_running(folder: Path) -> Iterator[str]:
+def phoenix_running(folder: Path) -> Generator[str, None, None]:
     with closing(socket.socket()) as free, closing(socket.socket()) as other:
         free.bind(("127.0.0.1", 0))
         other.bind(("127.0.0.1", 0))
