@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ..allowed import brief, checked_function, checked_list, checked_text
-from ..answers.tool_calls import ToolCall
 from ..errors import InvalidInput
+from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .copies.copying import copied
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from ..explanation.loose_judging import JUDGED_TOGETHER, JUDGED_UNMARKED, loosely_judged
 from ..explanation.records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
 from ..explanation.wording import pinned_in_words
-from ..jsonable import encodable
 from ..lattice import Antecedent, Subset, maximal, minimal
 from ..mining import Evidence, RuleSearch
 from ..mining.importance import powers
+from ..printable import encodable
 from ..probing.noise import Noise
 from ..rules import Claim, ClaimStatus, RuleKind
 from ..sources import Arrangement, SourceSet
