@@ -7,7 +7,7 @@ from typing import Any
 
 _NUMBERED: tuple[tuple[str, Callable[[int], str]], ...] = (
     (
-        r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+        r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
         lambda n: f"00000000-0000-7000-8000-{n:012x}",
     ),
     (r"(?<![.\w])[0-9a-f]{32}\b", lambda n: f"{n:032x}"),
