@@ -67,7 +67,7 @@ class NotInTrace(InvalidInput):
 
 
 class TooManySources(InvalidInput):
-    """This error says that an exact search over this number of sources would not finish."""
+    """This error says that there are too many sources for an exact search, which would not finish."""
 
     PAGE = "TooManySources"
 
@@ -223,7 +223,7 @@ class SourceLeak(UntrueReplay):
 
 
 class StateShared(UntrueReplay):
-    """This error says that the application keeps state which one run passes on to the next.
+    """This error says that one run of the application leaves state that influences a later run.
 
     ``seen``: the observation that proves it. ``ways_out``: sentences on what to do, which end the
     message.

@@ -86,10 +86,9 @@ class SourceSet:
     """A ``SourceSet`` holds the retrieved sources in the order in which the application shows them to its
     model.
 
-    ``pinned``: the ids of the sources that every arrangement retains (the paper's c, the context that is
-    not up for explanation). Pinned sources belong to no unit, so no rule can name them. ``ties``: the
-    near-duplicates that every arrangement retains or omits together; each tie is one unit. ``by_bit``:
-    each source with the bit of its unit.
+    ``pinned``: the ids of the sources that every arrangement retains. Pinned sources belong to no unit,
+    so no rule can name them. ``ties``: the near-duplicates that every arrangement retains or omits
+    together; each tie is one unit. ``by_bit``: each source with the bit of its unit.
     """
 
     sources: tuple[Source, ...]

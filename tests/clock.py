@@ -4,7 +4,8 @@ import asyncio
 import os
 import selectors
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Generator
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -129,3 +130,12 @@ def _close(loop: VirtualLoop) -> None:
     loop.run_until_complete(ended())
     loop.run_until_complete(loop.shutdown_asyncgens())
     loop.close()
+
+
+@contextmanager
+def cheap(seconds: float) -> Iterator[None]:
+    """Fails if the block computes for so long: by this thread's clock, which stands still while others
+    have the processor."""
+    begun = time.thread_time()
+    yield
+    assert time.thread_time() - begun < seconds

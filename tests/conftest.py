@@ -16,7 +16,7 @@ import pytest
 from hypothesis import settings
 
 from rag_rule_explainer.probing.tracing import endpoints
-from tests.representing import spread_out
+from tests.representing import one_in, spread_out
 
 # What CI finds is to be the change's doing, not the day's; new examples are looked for everywhere else.
 # The machines are shared: how long one example takes says nothing.
@@ -56,15 +56,26 @@ def _without(mark: str, config: pytest.Config) -> bool:
     return f"not {mark}" in config.option.markexpr
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--one-in",
+        type=int,
+        default=1,
+        metavar="N",
+        help="runs each test, and one in N of its cases: for a further Python",
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Fast runs draw few examples; every other run draws all of them.
 
     In a fast run, all tests of a file are one worker's, so what a module's fixtures make is made once.
-    Files of slow tests take too long for that.
+    Files of slow tests take too long for that: each worker has a part of them, and who is done early
+    takes from the others.
     """
     settings.load_profile("few" if _without("slow", config) else "all")
-    if _without("slow", config) and config.getoption("dist", "no") == "load":
-        config.option.dist = "loadfile"
+    if config.getoption("dist", "no") == "load":
+        config.option.dist = "loadfile" if _without("slow", config) else "worksteal"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -81,9 +92,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
+def pytest_one_case_in_so_many(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Comes after what is not asked at all was taken out."""
+    kept, others = one_in(config.getoption("--one-in"), items)
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = kept
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """No benchmark is read, nor all that it imports, where none is to run."""
-    return True if collection_path.name == "benchmarks" and _without("benchmark", config) else None
+    """No benchmark and nothing of a browser is read, nor all that it imports, where none is to run."""
+    unread = {"benchmarks": "benchmark", "browser": "browser"}.get(collection_path.name)
+    return True if unread is not None and _without(unread, config) else None
 
 
 @pytest.hookimpl(wrapper=True)

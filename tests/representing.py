@@ -50,6 +50,17 @@ def spread_out(items: Iterable[pytest.Item]) -> None:
             _belongs_to(each, "slow" if each in slow else "nightly")
 
 
+def one_in(many: int, items: Iterable[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
+    """The first of every so many cases of each test, and the others, both in their order."""
+    cases = defaultdict[str, int](int)
+    kept, others = list[pytest.Item](), list[pytest.Item]()
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        (others if cases[test] % many else kept).append(item)
+        cases[test] += 1
+    return kept, others
+
+
 def _belongs_to(item: pytest.Item, mark: str) -> None:
     item.own_markers = [each for each in item.own_markers if each.name != "slow"]
     item.add_marker(mark)

@@ -32,7 +32,8 @@ def test_the_root_reads_as_a_table_of_contents() -> None:
     modules = list(PACKAGE.glob("*.py"))
     folders = [each for each in PACKAGE.iterdir() if (each / "__init__.py").is_file()]
     assert len(modules) <= 15
-    # A folder for each thing that a user does: audits of a corpus and incidents in traces are two.
+    # A folder for each thing that a user does: an audit of many questions is one, which uses explanations
+    # and reports as any other user does, so that no older room could hold it.
     assert len(folders) <= 20
 
 

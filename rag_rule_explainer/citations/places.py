@@ -30,8 +30,8 @@ def _is_placed(citation: ReadCitation) -> bool:
 
 
 def _repeats(citation: ReadCitation, placed: Sequence[ReadCitation]) -> bool:
-    """Returns True iff one of the ``placed`` citations (those with a position in the text) cites the same
-    source, within the part of the text to which the list belongs."""
+    """Returns True iff the answer's text already has this citation: one of ``placed`` (the citations with
+    a position in the text) cites the same source, in the part of the text that this citation is about."""
     same = (
         each
         for each in placed

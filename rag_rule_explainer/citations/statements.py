@@ -128,8 +128,8 @@ def _places(
 
 
 def _pieces(text: str, split: SplitText) -> Iterator[Place]:
-    """Yields the start and the end of each piece. Raises InvalidInput for a piece that the text does not
-    contain at this point."""
+    """Yields the start and the end of each piece in the text. Raises InvalidInput if a piece does not
+    occur in the rest of the text."""
     after = 0
     for piece in split(text):
         if not isinstance(piece, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
@@ -146,8 +146,8 @@ def _marks(reading: CitingText, shown: CitableSources) -> list[Place]:
 
 
 def _within(citation: ReadCitation, spans: Sequence[Place], length: int) -> ReadCitation:
-    """Returns a citation unchanged if it belongs to a statement. Otherwise returns it with the scope of
-    all statements, or of those to which it may belong."""
+    """Returns a citation unchanged if it belongs to a statement. Otherwise returns it with a ``scope``:
+    the part of the text with the statements to which it may belong."""
     if citation.start is None or any(
         _belongs(citation, span, first=not place) for place, span in enumerate(spans)
     ):

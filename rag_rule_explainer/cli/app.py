@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from ..estimate.assumptions import Assumptions
 from ..version import __version__
+from .audit import audit_questions
 from .check import check_questions
 from .cite import cite_questions
 from .demo import demo
@@ -116,6 +117,7 @@ def _estimate(request: SearchRequest, search: SearchOptions, assumed: _Assumed) 
     estimate(request, search.settings(), assuming, as_json=assumed.json)
 
 
+app.command("audit", cls=ScreenCommand)(grouped(audit_questions))
 app.command("check", cls=ScreenCommand)(grouped(check_questions))
 app.command("cite", cls=ScreenCommand)(grouped(cite_questions))
 app.command("diff", cls=ScreenCommand)(print_diff)

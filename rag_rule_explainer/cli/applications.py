@@ -1,4 +1,4 @@
-"""This module loads the application that ``--app module:object`` names, and makes its input."""
+"""This module makes the explainer and the input of the application that ``--app`` names."""
 
 import json
 import re
@@ -7,21 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import BaselineFailed, InvalidInput
+from ..instrumentation.integration import Integration
 from ..predicates import Predicate
 from ..progress.report import Progress
 from ..settings import Settings
-from .files_of_applications import load_object
-from .frameworks import Integration
 from .requests import SearchRequest
-
-
-def load_application(name: str) -> Any:
-    """Returns the object that ``module:object`` or ``FILE.py:object`` names. Modules in the current
-    folder and in the file's folder can be imported.
-
-    Raises InvalidInput if there is no such object, or if the import fails.
-    """
-    return load_object(name, "--app")
 
 
 def application_explainer(

@@ -15,11 +15,11 @@ from ..errors import InvalidInput, RagRuleError
 from ..explanation.deciding import decide_any_rule
 from ..explanation.explanation import Explanation
 from ..explanation.question_check import CheckedQuestion, FilePlace, QuestionCheck
-from ..jsonable import encodable
+from ..instrumentation.importing import load_application
+from ..printable import encodable
 from ..probing.judging import error_text
 from ..probing.limits import INTERRUPTED
 from ..settings import Settings
-from .applications import load_application
 from .check_options import CheckedSubject, CheckSearch, CheckWritten, ForbiddenOptions
 from .conditions import parsed
 from .explain import explained_or_verified

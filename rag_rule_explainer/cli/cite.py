@@ -10,11 +10,11 @@ import typer
 
 from ..citations import CitedAnswer, CiteOptions
 from ..errors import InvalidInput, RagRuleError
+from ..instrumentation.importing import load_application
 from ..probing.judging import error_text
 from ..probing.limits import INTERRUPTED
 from ..report.saving import check_place
 from ..settings import Settings
-from .applications import load_application
 from .check_options import CheckedSubject
 from .citation_survey import CitationSurvey, SurveyedAnswer
 from .cited_lines import AskedCitations, load_cited_lines

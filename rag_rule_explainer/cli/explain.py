@@ -14,6 +14,8 @@ from ..estimate.assumptions import Assumptions
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..given import no_source
+from ..instrumentation.importing import load_application
+from ..instrumentation.integration import Integration
 from ..predicates import Judge, JudgeFailed, Predicate
 from ..predicates.inside import sources_named_in
 from ..probing.limits import INTERRUPTED
@@ -30,11 +32,9 @@ from .applications import (
     advice_on_input_key,
     application_explainer,
     application_input,
-    load_application,
 )
 from .citing_entry import citing_entry
 from .conditions import parsed
-from .frameworks import Integration
 from .models import NamedJudge, chat_model_replay, offline_replay, unanswered
 from .named_stores import with_a_namespace
 from .options import ASK_ABOVE

@@ -67,7 +67,7 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Condition",
         "what is asked of an answer",
-        ("rule", "predicate", "forbid", "max_size", "kind"),
+        ("rule", "predicate", "good", "forbid", "max_size", "kind"),
         ("omission_predicate", "besides", "pattern", "numbers_from", "every_statement", "language"),
     ),
     OptionPanel(
@@ -106,14 +106,25 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Noise",
         "answers that vary",
-        ("samples", "vote"),
-        ("recheck", "min_confidence", "repeat_check"),
+        ("samples", "vote", "fdr"),
+        ("recheck", "min_confidence", "repeat_check", "deterministic", "blame_replays"),
     ),
     OptionPanel(
         "Cost",
         "what may be spent",
         ("max_replays", "max_cost", "yes"),
         (
+            "all_replays",
+            "all_tokens",
+            "all_cost",
+            "all_seconds",
+            "workers",
+            "engine",
+            "ray_address",
+            "actors",
+            "ray_working_dir",
+            "replays_per_minute",
+            "tokens_per_minute",
             "max_tokens",
             "max_seconds",
             "price",

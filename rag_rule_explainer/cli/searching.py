@@ -232,10 +232,10 @@ _GIVE_PRICES = (
 )
 
 
-def check_priced(cost: float | None, prices: list[str] | None) -> None:
-    """Raises InvalidInput if the cost is limited but no prices are given."""
+def check_priced(cost: float | None, prices: list[str] | None, option: str = "--max-cost") -> None:
+    """Raises InvalidInput if the cost is limited by the option but no prices are given."""
     if cost is not None and not prices:
-        raise InvalidInput(f"--max-cost needs the price of tokens; {_GIVE_PRICES}")
+        raise InvalidInput(f"{option} needs the price of tokens; {_GIVE_PRICES}")
 
 
 def parsed_prices(given: list[str] | None) -> dict[str, Price] | None:

@@ -9,11 +9,11 @@ import typer
 
 from ..errors import InvalidInput
 from ..explanation.wording import phrase
+from ..instrumentation.application_files import load_object
 from ..printable import plain_id, printable_within
 from ..probing.replaying import Baseline
 from ..traces import CorpusLike, Incident
 from ..verdicts import logged_answer
-from .files_of_applications import load_object
 from .options import place
 from .terminal import say
 

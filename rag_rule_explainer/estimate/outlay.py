@@ -131,9 +131,9 @@ def outlay_of(
     once_more: FinalReplays = FinalReplays.NEVER,
 ) -> Outlay:
     """Returns the cost of a search that makes these probes. ``all_kinds``: True if both kinds of rule
-    need all of these probes; each kind then makes them, unless both share their answers. ``once_more``:
-    how many replays are repeated at the end, to check that the application still behaves in the same
-    way."""
+    need all of these probes. Each probe is then made once for each kind, unless both kinds share their
+    answers. ``once_more``: how many replays are repeated at the end, to check that the application still
+    behaves in the same way."""
     runs = _runs(probes, material, settings, plan, all_kinds=all_kinds, once_more=once_more)
     size, replays = len(material.source_tokens), runs.replays
     mean = Fraction(sum(material.source_tokens), size) if size else Fraction(0)

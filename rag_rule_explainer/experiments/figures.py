@@ -1,5 +1,5 @@
-"""This module contains what all figures have in common. It changes no global state of Matplotlib, so a
-user's own figures look as before."""
+"""This module contains the layout and the colours that all figures have in common. It changes no global
+state of Matplotlib, so a user's own figures look as before."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

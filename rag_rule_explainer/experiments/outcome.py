@@ -1,4 +1,4 @@
-"""This module defines what the results of all experiments have in common: tables, failures and costs."""
+"""This module defines the parts that the results of all experiments have: tables, failures and costs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields

@@ -8,8 +8,9 @@ from math import sqrt
 from ..checking.figures import wilson
 
 _FEW = 5
-"""If fewer questions than this differ from all others (as when nearly all have the share 1), an estimate
-of the variance is not reliable."""
+"""The smallest number of questions with a counted reply, and of questions with a reply that is not
+counted, for which the variance is estimated. With fewer (as when nearly all questions have the share 1),
+the estimate is not reliable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,8 @@ class JudgedSubsets:
         return max(each.chance for each in applying.values()) if is_whole else 1.0
 
     def applicable(self, antecedent: Mask) -> int:
-        """Returns the factor of a union bound over the verdicts that matter for this antecedent.
+        """Returns the factor by which the chance of one wrong verdict is multiplied, to bound the chance
+        that any verdict on this antecedent is wrong (a union bound).
 
         The factor is the smaller of ``asked()`` and the number of subsets to which such a rule applies.
         """
@@ -118,7 +119,7 @@ class JudgedSubsets:
 
     def fulfilled(self, kept: Iterable[str]) -> Mask:
         """Returns the largest antecedent of a rule that applies to the subset with these retained
-        sources: the retained sources for retention rules, and the omitted ones for omission rules."""
+        sources. For retention rules, it is the retained sources; for omission rules, the omitted ones."""
         mask = self.mask(kept)
         return mask if self.kind is RuleKind.RETENTION else self.lattice.full & ~mask
 

@@ -90,10 +90,11 @@ class LaidOut:
 
     def fixes(self, *, good: "PredicateLike | Sequence[PredicateLike] | None" = None) -> "Fixes":
         """Returns the smallest removals of sources after which the bad outcome cannot come back, whatever
-        else is left out, each with its claim; and beside them the removals that flip it once only.
+        else is removed, each with its evidence. Also returns the removals that only flip the outcome and
+        are no such guarantee.
 
-        The bad outcome is the condition with which the answer was explained. ``good``: a condition, or
-        several, that should go on to hold; fixes that break less of them come first. They are judged on
+        The bad outcome is the condition with which the answer was explained. ``good``: one or several
+        conditions that should still hold; fixes that break fewer of them come first. They are judged on
         the answers that the explanation keeps. Nothing is replayed.
         """
         from ..fixing.fixes import fixes_of

@@ -91,7 +91,7 @@ class Misjudging:
 
     def passed_test(self, explanation: "Explanation", finding: Finding, *, alone: bool) -> float:
         """Returns an upper bound of the chance that a rule passes its test on random subsets although it
-        fails on a larger share of subsets than the test allows. The bound includes the chance that a
+        breaks on a larger share of subsets than the test allows. The bound includes the chance that a
         subset that breaks the rule is judged wrongly.
 
         ``alone``: True for the chance of this one rule; False for the chance that this happens to any of

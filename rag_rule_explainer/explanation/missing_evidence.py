@@ -42,7 +42,8 @@ def complaints_of_evidence(explanation: "Explanation", tied: Tied) -> Iterator[s
     counted, kept = explanation.counts.probes, len(explanation.probes)
     if kept < min(counted, MOST_PROBES):
         yield f"it has {kept} probes, but counts {counted}"
-    # If an explanation has more probes than can be kept, some of what they showed is not in it.
+    # An explanation keeps a limited number of probes. If there were more, it does not contain all
+    # evidence.
     if kept != counted:
         return
     if probed.unshown:
@@ -52,7 +53,8 @@ def complaints_of_evidence(explanation: "Explanation", tied: Tied) -> Iterator[s
 
 
 def _regions(explanation: "Explanation", free: tuple[str, ...], tied: Tied) -> list[_Region]:
-    # There may be thousands of units, so they are computed only if a rule is about all of some others.
+    # There may be thousands of units. They are computed only if they are needed: if a rule has
+    # ``with_others``.
     all_others = any(rule.with_others for rule in explanation.rules)
     units, none = tied.units_of(free if all_others else ()), frozenset[str]()
     regions = list[_Region]()
@@ -84,8 +86,8 @@ def _may_miss_rules(
             for probe in explanation.probes
             if kind in probe.verdicts and probe.verdicts[kind].verdict is Verdict.BREAKS
         )
-        # Each set of sources contains a rule, or as a rule it would apply to a subset on which the
-        # condition broke.
+        # If the search is complete, each set of sources either contains a rule, or would, as a rule,
+        # apply to a subset on which the condition broke.
         above = up_closure(family(rules, len(units)), len(units))
         below = down_closure(family(broken, len(units)), len(units))
         if (above | below).bit_count() != 1 << len(units):

@@ -1,4 +1,5 @@
-"""This module defines the parts of an explanation that say what it was made from."""
+"""This module defines records of where an explanation comes from, such as the application and its
+models."""
 
 from dataclasses import dataclass, field
 from hashlib import sha256

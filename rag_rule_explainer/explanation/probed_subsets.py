@@ -62,8 +62,8 @@ class ProbedSubsets:
         everything: frozenset[str],
         earlier: dict[int, tuple[str, ...]],
     ) -> str:
-        """Returns what is wrong with the retained sources of a probe; empty if nothing is. ``earlier``:
-        those of earlier probes, by the hash of their units."""
+        """Returns a sentence about an error in the retained sources of a probe; empty if there is no
+        error. ``earlier``: the retained sources of earlier probes, by the hash of their units."""
         if not kept <= everything:
             return "a probe kept a source that there is not"
         if self._tied.size_of(kept) != len(ids) or (self._tied.first_of and len({*ids}) != len(ids)):
@@ -79,8 +79,8 @@ class ProbedSubsets:
     def count(
         self, kind: RuleKind, verdict: Verdict, named: Collection[str], others: frozenset[str]
     ) -> int:
-        """Returns on how many subsets with this verdict all units of ``named`` and of ``others`` were
-        retained (for omission rules: omitted). A witness without a probe counts as a probe."""
+        """Returns the number of subsets with this verdict that retain (for omission rules: omit) all
+        units of ``named`` and of ``others``. A witness without a probe counts as a probe."""
         key = kind, verdict
         left = self._of_all(key, others)
         for unit in named:

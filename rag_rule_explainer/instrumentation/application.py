@@ -1,4 +1,4 @@
-"""This module defines what an integration implements for an application of its framework."""
+"""This module defines the protocol that an integration implements for an application of its framework."""
 
 from collections.abc import (
     AsyncIterator,
@@ -53,15 +53,15 @@ class Application(Protocol[Item]):
 
     @property
     def async_only(self) -> bool:
-        """Returns True iff the application is known to run only through its async entry."""
+        """Returns True iff the application is known to run only through its async interface."""
         ...
 
     def run(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
-        """Runs the application through its sync entry, and returns its output."""
+        """Runs the application through its sync interface, and returns its output."""
         ...
 
     async def arun(self, case: CallInput, kept: Sequence[Source] | None) -> Any:
-        """Runs the application through its async entry, and returns its output."""
+        """Runs the application through its async interface, and returns its output."""
         ...
 
     def stream(self, case: CallInput) -> Iterator[Any]:
@@ -69,7 +69,7 @@ class Application(Protocol[Item]):
         yield self.run(case, None)
 
     async def astream(self, case: CallInput) -> AsyncIterator[Any]:
-        """Runs the baseline through the async entry, and yields its output in chunks."""
+        """Runs the baseline through the async interface, and yields its output in chunks."""
         yield await self.arun(case, None)
 
     def explaining(self, trace: TracedExplanation, question: str) -> AbstractContextManager[object]:  # noqa: ARG002 -- an integration uses it
@@ -89,7 +89,7 @@ class Application(Protocol[Item]):
 
     def tells_of_async(self, error: str) -> bool:
         """Returns True iff this error message says that a component can only be called through its async
-        entry."""
+        interface."""
         ...
 
     def watch(self, *, accepts: Collection[str]) -> ModelWatch:

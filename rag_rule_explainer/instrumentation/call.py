@@ -51,8 +51,8 @@ class Call(Generic[Item]):
     outputs: list[Any] = field(default_factory=list[Any])
 
     def explained(self) -> Explained[Any]:
-        """Returns the output and its rules. Blocks. The application's async entry is used only if it has
-        no sync entry.
+        """Returns the output and its rules. Blocks. Uses the application's async interface only if there
+        is no sync one.
 
         Raises KeyboardInterrupt after Ctrl-C while the baseline runs. After the baseline, Ctrl-C ends the
         search, and the explanation holds the rules that were proved by then.
@@ -60,7 +60,7 @@ class Call(Generic[Item]):
         return Explained(*self.asked(lambda _: self.explainer.explain))
 
     def asked(self, ask_of: Callable[[Any], Callable[..., Said]]) -> tuple[Any, Said]:
-        """Returns the baseline's output, and what the function from ``ask_of(output)`` returns for it."""
+        """Returns the baseline's output, and the result of the function ``ask_of(output)``."""
         with kept(), self._as_one(), self.run.application.interception.intercepting():
             first = without_loop(self._made(self._blocking_baseline, block))
             return first.output, self._asked(ask_of(first.output), first.recorded, first.replay)
@@ -156,11 +156,11 @@ class Call(Generic[Item]):
 
     async def aexplained(self) -> Explained[Any]:
         """Returns the same as ``explained``, but runs on the caller's event loop, with the async
-        entry."""
+        interface."""
         return Explained(*await self.aasked(lambda _: self.explainer.aexplain))
 
     async def aasked(self, ask_of: Callable[[Any], Callable[..., Awaitable[Said]]]) -> tuple[Any, Said]:
-        """Returns the same as ``asked``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``asked``, but on the caller's event loop, with the async interface."""
         await self._ask_tracers()
         with self._as_one(), self.run.application.interception.intercepting():
             first = await self._made(self._baseline, asyncio.sleep)
@@ -245,8 +245,8 @@ class Call(Generic[Item]):
                 )
 
     def mined_blocking(self, recorded: Recorded) -> Explanation:
-        """Returns the same as ``mined``. If every replay failed because a component has no sync entry,
-        searches once more, with replays through the async entry."""
+        """Returns the same as ``mined``. If every replay failed because a component has no sync
+        interface, searches once more, with replays through the async interface."""
         if self.run.application.async_only:
             return self.mined(recorded, self.run.areplay)
         with kept():
@@ -284,7 +284,7 @@ class Call(Generic[Item]):
             await threads.shared().run(self.run.application.ask_tracers)
 
     def is_async_only(self, failed: Exception) -> bool:
-        """Returns True iff the application failed because a component has no sync entry."""
+        """Returns True iff the application failed because a component has no sync interface."""
         cause = failed.__cause__ if isinstance(failed, BaselineFailed) else failed
         return cause is not None and self.run.application.tells_of_async(
             f"{type(cause).__name__}: {cause}"

@@ -87,8 +87,7 @@ class Fidelity:
         given: Iterable[str],
         constants: Iterable[str],
     ) -> None:
-        """Stores what later replays are compared with: the baseline's requests, replies and answer.
-        Called before the first replay.
+        """Stores the baseline's requests, replies and answer, with which later replays are compared.
 
         ``sources``: the retrieved sources. ``given``: the texts of the input, which any request may hold.
         ``constants``: the application's own texts, which any answer and any request may hold.
@@ -127,9 +126,9 @@ class Fidelity:
     def compare_answer(
         self, run: Participation, answer: Answer, kept: Sequence[Source], sources: Hashable
     ) -> None:
-        """Compares a replay's answer with the first one on the same sources with the same model replies.
-        Sets ``doubt`` if they differ although a replay on all sources gave the baseline's answer. State
-        that earlier replays left then changed it. ``sources``: identifies the replay's sources."""
+        """Compares a replay's answer with the first one on the same ``sources`` with the same model
+        replies. Sets ``doubt`` if they differ although a replay on all sources gave the baseline's
+        answer: then earlier replays have left state that changed it."""
         is_all = sources == EVERYTHING
         served = [*(source.text for source in kept), *run.made]
         changed = self._answers.take(
@@ -154,7 +153,7 @@ class Fidelity:
     def rewound(self) -> Generator[None, None, None]:
         """Restores the state before the baseline for each replay of the block. If a replay then differs
         from an earlier one on the same sources, sets ``doubt``."""
-        # A doubt that names the changed attribute helps the user most, so it is looked for first.
+        # A doubt that names the changed attribute helps the user most, so such doubts are checked first.
         known, seen = self._told_of_what_lasts(), ""
         try:
             with self.rewinding.wanted():
@@ -229,7 +228,7 @@ class Fidelity:
             self._note(self._refusals.counts(counted), counted.place)
 
     def find(self, places: Iterable[Left]) -> None:
-        """Stores the variables that the baseline changed, which cause a doubt unless all runs set them
+        """Stores variables that the baseline changed. They cause a doubt unless all runs set them
         alike."""
         self._found = tuple(places)
 
@@ -245,7 +244,8 @@ class Fidelity:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Returns notes on what these checks cannot find out, for the reader of the explanation."""
+        """Returns notes for the explanation's reader about differences that these checks cannot
+        detect."""
         short = any(is_too_short(text) for text in self._memory.made)
         return (SHORT_TEXTS,) if short and self.first is not None and self.first.steps else ()
 
@@ -265,8 +265,8 @@ class Fidelity:
     def recognise(self, fingerprint: str) -> str:
         """Compares the baseline with the baseline of an earlier explanation, whose replays were checked.
 
-        ``fingerprint``: that of the earlier baseline. If both are equal, this explanation's replays count
-        as checked too. Returns how they differ; empty if they are equal, or cannot be compared.
+        ``fingerprint``: of the earlier baseline. If both are equal, this explanation's replays count as
+        checked too. Returns how they differ; empty if they are equal, or cannot be compared.
         """
         known = Course.from_fingerprint(fingerprint, self.steady.ignored)
         if known is None or self.first is None or not self.first.steps:
@@ -279,7 +279,7 @@ class Fidelity:
 
     @property
     def unchecked(self) -> str:
-        """Returns why the rules are in doubt, or why replays were not compared; empty for neither."""
+        """Returns why the rules are in doubt, or why replays were not compared; empty otherwise."""
         doubt = self.doubt or self._told_of_what_lasts()
         if doubt or self.is_comparable:
             return doubt or self._authorship.doubt

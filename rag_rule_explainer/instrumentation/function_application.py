@@ -28,7 +28,7 @@ CONSTANT = "no model was asked: without sources, the application answers with a 
 
 
 class AsyncOnlyError(TypeError):
-    """This error says that the application has no sync entry."""
+    """This error says that the application has no sync interface."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,15 +134,15 @@ class Refusals:
 
     def finds(self, place: str) -> str:
         """Returns the doubt (a warning for the user) for an attribute or variable that the baseline set
-        and whose value later runs find."""
+        and that later runs may read."""
         return (
             f"{NOTHING_COMPARED}{place} was set in {BASELINE} and is kept by later runs, so they may "
             f"go by what {BASELINE} retrieved. {self._unless(place)}"
         )
 
     def goes_by(self, left: Left) -> str:
-        """Returns the doubt (a warning for the user) for state that a run left and later runs may
-        find."""
+        """Returns the doubt (a warning for the user) for state that one run left and that later runs may
+        read."""
         return (
             f"{NOTHING_COMPARED}{left.told}, so the answers of later runs may rest on what earlier ones "
             f"were given. {self._unless(left.place)}"

@@ -60,8 +60,8 @@ class Replays(Generic[Item]):
     starts: Starts = field(default_factory=Starts)
 
     def replay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Makes one replay on the sources ``kept`` through the application's sync entry, and returns its
-        answer."""
+        """Makes one replay on the sources ``kept`` through the application's sync interface, and returns
+        its answer."""
         with self._telling_what_is_left(), self.state.turn([source.id for source in kept]):
             with self.state.alone.noticing(), self._replaying(kept) as run, self._ending(run) as got:
                 got.append(self.application.run(self.case.copied(self.application.copied), kept))
@@ -70,8 +70,8 @@ class Replays(Generic[Item]):
             return self._checked(got, kept, run)
 
     async def areplay(self, _question: str, kept: Sequence[Source]) -> Answer:
-        """Makes one replay on the sources ``kept`` through the application's async entry, and returns its
-        answer."""
+        """Makes one replay on the sources ``kept`` through the application's async interface, and returns
+        its answer."""
         with self._telling_what_is_left():
             async with self.state.aturn([source.id for source in kept]), self.starts.turn() as sent:
                 replaying = self._replaying(kept)
@@ -84,8 +84,8 @@ class Replays(Generic[Item]):
 
     @contextmanager
     def _telling_what_is_left(self) -> Generator[None, None, None]:
-        """If the block raises a StateShared, adds to it what the runs so far have left on the user's
-        objects."""
+        """Extends the message of a StateShared that the block raises: it then also says which of the
+        user's objects the runs so far have changed."""
         try:
             yield
         except StateShared as error:
@@ -99,7 +99,8 @@ class Replays(Generic[Item]):
         # A module with a retriever or a store may have been imported since the last replay. Its classes
         # need the patches too.
         self.application.interception.wrap_loaded_classes()
-        gate, copies = Serving(self.captured, self._in_place(kept)), self.first.state.of_a_replay()
+        served = self.captured.in_place(kept, self.exposure.units)
+        gate, copies = Serving(self.captured, served), self.first.state.of_a_replay()
         run = participation_of(self.application, self.manner, self.state, gate, copies)
         run.traced = self.manner.trace_replays
         run.muted = not self.manner.print_replays
@@ -141,15 +142,6 @@ class Replays(Generic[Item]):
         # a replay must not be compared with it.
         is_baselines = self.exposure.is_all(ids) and not self.captured.other_order(ids)
         return EVERYTHING if is_baselines else ids
-
-    def _in_place(self, kept: Sequence[Source]) -> Sequence[Source]:
-        """Returns these sources in the order of the baseline if rules are not about all of them. Such a
-        replay tries which sources reach a model, and nobody asked for another order of them."""
-        if {source.id for source in kept} <= {source.id for source in self.exposure.units}:
-            return kept
-        found = [source.id for source in self.captured.opened().sources]
-        places = {identity: place for place, identity in enumerate(found)}
-        return sorted(kept, key=lambda source: places.get(source.id, len(places)))
 
     def _bound(self, run: Participation, kept: Sequence[Source]) -> Bound | None:
         if self.manner.replay_bound is None:
@@ -247,8 +239,9 @@ class Replays(Generic[Item]):
     def _check_search_is_no_chance(
         self, answer: Answer, kept: Sequence[Source], run: Participation
     ) -> None:
-        """Raises UnusableReply if the application did not search for a retained source and a model
-        replied otherwise to an equal request: what was omitted need not be the reason then."""
+        """Raises UnusableReply if the application did not search for a retained source and a model gave
+        another reply to an equal request. Then chance, and not the omitted sources, may be the reason for
+        the missing search."""
         delivered, first = answer.delivered, self.fidelity.first
         missing = [] if delivered is None else [each for each in kept if each.id not in delivered]
         if not missing or first is None or getattr(run.gate, "promoting", False):

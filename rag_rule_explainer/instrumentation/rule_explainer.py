@@ -15,6 +15,7 @@ from ..estimate.estimate import Estimate
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..explanation.verification import Verification
+from ..predicates import PredicateLike
 from .call import Call, RuleKindLike
 from .citing import acited, cited
 from .options import CallInput, Manner, QuestionOf, documents_in, ids_in
@@ -29,6 +30,7 @@ from .rechecking import (
     showing_recheck_fields,
 )
 from .run_context import participation, refused
+from .several import AskReplays, Said, aasked_by, aexplained_each, explained_each
 
 Item = TypeVar("Item")
 Document = TypeVar("Document")
@@ -88,9 +90,54 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Explanation:
-        """Returns the same as ``explain``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``explain``, on the caller's event loop, with the async interface."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return (await self._call(case).aexplained()).explanation
+
+    @called_as("explain_each")
+    def explain_each(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        conditions: Sequence[PredicateLike],
+        *,
+        documents: Sequence[Document] | None = None,
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> tuple[Explanation, ...]:
+        """Returns one explanation of the same answer for each condition, from the same replays. Blocks.
+
+        The explainer's own condition is not used. The other arguments and errors are those of
+        ``explain``.
+        """
+        return explained_each(self._call(self._case(input, documents, (), pinned, baseline)), conditions)
+
+    @called_as("aexplain_each")
+    async def aexplain_each(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        conditions: Sequence[PredicateLike],
+        *,
+        documents: Sequence[Document] | None = None,
+        pinned: Sequence[str] = (),
+        baseline: Any = None,
+    ) -> tuple[Explanation, ...]:
+        """Returns the same as ``explain_each``, but runs on the caller's event loop."""
+        case = self._case(input, documents, (), pinned, baseline)
+        return await aexplained_each(self._call(case), conditions)
+
+    async def aasked_by(
+        self,
+        input: Any,  # noqa: A002 -- as all integrations say
+        ask: AskReplays[Said],
+        *,
+        documents: Sequence[Document] | None = None,
+    ) -> Said:
+        """Runs the application on ``input``, and returns what ``ask`` returns, which may replay the run.
+
+        Nothing is explained, and the explainer's own condition is not used. The other argument and the
+        errors are those of ``explain``.
+        """
+        return await aasked_by(self._call(self._case(input, documents)), ask)
 
     @showing_cite_fields
     def cite(
@@ -103,8 +150,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         baseline: Any = None,
         **fields: Unpack[CiteFields],
     ) -> CitedAnswer:
-        """Returns which citations of the answer to ``input`` are real, for each of its statements.
-        Blocks.
+        """Returns which citations are faithful, for each statement of the answer. Blocks.
 
         Citations are read from the answer's text and from data beside the text, such as the annotations
         of a message. The explainer's own condition is not used. See ``rag_rule_explainer.cite``; the
@@ -125,7 +171,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         baseline: Any = None,
         **fields: Unpack[CiteFields],
     ) -> CitedAnswer:
-        """Returns the same as ``cite``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``cite``, but runs on the caller's event loop, with the async interface."""
         options = taken(CiteOptions, fields, type(self).explain, _CITED)
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await acited(self._call(case), options, baseline)
@@ -142,7 +188,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         left out. Each result is filled up with further documents to its former length, as in production.
         The explainer's condition judges the new answer, with the old answer as the baseline, and the new
         answer is explained. As long as the bad answer is not gone, a further round also leaves out the
-        next fix.
+        documents of the next fix.
 
         Raises NoBackfill if a search found a document that is left out, and the number of its results
         cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.
@@ -161,7 +207,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         input: Any,  # noqa: A002 -- as all integrations say
         **fields: Unpack[RecheckFields],
     ) -> Recheck:
-        """Returns the same as ``recheck``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``recheck``, on the caller's event loop, with the async interface."""
         options = taken(RecheckOptions, fields, type(self).explain, ("input",))
 
         async def explained(run: RecheckRun) -> AfterChange:
@@ -202,7 +248,7 @@ class ApplicationExplainer(Generic[Item, Document]):
         pinned: Sequence[str] = (),
         baseline: Any = None,
     ) -> Verification:
-        """Returns the same as ``verify``, but runs on the caller's event loop, with the async entry."""
+        """Returns the same as ``verify``, on the caller's event loop, with the async interface."""
         case = self._case(input, documents, add_documents, pinned, baseline)
         return await self._call(case).averified(antecedent, kind)
 

@@ -111,16 +111,16 @@ class ApplicationRun(Generic[Item]):
         return case if self._live_keywords is None else replace(case, keywords=self._live_keywords)
 
     def baseline(self) -> Any:
-        """Runs the baseline through the sync entry, and returns its output. Raises BaselineFailed if the
-        application raises an error, or the application's own error if the case has ``own_errors``."""
+        """Runs the baseline through the sync interface, and returns its output. Raises BaselineFailed if
+        the application raises an error, or the application's own error if the case has ``own_errors``."""
         kept = interrupts_kept()
         turn, running = self._state.alone.first_turn(), self._running_first()
         with turn, running, kept as interrupts, interrupts.passed_on():
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
-        """Runs the baseline through the async entry, and returns its output. Raises the same errors as
-        ``baseline``."""
+        """Runs the baseline through the async interface, and returns its output. Raises the same errors
+        as ``baseline``."""
         async with self._state.alone.first_aturn():
             with self._running_first():
                 return await self.application.arun(self._first_case(), None)
@@ -133,7 +133,7 @@ class ApplicationRun(Generic[Item]):
         return self._retrieved_until(stopping)
 
     async def aretrieved(self) -> Retrieved:
-        """Returns the same as ``retrieved``, through the async entry."""
+        """Returns the same as ``retrieved``, through the async interface."""
         with self._until_enough() as stopping:
             self._check_not_stopped(await self.abaseline())
         return self._retrieved_until(stopping)
@@ -154,7 +154,7 @@ class ApplicationRun(Generic[Item]):
         return forwarded(self._running_first(), lambda: self.application.stream(self._first_case()))
 
     def astream(self) -> AsyncForwarded:
-        """Yields the baseline's output in chunks, through the async entry."""
+        """Yields the baseline's output in chunks, through the async interface."""
         return AsyncForwarded(self._running_first(), lambda: self.application.astream(self._first_case()))
 
     @contextmanager
@@ -275,11 +275,11 @@ class ApplicationRun(Generic[Item]):
         return replace(exposure, making=self.application.making)
 
     def replay(self, question: str, kept: Sequence[Source]) -> Answer:
-        """Returns the answer of one replay, through the application's sync entry."""
+        """Returns the answer of one replay, through the application's sync interface."""
         return self._replays().replay(question, kept)
 
     async def areplay(self, question: str, kept: Sequence[Source]) -> Answer:
-        """Returns the answer of one replay, through the application's async entry."""
+        """Returns the answer of one replay, through the application's async interface."""
         return await self._replays().areplay(question, kept)
 
     def _replays(self) -> Replays[Item]:

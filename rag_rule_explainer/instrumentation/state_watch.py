@@ -176,13 +176,14 @@ class StateWatch:
         return self._held is not None and has_changed(self._held, self.holdings())
 
     def told_of_what_remains(self, known: str) -> str:
-        """Returns a sentence on what replays have changed on the user's own objects. Empty if they
-        changed nothing, or if the text ``known`` already names all changes."""
+        """Returns a sentence that names the changes which replays have made to the user's own objects.
+        Empty if there are none, or if the text ``known`` already names all of them."""
         return "" if self._held is None else told_of_what_remains(self._held, self.holdings(), known)
 
     def told_of_what_runs_left(self) -> str:
-        """Returns a sentence on what the baseline and the replays so far have changed on the user's own
-        objects. Empty if they changed nothing, or if it is not known what was there before."""
+        """Returns a sentence that names the changes which the baseline and the replays so far have made
+        to the user's own objects. Empty if there are none, or if the state before the baseline is not
+        known."""
         start = self.leftovers.before
         if self.leftovers.is_after_the_run:
             return ""

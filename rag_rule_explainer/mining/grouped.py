@@ -265,7 +265,7 @@ class _Search:
         return Claim(self.kind, antecedent, "unverified", sampling=self._of_groups())
 
     def claim_for(self, rule: Claim) -> Claim:
-        """Returns the claim for a rule of the last round: its status, and in words, what was tried."""
+        """Returns the claim for a rule of the last round, and says which subsets were tried."""
         antecedent = self.groups.sources(rule.antecedent)
         if self.is_proved(antecedent):
             return Claim(self.kind, antecedent, "proved")

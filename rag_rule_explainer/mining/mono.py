@@ -104,8 +104,9 @@ class _Frontier:
         return opened
 
     def minimal(self) -> list[Mask]:
-        """Returns the valid antecedents without a valid child. These are the minimal ones: if a smaller
-        antecedent inside one of them were valid, a child that contains it would be valid too."""
+        """Returns the valid antecedents without a valid child. These are the minimal valid antecedents:
+        if a smaller antecedent inside one of them were valid, a child that contains it would be valid
+        too."""
         return [rule for rule in self.valid if not self._has_valid_child(rule)]
 
     def _has_valid_child(self, rule: Mask) -> bool:

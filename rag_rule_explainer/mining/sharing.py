@@ -6,7 +6,7 @@ usually keeps one prompt for each request that it serves at a time. If the worke
 asks in their order, they would all be asked about neighbours, and the server would evaluate the common
 beginning of these once for each worker. So each worker goes on with the subsets that begin most like its
 last one and that no other worker is nearer to. If there is none, it starts with those that are as far as
-possible from all other workers.
+possible from all other workers; if fewer asks are ready than there are workers, with the first one.
 
 Two subsets begin alike if the highest bits of their masks are the same: the first unit has the highest
 bit. So all subsets with the same beginning are one *block*: the masks from a multiple of a power of two
@@ -98,7 +98,7 @@ class Ready(Generic[Shared]):
         others = workers.others(worker)
         own = workers.last(worker)
         places = None if own is None else self._nearest(own, others)
-        place = min(places or self._farthest(others), key=lambda at: asks[self._masks[at]].rank)
+        place = min(places or self._elsewhere(others), key=lambda at: asks[self._masks[at]].rank)
         return self._masks.pop(place)
 
     def _update(self, asks: Mapping[Shared, Any]) -> None:
@@ -121,8 +121,12 @@ class Ready(Generic[Shared]):
         start, end = PrefixBlock.beside(own, nearest).within(self._masks)
         return start, end - 1
 
-    def _farthest(self, others: Sequence[int]) -> list[int]:
-        """Returns the ends of the slices in the largest blocks in which no other worker is."""
+    def _elsewhere(self, others: Sequence[int]) -> Sequence[int]:
+        """Returns the ends of all masks if there are fewer than workers, since those with similar masks
+        then wait for more asks there. Otherwise, returns the ends of the slices in the largest blocks in
+        which no other worker is."""
+        if len(self._masks) <= len(others):
+            return 0, -1
         blocks = [PrefixBlock(0, max([self._masks[-1], *others[-1:]]).bit_length())]
         while True:
             free = [block for block in blocks if not _count(block, others)]

@@ -197,9 +197,9 @@ class _Search:
         yield from self.tried(candidate)
 
     def grown(self, falsifier: Mask) -> Growing:
-        """Returns a falsifier that contains this one, as large as possible. Each step adds units up to
-        the first one with which the condition holds again, and leaves this unit out. The end is reached
-        when each unit was tried, or when ``STUCK`` steps in a row could add no unit."""
+        """Returns a falsifier that contains this one and as many further units as this search can add. A
+        step adds units up to the first one with which the condition holds again, and leaves this unit
+        out. The search ends when each unit was tried, or ``STUCK`` steps in a row could add no unit."""
         rest = list(self.lattice.units(self.lattice.complement(falsifier)))
         self.random(falsifier).shuffle(rest)
         stuck = 0

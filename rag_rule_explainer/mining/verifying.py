@@ -1,5 +1,5 @@
-"""This module tests one rule until a subset breaks it. The rule is tested on all subsets to which it
-applies, or on random ones of these."""
+"""This module tests one rule until a subset breaks it. It tries all subsets to which the rule applies, or
+random subsets among these."""
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass

@@ -59,6 +59,11 @@ class AnswerCache:
         self._shared = memory
         self._replies = (memory or AnswerMemory()).first
 
+    @property
+    def is_shared(self) -> bool:
+        """Returns True iff several searches, for several conditions, share the memory."""
+        return self._shared is not None
+
     async def reply(self, arrangement: Arrangement, make: Make) -> Reply:
         """Returns the reply to an arrangement. Calls ``make`` for it only if neither the memory nor the
         store has one. Raises StoreFailed, and the errors of ``make``."""

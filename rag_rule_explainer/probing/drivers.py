@@ -21,6 +21,10 @@ from .limits import LimitReached
 LONGEST_BLOCKING = 0.01
 """The seconds after which a worker pauses, so that other tasks of the event loop can run."""
 
+MOST_SHARING = 256
+"""With more workers than this, each takes the next ask: no server keeps so many prompts apart, and it
+takes long to compare what all of them probe."""
+
 Job: TypeAlias = tuple[RuleSearch[Key, Said], Key]
 ProbeKey: TypeAlias = Callable[[RuleSearch[Key, Said], Key], Awaitable[Verdict]]
 StopSearches: TypeAlias = Callable[[str], None]
@@ -47,7 +51,7 @@ async def drive(
     batch together, in the order in which the keys were requested. The sequence of probes then does not
     depend on how long a probe takes.
     """
-    workers = Workers() if concurrency > 1 else None
+    workers = Workers() if 1 < concurrency <= MOST_SHARING else None
     work = _Work(searches, probe, stop, on_verdict, workers=workers)
     if lockstep:
         while batch := work.next_jobs(concurrency):
@@ -84,7 +88,7 @@ class _Work(Generic[Key, Said]):
     yielded_at: float = 0.0
     idle: list[anyio.Event] = field(default_factory=list[anyio.Event])
     workers: Workers | None = None
-    """None for a single worker, who takes the asks in their order."""
+    """None if the workers take the asks in their order."""
 
     async def worker(self, number: int) -> None:
         while True:

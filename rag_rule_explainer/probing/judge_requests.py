@@ -159,7 +159,7 @@ class JudgeRequests:
         return await again(self.retries, tried, once, _cause, self.stopper.pause)
 
     async def _try(self, jury: Jury, request: JudgeRequest) -> TriedRequest:
-        async with self.limiter.aslot():
+        async with self.limiter.judging():
             backlog = of_this_work.get()
             if backlog is not None and not backlog.needed:
                 self.stopper.check()

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -68,6 +68,11 @@ class Limiter:
                 yield
         finally:
             self.leave()
+
+    def judging(self) -> AbstractAsyncContextManager[None]:
+        """Holds a slot like ``aslot``, for a request to a judge. A limiter that counts replays does not
+        count it."""
+        return self.aslot()
 
     @contextmanager
     def held(self) -> Generator[None, None, None]:

@@ -77,8 +77,8 @@ def waits_for_the_callers_loop() -> bool:
 
 
 def why_late() -> TimeoutError | None:
-    """Returns the cause of a late answer, after which it is tried again; None if trying again is of no
-    use, because the answer waits for the caller's own event loop."""
+    """Returns the error that made an answer late, so that the call is tried again. Returns None if
+    another try is of no use, because the answer waits for the caller's own event loop."""
     return None if waits_for_the_callers_loop() else TimeoutError()
 
 

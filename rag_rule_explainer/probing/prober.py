@@ -56,7 +56,7 @@ class Prober:
     """A Prober replays arrangements for one question, and judges the answers against the baseline.
 
     ``sources``: all sources of the question. ``without_sources``: a fixed answer to the arrangement
-    without sources; None if the application is replayed on that one too.
+    without sources; None if the application is replayed on that arrangement too.
     """
 
     sampler: Sampler

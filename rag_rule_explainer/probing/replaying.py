@@ -85,8 +85,8 @@ class ReplayFidelity(Protocol):
 
     @property
     def is_comparable(self) -> bool:
-        """True if replays on the same sources can be compared with each other. If not, none is repeated
-        at the end for a comparison. A ``doubt`` has no influence on this."""
+        """True if replays on the same sources can be compared with each other. If they cannot, no replay
+        is repeated at the end for a comparison. A ``doubt`` has no influence on this."""
         ...
 
     @property

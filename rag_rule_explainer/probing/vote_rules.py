@@ -37,8 +37,8 @@ class Count(Protocol):
         ...
 
     def soonest(self, holds: int, breaks: int, unknown: int = 0) -> int:
-        """Returns the smallest number of further samples after which there may be a verdict. That many
-        can be drawn at the same time without a sample too many."""
+        """Returns the smallest number of further samples after which there may be a verdict. This number
+        of samples can be drawn at the same time, and none of them is superfluous."""
         ...
 
 

@@ -15,10 +15,11 @@ class ProgressReport:
     answers taken from the store. ``tokens``: the tokens of replays and judge. ``cost``: the price of the
     tokens; None if prices are unknown. ``seconds``: the time since the call for the explanation.
 
-    ``call``: a number for this call, which all its reports have and no other call in this process.
-    ``done``: True only in the last report of a call. If ``needed`` is then larger than ``probes``, the
-    search was stopped early. ``interrupted``: True after Ctrl-C. No further replay begins then, but the
-    running ones are awaited.
+    ``call``: the number of this call. All reports of this call have the same number, and no other call in
+    this process has it. ``done``: True only in the last report of a call. If ``needed`` is then larger
+    than ``probes``, the search was stopped early. ``interrupted``: True after Ctrl-C. No further replay
+    begins then, but the running ones are awaited. ``unit``: what ``probes``,
+    ``needed`` and ``upper_bound`` count; "questions" in the reports of an audit.
     """
 
     probes: int
@@ -35,6 +36,7 @@ class ProgressReport:
     call: int = 0
     done: bool = False
     interrupted: bool = False
+    unit: str = "probes"
 
     @property
     def replays_per_second(self) -> float:

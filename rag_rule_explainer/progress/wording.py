@@ -58,9 +58,9 @@ class Row:
         named = "" if self.number is None else f"#{self.number}  "
         bound = f" (≤ {_many(report.upper_bound)})" if report.needed < report.upper_bound else ""
         if report.done and report.probes == report.needed:
-            return f"{named}{report.probes:,} probes{bound}"
+            return f"{named}{report.probes:,} {report.unit}{bound}"
         so_far = " needed so far" if bound and not report.done else ""
-        unit = "" if short else f" probes{so_far}"
+        unit = "" if short else f" {report.unit}{so_far}"
         return f"{named}{report.probes:,} / {report.needed:,}{unit}{bound}"
 
     def parts(self) -> tuple[WordedPart, ...]:
@@ -101,7 +101,7 @@ def _time(report: ProgressReport) -> WordedPart | None:
         return None
     # More probes may be needed later, so the text gives the number of probes for which the time is
     # estimated.
-    until = "left" if report.needed == report.upper_bound else f"to {report.needed:,} probes"
+    until = "left" if report.needed == report.upper_bound else f"to {report.needed:,} {report.unit}"
     return WordedPart(f"{f'≈ {duration(left)}' if left >= 1 else '< 1 s'} {until}")
 
 

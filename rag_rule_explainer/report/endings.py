@@ -1,4 +1,5 @@
-"""This module says at the end of a report what the explanation cost, and whether rules may be missing."""
+"""This module writes the end of a report: the cost of the explanation, and whether rules may be
+missing."""
 
 from collections.abc import Iterator, Mapping
 from math import floor
@@ -35,7 +36,8 @@ def cost_statements(explanation: Explanation) -> Iterator[Statement]:
 
 
 def completeness_of(explanation: Explanation) -> Statement:
-    """Returns a statement that says that these are all rules, or else why there may be others."""
+    """Returns a statement that says whether the explanation has all rules, and if not, why there may be
+    others."""
     if explanation.ended:
         negated = "" if explanation.complete else "not "
         tone: ReportTone = "sure" if explanation.complete else "open"

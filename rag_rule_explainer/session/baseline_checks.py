@@ -1,5 +1,4 @@
-"""This module checks the baseline: whether its answer meets the conditions, and whether the application
-repeats it."""
+"""This module checks that the baseline meets the conditions, and that the application repeats it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,9 +34,8 @@ NO_VALUE = (
     "case.answer.text, or let the application return structured output"
 )
 NO_CALLS = (
-    "the condition is about tool calls, and those of the baseline were not recorded; let the replay "
-    "return Answer(text, calls=(ToolCall(name, arguments), ...)), or explain a run whose models are "
-    "recorded"
+    "the condition is about tool calls, and those of the baseline were not recorded; return "
+    "Answer(text, calls=(ToolCall(name, arguments), ...)), or let the models' replies be recorded"
 )
 HOLDS_ANYHOW = (
     "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
@@ -144,16 +142,17 @@ class BaselineChecks:
         unknown = list(self._unknown_sources(bases))
         if against.value is None and not against.unread and any(map(reads_only_value, bases)):
             unknown.append(NO_VALUE)
-        if against.calls is None and any(map(reads_calls, bases)):
-            unknown.append(NO_CALLS)
+        unknown += [NO_CALLS] if against.calls is None and any(map(reads_calls, bases)) else []
         self.warnings[:0] = unknown
         for text, holds in untrue.values():
             warning = text.format(holds=holds, answer=shortened(answers[-1].shown, 200))
             if raises:
                 raise ConditionFalse(". ".join([warning, *unknown]))
             # An explanation may take hours and cost much, and the user sees its warnings only at the end.
-            # So this warning is also logged at once.
-            _LOG.warning("%s", printable(warning))
+            # So this warning is also logged at once, unless several conditions are searched for, of which
+            # some are each other's opposites.
+            if not self.prober.sampler.cache.is_shared:
+                _LOG.warning("%s", printable(warning))
             self.warnings.insert(0, warning)
 
     def _unknown_sources(self, predicates: Iterable[Predicate]) -> Iterator[str]:
@@ -181,7 +180,13 @@ class BaselineChecks:
             await self._compare_with_log(first)
         if not wanted and (first is not None or not baseline.logged):
             return
+        budget = sampler.replayer.budget
+        stored = budget.stored
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
+        if budget.stored > stored and self._is_uncompared():
+            # An earlier explanation was cut off after it had stored this answer, and before it had stored
+            # what the application sends. Only a replay shows whether that is the same now.
+            reply = await self._run_again(self._full)
         if reply.answer is None:
             if _took_too_long(reply):
                 await self._check_replays_end()
@@ -194,9 +199,8 @@ class BaselineChecks:
             await self._compare(first or baseline.answer, reply.answer, reply.traced)
 
     async def _check_replays_end(self) -> None:
-        """Checks whether all replays take too long, after a replay on all sources took too long. Raises
-        BaselineFailed if a replay without the first source takes too long as well, because a search would
-        then be useless."""
+        """Raises BaselineFailed if a replay without the first source takes too long, as the one on all
+        sources did: a search would then be useless."""
         if not (fewer := Subset(self.sources.full & ~1)):
             return
         reply = await self.prober.sampler.first(Arrangement.of(self.sources, fewer))
@@ -235,6 +239,11 @@ class BaselineChecks:
         if again.answer is not None and again.answer.text == second.text:
             texts = (shortened(each.text, 200) for each in (first, second))
             raise baseline.unseen_needed("the answer was {!r} before, and twice {!r} now".format(*texts))
+
+    def _is_uncompared(self) -> bool:
+        """Returns True iff replays could be compared with the baseline, and none was, here or before."""
+        fidelity = self.baseline.fidelity
+        return fidelity is not None and bool(fidelity.fingerprint) and not fidelity.is_comparable
 
     async def _once_more(self, arrangement: Arrangement) -> Reply:
         # If the application has answered during this call already, that answer is compared with the

@@ -21,8 +21,9 @@ def digest(*values: Hashable) -> str:
 
 
 def beginning(begun: str) -> str:
-    """Returns the prefix that all keys of one ``KeyDigests`` have. Keys of other ``KeyDigests`` hardly
-    ever have it. ``begun``: ``digest`` of the values that the ``KeyDigests`` was given."""
+    """Returns the prefix that all keys of one ``KeyDigests`` have in common. ``begun``: the ``digest`` of
+    the first values of that ``KeyDigests``. Different first values practically never give the same
+    prefix."""
     return begun[:_BEGINNING]
 
 

@@ -120,6 +120,6 @@ class Stay:
         while not (locked := presence.try_among()) and time.monotonic() < until:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-        # If this process got no lock in this time, it works without one, and each ``look`` requests the
-        # lock again.
+        # If this process got no lock within ``PATIENCE`` seconds, it works without one, and each ``look``
+        # requests the lock again.
         self._where, self._locked = "among", locked

@@ -127,8 +127,8 @@ def _question(text: str) -> tuple[str, int, int]:
     inside = range(*container) if container else range(0)
     labels = [match for match in _QUESTION.finditer(text) if match.start() not in inside]
     if labels and _asked_after(text, labels[-1])[2] < closing:
-        # The text goes on after the last question, so its label may be part of a passage. The real
-        # question is then the one before the passages, or it stands at the end without a label.
+        # If text follows the last label of a question, this label may be part of a passage. The real
+        # question is then the labelled question before the passages, or an unlabelled line at the end.
         before = [label for label in labels if context and label.start() < context.start()]
         labels = before or ([] if text[:closing].endswith("?") else labels)
     if labels:

@@ -238,9 +238,9 @@ def _wanted(plain: list[str]) -> tuple[_Wanted, str]:
     places = [at for at, word in enumerate(plain) if word in ASKING]
     if not places:
         return _SENTENCE, ""
-    # A question word asks if it begins the question or follows a preposition, as in "in which year". If
-    # the first one does neither, the last "what", "which" or "how" asks: "Once it was lit, what did it
-    # look like?"
+    # The first question word counts if it begins the question or follows a preposition, as in "in which
+    # year". Otherwise, the last "what", "which" or "how" counts: "Once it was lit, what did it look
+    # like?"
     begins = places[0] == 0 or plain[places[0] - 1] in ("in", "at", "of", "on", "from", "for", "to", "by")
     open_words = [at for at in places if plain[at] in ("what", "which", "how")]
     at = places[0] if begins or not open_words else open_words[-1]

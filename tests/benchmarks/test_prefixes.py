@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from rag_rule_explainer.lattice import Lattice, Mask, Subset
-from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch
+from rag_rule_explainer.mining import Exhaustive, Mono, RuleSearch, Workers
 from rag_rule_explainer.mining.protocol import Miner
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.verdicts import Verdict
@@ -42,14 +42,18 @@ def asked(miner: Miner, holds: Holds, in_flight: int, seed: int = 0) -> list[Mas
     """The order in which a search asks, with log-normal latencies where several are in flight."""
     draw = random.Random(seed)
     search, now, order = RuleSearch(miner, LATTICE), 0.0, list[Mask]()
-    flying: list[tuple[float, Subset]] = []
+    workers, idle = Workers(), list(range(in_flight))
+    flying: list[tuple[float, int, Subset]] = []
     while True:
-        while len(flying) < in_flight and (ask := search.next()) is not None:
+        while idle and (ask := search.next(idle[-1], workers)) is not None:
+            worker = idle.pop()
+            workers.went(worker, ask.key)
             order.append(ask.key)
-            heapq.heappush(flying, (now + draw.lognormvariate(-0.18, 0.6), ask.key))
+            heapq.heappush(flying, (now + draw.lognormvariate(-0.18, 0.6), worker, ask.key))
         if not flying:
             return order
-        now, mask = heapq.heappop(flying)
+        now, worker, mask = heapq.heappop(flying)
+        idle.append(worker)
         verdict = Verdict.of(holds(mask))
         search.tell({mask: verdict})
 

@@ -297,6 +297,7 @@ class TestDisrepair:
         assert_problem(run, "integration", "haystack (of haystack-rules)", said, way_out=way_out)
         assert lines_of(run)["integrations"][1] == "langchain, llama-index, plain"
 
+    @pytest.mark.slow
     def test_05_a_missing_extra(self, tmp_path: Path) -> None:
         run = in_an_environment_without(tmp_path, ("langchain", "openai"), "doctor", "--model", "m")
         way_out = "pip install 'rag-rule-explainer[openai]'"

@@ -47,6 +47,7 @@ def typed(sources: Path, tmp_path: Path, file_of: Callable[..., Path]) -> dict[t
     questions.write_text(QUESTION)
     checked = ("check", *given, "--questions", questions, "--forbid")
     rechecked = ("recheck", *ASKED, *given, "--top-k", 2)
+    audited = ("audit", *given, "--questions", questions, "--out")
     rule = ("verify", *ASKED, *given, "--kind", "retention", "--rule")
     return {
         ("explain", 0): ("explain", *ASKED, *given),
@@ -62,6 +63,10 @@ def typed(sources: Path, tmp_path: Path, file_of: Callable[..., Path]) -> dict[t
         ("check", 1): (*checked, "contains:1889"),
         ("check", 2): (*checked, "nonsense"),
         ("check", 3): (*checked, "contains:1889", "--max-size", 1, "--max-replays", 2),
+        ("audit", 0): (*audited, tmp_path / "0", "--predicate", "contains:1700"),
+        ("audit", 1): (*audited, tmp_path / "1", "--predicate", "contains:1889"),
+        ("audit", 2): (*audited, tmp_path / "2", "--predicate", "nonsense"),
+        ("audit", 3): (*audited, tmp_path / "3", "--predicate", "contains:1889", "--all-replays", 1),
         ("cite", 0): ("cite", *given, "--questions", questions),
         ("cite", 1): ("cite", "--questions", questions, *WRONG),
         ("cite", 2): ("cite", "--questions", questions),

@@ -220,6 +220,7 @@ class TestProcess:
         assert "not complete (interrupted): what is shown is true" in run.out
         assert "Traceback" not in run.err
 
+    @pytest.mark.slow
     def test_what_child_processes_of_the_application_print_is_no_part_of_the_result(
         self, tmp_path: Path
     ) -> None:

@@ -129,7 +129,7 @@ def test_what_a_docstring_says_of_parameters_becomes_a_list() -> None:
     )
 
 
-@pytest.mark.parametrize("made_by", [costs, tables])
+@pytest.mark.parametrize("made_by", [pytest.param(costs, marks=pytest.mark.slow), tables])
 def test_a_page_that_is_kept_in_the_folder_is_as_it_would_be_made_now(made_by: ModuleType) -> None:
     assert made_by.PAGE.read_text(encoding="utf-8") == made_by.page(), (
         f"it is stale; run `python -m {made_by.__name__}`, look at it, and commit it"

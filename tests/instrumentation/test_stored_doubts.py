@@ -1,6 +1,8 @@
 """What an explanation from a store knows of the doubts of the one that paid for the answers."""
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from langchain_rag_rule_explainer import RuleExplainer as OfLangchain
 from plain_rag_rule_explainer import RuleExplainer, gate, offline_client
 
 from rag_rule_explainer import Explanation, StateShared, Store, contains
+from rag_rule_explainer.storing.opened import close_all
 from tests.integrations.langchain.chains import retriever_of
 
 QUESTION = "How long does delivery take?"
@@ -135,3 +138,25 @@ def test_another_configuration_has_answers_of_its_own(tmp_path: Path) -> None:
             assert [each.sources for each in explanation.retention_rules] == [rule]
             # Another conversation of which nothing is remembered is no other application.
             assert bool(explanation.counts.stored) == (thread == "two")
+
+
+def test_an_explanation_that_was_cut_off_does_not_leave_its_answers_in_doubt(
+    store: Store, tmp_path: Path
+) -> None:
+    search, client = finding(n1="Delivery takes six weeks.", n2="Returns cost nothing."), offline_client()
+
+    def answer(question: str) -> str:
+        return asked(client, search(question), question)
+
+    first = explained(answer, store)
+    close_all()
+    with closing(sqlite3.connect(tmp_path / "answers.db")) as database, database:
+        # As if it had been killed after it stored the answers, and before it stored what it had sent.
+        database.execute("DELETE FROM rag_rules_judgements")
+    again = explained(answer, store)
+    assert not first.doubted
+    assert not again.doubted
+    assert [each.sources for each in again.rules] == [each.sources for each in first.rules]
+    # All but the baseline and one more run is taken from the store; the next time, all but the baseline.
+    assert again.counts.repeat_check == 1 + again.counts.samples
+    assert explained(answer, store).counts.replays == again.counts.baseline == 1

@@ -31,12 +31,14 @@ def distance(one: Mask, others: list[Mask]) -> int:
 
 
 def by_comparing_all(ready: set[Mask], own: list[Mask], others: list[Mask], up: bool) -> Mask:
-    """The nearest of those that no other worker is as near to; if there are none, the farthest of all."""
+    """The nearest of those that no other worker is as near to. If there are none, the farthest of all,
+    or the first one if fewer are ready than there are workers."""
 
     def order(mask: Mask) -> tuple[bool, int, int]:
         mine, theirs = distance(mask, own), distance(mask, others)
         is_own = bool(own) and mine < theirs
-        return not is_own, mine if is_own else -theirs, mask if up else -mask
+        far = theirs if len(ready) > len(others) else 0
+        return not is_own, mine if is_own else -far, mask if up else -mask
 
     return min(ready, key=order)
 

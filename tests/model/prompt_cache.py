@@ -195,6 +195,26 @@ def write(cells: dict[Cell, Found]) -> None:
     FILE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 
+def tables() -> Iterator[str]:
+    """The lines of the page about all of this."""
+    cells = known()
+    yield "| sources | slots, and at once | other prompts | ours | level order | random order |"
+    yield "|---|---|---|---|---|---|"
+    for sources, slots, ram in sorted({each[1:4] for each in cells if each.sources >= 8}):
+        found = [with_most_layers(cells, way, sources, slots, ram) for way in ("ours", *ORDERS)]
+        told = [f"{each.evaluated:,} ({each.ratio:.2f})" if each else "-" for each in found]
+        kept = "kept" if ram == "on" else "not kept"
+        yield f"| {sources} | {slots} | {kept} | {' | '.join(told)} |"
+
+
+def with_most_layers(
+    cells: dict[Cell, Found], way: str, sources: int, slots: int, ram: str
+) -> Found | None:
+    """What was found with the most layers that were measured."""
+    of = [each for each in cells if each[:4] == (way, sources, slots, ram)]
+    return cells[max(of)] if of else None
+
+
 if __name__ == "__main__":
     for each in map(Cell.of, sys.argv[1:]):
         if each not in known():

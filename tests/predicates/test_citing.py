@@ -9,6 +9,7 @@ from rag_rule_explainer.predicates import Predicate, negated
 from rag_rule_explainer.predicates.citation_marks import citations
 from rag_rule_explainer.testing import ScriptedReplay
 from rag_rule_explainer.verdicts import Verdict
+from tests.clock import cheap
 from tests.predicates.cases import case, holds, judged
 
 VALID = [
@@ -163,10 +164,10 @@ def test_a_citation_is_of_a_source_shown_or_it_is_not(text: str, kept: list[str]
         assert identity is None or isinstance(identity, str)
 
 
-@pytest.mark.timeout(10)
 @pytest.mark.parametrize("part", ["[", "(", "[1,", "sources 1, ", "source" + " " * 50, "[1-999]"])
 def test_hostile_text_takes_no_time(part: str) -> None:
-    holds(cites(), case(part * 20_000))
+    with cheap(10):
+        holds(cites(), case(part * 20_000))
 
 
 def test_the_order_of_the_sources_shown_is_in_the_key() -> None:

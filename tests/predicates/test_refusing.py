@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer import InvalidInput, refuses
+from tests.clock import cheap
 from tests.predicates.cases import case, holds, judged
 
 REFUSALS = [
@@ -151,12 +152,12 @@ def test_any_words_are_judged(text: str) -> None:
     holds(refuses(), case(text))
 
 
-@pytest.mark.timeout(10)
 @pytest.mark.parametrize(
     "part", ["sorry, ", "i'm sorry but ", "i ", "the provided ", "really ", " ", "\n", '"']
 )
 def test_a_hostile_opening_takes_no_time(part: str) -> None:
-    holds(refuses(), case(part * 100_000))
+    with cheap(10):
+        holds(refuses(), case(part * 100_000))
 
 
 def test_it_reads_well() -> None:

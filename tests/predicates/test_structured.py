@@ -23,6 +23,7 @@ from rag_rule_explainer import (
     same_answer,
 )
 from rag_rule_explainer.predicates import Predicate, negated, negation_of
+from tests.clock import cheap
 from tests.predicates.cases import case, holds, judged
 
 DOSE: Any = {"dose": {"unit": "mg", "amount": 5, "daily": True}, "notes": ["zinc", "iron"], "brand": None}
@@ -261,12 +262,12 @@ PREDICATES = [
 
 
 @pytest.mark.spread(fast=3)
-@pytest.mark.timeout(30)
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:12].encode("unicode_escape").decode())
 def test_hostile_answers_are_judged_and_at_once(text: str) -> None:
-    for predicate in PREDICATES:
-        hash(predicate.memo_key(case(text, baseline=text)))
-        assert judged(predicate, case(text, baseline=text)).verdict is not Verdict.UNKNOWN
+    with cheap(30):
+        for predicate in PREDICATES:
+            hash(predicate.memo_key(case(text, baseline=text)))
+            assert judged(predicate, case(text, baseline=text)).verdict is not Verdict.UNKNOWN
 
 
 VALUES = st.recursive(

@@ -1,11 +1,14 @@
-"""This module defines the part of a ``RuleExplainer`` that checks citations."""
+"""This module defines the part of a ``RuleExplainer`` that explains one answer by several conditions, as
+a check of its citations does."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.utils import Input, Output
 
-from rag_rule_explainer import CitedAnswer
+from rag_rule_explainer import CitedAnswer, Explanation
+from rag_rule_explainer.allowed import showing
 from rag_rule_explainer.instrumentation.citing import (
     acited,
     cite_options_from,
@@ -13,6 +16,14 @@ from rag_rule_explainer.instrumentation.citing import (
     showing_cite_fields,
 )
 from rag_rule_explainer.instrumentation.engine import TracedExplanation
+from rag_rule_explainer.instrumentation.several import (
+    AskReplays,
+    Said,
+    aasked_by,
+    aexplained_each,
+    explained_each,
+)
+from rag_rule_explainer.predicates import PredicateLike
 
 from .calls import QuestionOptions
 from .explained_runs import ExplainedRuns
@@ -21,7 +32,67 @@ from .tracing import as_one_async_run, as_one_run
 
 
 class CitingRuns(ExplainedRuns[Input, Output]):
-    """This class is a Runnable that also checks the citations of the application's answers."""
+    """This class is a Runnable that also explains an answer by several conditions, and checks its
+    citations."""
+
+    @showing(QuestionOptions, QuestionOptions)
+    def explain_each(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        conditions: Sequence[PredicateLike],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> tuple[Explanation, ...]:
+        """Returns one explanation of the same answer for each condition, from the same replays. Blocks.
+
+        The explainer's own condition is not used. All other arguments and errors are those of
+        ``explain``.
+        """
+        question = QuestionOptions.taken_from(kwargs)
+
+        def explained(config: RunnableConfig, trace: TracedExplanation) -> tuple[Explanation, ...]:
+            return explained_each(self._calls.of(input, config, trace, question, kwargs), conditions)
+
+        return as_one_run(explained, input, with_bound_tracers(self.application, config))
+
+    @showing(QuestionOptions, QuestionOptions)
+    async def aexplain_each(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        conditions: Sequence[PredicateLike],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> tuple[Explanation, ...]:
+        """Returns the same as ``explain_each``, but calls async methods in the caller's event loop."""
+        question = QuestionOptions.taken_from(kwargs)
+
+        async def explained(config: RunnableConfig, trace: TracedExplanation) -> tuple[Explanation, ...]:
+            call = self._calls.of(input, config, trace, question, kwargs)
+            return await aexplained_each(call, conditions)
+
+        return await as_one_async_run(explained, input, with_bound_tracers(self.application, config))
+
+    @showing(QuestionOptions, QuestionOptions)
+    async def aasked_by(
+        self,
+        input: Input,  # noqa: A002 -- as Runnable says
+        ask: AskReplays[Said],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Said:
+        """Runs the application on ``input``, and returns what ``ask`` returns, which may replay the run.
+
+        Nothing is explained, and the explainer's own condition is not used. All other arguments and
+        errors are those of ``explain``.
+        """
+        question, said = QuestionOptions.taken_from(kwargs), list[Said]()
+
+        async def asked(config: RunnableConfig, trace: TracedExplanation) -> tuple[()]:
+            said.append(await aasked_by(self._calls.of(input, config, trace, question, kwargs), ask))
+            return ()  # there is no explanation for the trace
+
+        await as_one_async_run(asked, input, with_bound_tracers(self.application, config))
+        return said[0]
 
     @showing_cite_fields
     def cite(

@@ -39,7 +39,7 @@ class RecheckingRuns(CitingRuns[Input, Output]):
         that are left out. Each result is filled up with further documents to its former length, as in
         production. The explainer's condition judges the new answer, with the old answer as the baseline,
         and the new answer is explained. As long as the bad answer is not gone, a further round also
-        leaves out the next fix. ``kwargs``: as for ``explain``.
+        leaves out the documents of the next fix. ``kwargs``: as for ``explain``.
 
         Raises NoBackfill if a search found a document that is left out, and the number of its results
         cannot be read. Raises InvalidInput if there is no sure fix to try, and the errors of ``explain``.

@@ -114,13 +114,13 @@ def _told_by_the_model(tool: BaseTool, given: Any) -> Any:
         return arguments
     entries = cast("Mapping[str, Any]", arguments)
     schema: Any = tool.tool_call_schema
-    known: Any = fields_of(schema)
+    known: Any = _fields_of(schema)
     if isinstance(schema, dict):
         known = cast("dict[str, Any]", schema).get("properties", entries)
     return {name: each for name, each in entries.items() if name in known}
 
 
-def fields_of(schema: Any) -> Any:
+def _fields_of(schema: Any) -> Any:
     """Returns the names of the fields of a pydantic model, of either version."""
     return getattr(schema, "model_fields", None) or getattr(schema, "__fields__", {})
 

@@ -165,6 +165,8 @@ def _summary(found: Any) -> dict[str, Any]:
     if isinstance(found, CitedAnswer):
         said = [str(verdict) for check in found.checks for verdict in check.verdicts]
         return {"citations": said[:_MOST_RULES], "replays": found.replays}
+    if isinstance(found, tuple):
+        return {"explanations": [_summary(each) for each in cast("tuple[Any, ...]", found)]}
     explanation = found.explanation if isinstance(found, Verification) else found
     rules = [str(each) for each in explanation.rules[:_MOST_RULES]]
     return {"rules": rules, "complete": explanation.complete, "replays": explanation.counts.replays}

@@ -170,8 +170,8 @@ class LlamaIndexApplication(Application[Found]):
     @override
     def copied(self, given: Any) -> Any:
         if isinstance(given, Mapping):
-            # Memories and stores are not copied, because the methods that replace theirs isolate every
-            # use of them.
+            # Memories and stores are not copied here, because their methods are replaced by methods that
+            # isolate every use of them.
             arguments = cast("Mapping[str, Any]", given)
             return {
                 key: value if isinstance(value, _REMEMBERING) else copied(value)

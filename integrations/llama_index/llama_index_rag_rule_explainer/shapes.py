@@ -66,7 +66,7 @@ class StoreResult:
         return ()
 
     def of_another(self, form: object) -> object:
-        """Returns ``form``, which is always the empty tuple; see ``form``."""
+        """Returns ``form`` unchanged: the form of a store's result is always the empty tuple."""
         return form
 
     def result(self, found: Sequence[Found], form: object = ()) -> VectorStoreQueryResult:  # noqa: ARG002 -- as all shapes

@@ -9,6 +9,8 @@ from typing import Any
 import typer
 
 from ...errors import RagRuleError
+from ...instrumentation.importing import load_application
+from ...instrumentation.integration import Integration
 from ...probing.limits import Limits
 from ...probing.retries import Retries
 from ...settings import Settings
@@ -16,10 +18,8 @@ from ..applications import (
     advice_on_input_key,
     application_explainer,
     application_input,
-    load_application,
 )
 from ..conditions import parsed
-from ..frameworks import Integration
 from ..requests import AskingOptions, Condition, RecordingOptions, SearchRequest, SubjectOptions
 from ..searching import parsed_prices
 from ..terminal import exits_as_errors, stdout_kept

@@ -1,4 +1,5 @@
-"""This module recognises functions that draw by chance, and what kind of value each of them returns."""
+"""This module recognises functions that return random values, and the kind of value that each of them
+returns."""
 
 import os
 import random

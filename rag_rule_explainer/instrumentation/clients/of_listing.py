@@ -78,8 +78,8 @@ class Listing:
 
 
 def path_of(response: Any, *, of_any_dicts: bool = False, depth: int = 3) -> Path | None:
-    """Returns the keys that lead to the list of results. Returns None unless the response is a dict or an
-    object with exactly one such list, and none of its other fields may depend on the results.
+    """Returns the keys that lead to the list of results. Returns None if the response is no dict or
+    object with exactly one such list, or if one of its other fields may depend on the results.
 
     ``of_any_dicts``: True if every dict counts as a result, even one without a text under a usual key.
     """
@@ -135,7 +135,7 @@ def has_text(each: object) -> bool:
     given = read_any(each)
     if given is None or not isinstance(given.text, str):
         return False
-    # A row whose columns have no names may be a list of ids.
+    # A row whose columns have no names may be a list of ids, so it counts only if it contains a passage.
     return not is_listed(each) or is_passage(given.text)
 
 

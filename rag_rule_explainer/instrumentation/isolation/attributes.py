@@ -213,8 +213,8 @@ def shared_key_of(state: State, thing: object) -> Hashable:
 
 
 def not_carried_over(state: State, thing: object) -> None:
-    """Raises StateShared if the current run is a replay and the baseline made the object. The object
-    would pass what the baseline stored in it to the replay."""
+    """Raises StateShared if the current run is a replay and the baseline made the object. The replay
+    could then read data that the baseline stored in the object."""
     if state.first is not None and state.first.bore(thing):
         raise refused(
             StateShared(f"a {type(thing).__name__} that was made during one run was used by another one")

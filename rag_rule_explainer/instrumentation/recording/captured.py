@@ -128,6 +128,16 @@ class Captured(Generic[Item]):
         recorded = [source.id for source in self.sources if source.id in ids]
         return () if recorded == list(kept) else tuple(kept)
 
+    def in_place(self, kept: Sequence[Source], units: Sequence[Source]) -> Sequence[Source]:
+        """Returns ``kept`` in the order of the baseline if it has sources that are no ``units``, which
+        rules are about. Such a replay tries which sources reach a model, and nobody asked for another
+        order of them."""
+        if {source.id for source in kept} <= {source.id for source in units}:
+            return kept
+        found = [source.id for source in self.opened().sources]
+        places = {identity: place for place, identity in enumerate(found)}
+        return sorted(kept, key=lambda source: places.get(source.id, len(places)))
+
     def form(self, keys: Keys) -> object:
         """Returns the form of the result (such as the type of its container) that the baseline got for a
         retrieval with these keys; None if the baseline made no such retrieval."""

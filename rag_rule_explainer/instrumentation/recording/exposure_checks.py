@@ -180,8 +180,8 @@ class ExposureChecks:
         self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
     ) -> Iterator[str]:
         """Yields a remark if the application did not search for a retained source; for example, an agent
-        may end after its first search. This is then its behaviour on these sources, and no fault. Raises
-        UnusableReply if a source was not delivered for any other reason."""
+        may end after its first search. The application then really behaves like this on these sources, so
+        this is no fault. Raises UnusableReply if a source was not delivered for any other reason."""
         # A search that dropped a source in the baseline may drop it again, so its absence is no fault.
         missing = [] if serving.promoting else [each for each in ids if each not in serving.delivered]
         if missing and self.held_out and self.is_all(ids):

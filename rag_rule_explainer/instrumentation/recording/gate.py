@@ -28,6 +28,6 @@ class Gate:
         self._lock = threading.Lock()
 
     def concerns(self, retriever: object) -> bool:
-        """Returns True iff calls of this retriever are recorded or served. These are all retrievers or,
-        if the user named some, only the named ones."""
+        """Returns True iff calls of this retriever are recorded or served. If the user named retrievers,
+        only calls of these are; otherwise the calls of all retrievers are."""
         return not self._only or any(each is retriever for each in self._only)

@@ -14,8 +14,8 @@ ANOTHER_WAY = "the application goes another way even if all that was shown is ke
 
 
 def nobody_knows(_ids: Collection[str]) -> Sequence[Retrieval[Any]]:
-    """Returns no retrievals. This function takes the place of a ``ThatFound`` if the retrievals of the
-    baseline were not recorded."""
+    """Returns no retrievals. This function is used as ``that_found`` if the retrievals of the baseline
+    were not recorded."""
     return ()
 
 

@@ -27,7 +27,7 @@ class Changed(NamedTuple):
 
     @property
     def told(self) -> str:
-        """Returns a clause for a message, which quotes the later answer and the first one."""
+        """Returns a clause for a message that quotes the later answer and the first answer."""
         return f"the answer was {shortened(self.came, 100)!r} instead of {shortened(self.was, 100)!r}"
 
 

@@ -78,7 +78,7 @@ class Authorship:
     ) -> None:
         """Stores the baseline, with which later answers are compared.
 
-        ``given``: the texts of its input. ``constants``: texts in the application's code.
+        ``given``: the texts of the application's input. ``constants``: texts in the application's code.
         """
         self._constants = _words_of(constants)
         # The texts of all sources explain words in the answer of every run, even if the run was not

@@ -60,9 +60,9 @@ class Course:
     ) -> "Course":
         """Returns the course of a run, without requests that got no reply.
 
-        ``steady``: replaces the parts of texts that change in every run. ``sources``: texts in whose
-        lines the order does not matter. ``made``: results of tools in this run, which are treated in the
-        same way.
+        ``steady``: replaces the parts of texts that change in every run. ``sources``: texts whose lines
+        may come in any order. ``made``: results of tools in this run, whose lines may come in any order
+        too.
         """
         answered = [each for each in exchanges if each.said is not None]
         places = {id(each): place for place, each in enumerate(answered)}
@@ -101,8 +101,8 @@ class Course:
         return sorted(step.reply for step in self.steps) == sorted(step.reply for step in other.steps)
 
     def answered_otherwise(self, other: "Course") -> bool:
-        """Returns True iff a request of this course got another reply in the other course, as models give
-        by chance."""
+        """Returns True iff a request of this course got another reply in the other course, for example
+        because models reply by chance."""
         known: dict[str, set[str]] = {}
         for step in self.steps:
             known.setdefault(step.request, set()).add(step.reply)
@@ -159,7 +159,7 @@ class Difference(NamedTuple):
         return self.told_of("the baseline", "the replay")
 
     def told_of(self, first: str, other: str) -> str:
-        """Returns the same clause as ``told``, with these names for the two runs."""
+        """Returns the clause of ``told`` with these names for the two runs."""
         if self.was is None or self.came is None:
             return _whole(self.was, self.came, first, other)
         start = next(
@@ -217,8 +217,8 @@ class _Shown:
         self._replies = {reading_of(text).line for text in replies}
 
     def sorted_in(self, text: str) -> str:
-        """Returns the text with the lines that may move at its end, sorted. Where a long line of a source
-        stood, the text has a placeholder."""
+        """Returns the text in a form that does not depend on the order of its movable lines: they are
+        moved to the end and sorted. A long line of a source is replaced by a placeholder."""
         shown: list[str] = []
         for line in self._lines:
             shown += [line] * text.count(line)

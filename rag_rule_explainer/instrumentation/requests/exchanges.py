@@ -12,8 +12,8 @@ from itertools import count
 from .source_recognition import Request
 
 _clock = count(1)
-"""This counter gives requests, and texts that runs made, increasing numbers, for the whole process. So it
-is known which came first."""
+"""This counter gives increasing numbers to the requests of all runs, and to the texts that runs made. Of
+a request and a text, the one with the smaller number came first."""
 
 
 def moment() -> int:

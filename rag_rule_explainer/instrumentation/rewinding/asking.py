@@ -204,5 +204,5 @@ _ASKED_WHERE_NAMED: tuple[tuple[Any, frozenset[str], _Ask], ...] = (
         lambda thing: set(thing.model_fields_set),
     ),
 )
-"""Functions that read state only if the application's code contains one of the names beside them. Each
-entry has the types of objects, these names, and the function."""
+"""Functions that read the state of an object only if the application's code contains certain names. Each
+entry has the types of the objects, these names, and the function."""

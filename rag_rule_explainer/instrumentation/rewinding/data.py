@@ -19,7 +19,8 @@ from .values import DICT, LISTED, SET, is_plain
 
 _MOST = 200
 """The maximum number of objects inside a value that are checked."""
-# Typed as Any, because pyright would report unknown types of their contents.
+# Typed as Any, because pyright would otherwise report that the types of these objects' contents are
+# unknown.
 _METHOD: Any = MethodType
 _FUTURES: Any = (asyncio.Future, concurrent.futures.Future)
 _KEEPING: Any = (

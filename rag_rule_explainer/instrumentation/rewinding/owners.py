@@ -111,8 +111,8 @@ def is_model(kind: type) -> bool:
 
 
 def owner_of(value: Any, holder: Node) -> tuple[Owner, int]:
-    """Returns the owner (user, framework, model or library) of ``value``, and the number of library
-    objects in a row that lead to it. ``holder``: the node that refers to ``value``."""
+    """Returns the owner (user, framework, model or library) of ``value``, and the number of consecutive
+    library objects on the path of references to it. ``holder``: the node that refers to ``value``."""
     if is_model(type(value)) or holder.owner is Owner.MODEL:
         # An object inside a model belongs to the model, even if its class does not.
         return Owner.MODEL, 0

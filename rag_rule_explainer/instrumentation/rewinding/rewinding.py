@@ -155,8 +155,8 @@ class Rewinding:
             sys.modules.update(modules)
 
     def is_constant(self, name: str) -> bool:
-        """Returns True iff replays from the earlier state computed the value of this name again, and got
-        an equal value without each of the sources."""
+        """Returns True iff replays from the earlier state computed the value of this name again and
+        always got an equal value, although each of the sources was omitted in one of these replays."""
         return self._made.is_constant(name)
 
     @property
@@ -228,10 +228,10 @@ def _write(kept: KeptPart, content: Any) -> None:
 
 
 def _with_what_was_added(kept: KeptPart, put: Any, now: Any) -> Any:
-    """Returns the content that a collection gets back after a replay.
+    """Returns the content to which a collection is set after a replay.
 
-    ``put``: the content at the start of the replay. ``now``: the content before the replay. Entries that
-    were added during the replay stay, because another thread may have added them.
+    ``put``: the content to which it was set at the start of the replay. ``now``: the content before the
+    replay. Entries that were added during the replay stay, because another thread may have added them.
     """
     thing, after = kept.node.thing, kept.now()
     if isinstance(thing, DICT) and isinstance(now, DICT):

@@ -32,8 +32,8 @@ class KeptPart:
 
     @property
     def is_of_additions(self) -> bool:
-        """Returns True iff the part has only what was added to an object, such as a module, after the
-        snapshot."""
+        """Returns True iff the part contains only attributes and items that were added to an object, such
+        as a module, after the snapshot."""
         return self.part.is_named and not self.content
 
     def now(self) -> Any:

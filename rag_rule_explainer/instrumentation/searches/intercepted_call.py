@@ -153,8 +153,8 @@ class Asked(Generic[Item]):
         if self._was_born():
             part.searched_own.add(self._kind)
         if genuine is not None:
-            # Some of the found documents were derived from retrieved ones. Only the others are recorded,
-            # because every replay derives the derived ones again.
+            # Some of the found documents may be derived from documents that were retrieved before. Only
+            # the other documents are recorded, because each replay derives the derived documents again.
             if genuine:
                 part.record(self.keys, genuine, self.retriever, form, *context[:2])
             elif not self._was_born():

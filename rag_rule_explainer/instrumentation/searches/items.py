@@ -113,8 +113,8 @@ class ItemReading:
         """Returns the form of the result for a request that the baseline never made. This is ``form``,
         the form of the result for one of its requests.
 
-        Raises UnknownQuery if that request had several queries, because it is then unknown which of them
-        finds what.
+        Raises UnknownQuery if that request had several queries, because it is then unknown which result
+        belongs to which query.
         """
         if isinstance(form, Response) and form.like is not None:
             rows = form.client.rows(form.like)
@@ -208,8 +208,8 @@ class ItemReading:
         )
 
     def _check_put_together(self, parts: Sequence[ResponsePart], form: Response) -> None:
-        """Raises InvalidInput if the user's ``put_together`` adds items to the response, or leaves in it
-        an item that it was not given, because a replay would then show what it omits."""
+        """Raises InvalidInput if the user's ``put_together`` adds items to the response, or leaves an
+        item in it that was not passed to ``put_together``. A replay would then show an omitted source."""
         client, some = form.client, parts[:-1] or parts
         if not isinstance(client, ItemsOf) or isinstance(form.like, Iterator):
             return

@@ -19,8 +19,9 @@ def tool(function: Function) -> Function:
 
     ``stub_tools=`` replaces the results of tools that must not run, such as a tool that writes or sends.
     Where a condition is about tool calls, or ``on_new_tool_call=`` is set, the calls of replays are
-    answered from those of the baseline. Both only work for marked functions. Tool calls in the model's replies are
-    counted even without the mark. Outside of an explanation, the function does the same as before.
+    answered from those of the baseline. Both only work for marked functions. Tool calls in the model's
+    replies are counted even without the mark. Outside of an explanation, the function does the same as
+    before.
     """
     name = checked_function("tool", function, "a function").__name__
     signature = inspect.signature(function)

@@ -53,8 +53,8 @@ def never_wider(more: int) -> Wide | None:  # noqa: ARG001 -- as every ``Wider``
 
 
 def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Wider:
-    """Returns the ``Wider`` of a call whose arguments contain the number of results. This number may also
-    be in a dict or an object among the arguments."""
+    """Returns the function (``Wider``) that repeats a call with more results. The arguments of the call
+    contain the number of results. This number may also be in a dict or an object among the arguments."""
 
     def wider(more: int) -> Wide | None:
         try:
@@ -71,7 +71,8 @@ def wider_call(call: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[
 
 
 def wider_object(owner: Any, call: Callable[[Any], Any]) -> Wider:
-    """Returns the ``Wider`` of a retriever that keeps the number of results in an attribute.
+    """Returns the function (``Wider``) that makes the search of a retriever with more results. The
+    retriever keeps the number of results in an attribute.
 
     ``call``: a function that makes the search with a copy of the retriever, whose number of results is
     larger.

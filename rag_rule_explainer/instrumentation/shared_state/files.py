@@ -144,7 +144,7 @@ class Files:
         if path:
             self._carry(path, self._difference(path, run))
             if Path(path).is_file():
-                # A script often keeps its files beside itself, so the folder counts as read too.
+                # A script often keeps its files in its own folder, so this folder counts as read too.
                 self.listed(str(Path(path).parent), run)
 
     def _writes(self, path: str, run: Reader, *, adds: bool) -> None:

@@ -54,8 +54,8 @@ class Lasting:
     """This class finds state that lasts from one run to the next.
 
     ``before``: the application's state before the baseline. ``is_harmless``: returns True iff the user
-    ignores changes of the state with this name. ``outside``: records what runs do to files and
-    environment variables. ``caches``: the cached functions of the application.
+    ignores changes of the state with this name. ``outside``: records the use of files and environment
+    variables by the runs. ``caches``: the cached functions of the application.
     """
 
     before: Holdings

@@ -28,8 +28,8 @@ def told_of_what_remains(before: Holdings, after: Holdings, known: str, runs: st
     """Returns a sentence that names what the runs changed on the user's objects; empty if there is
     nothing to report.
 
-    ``runs``: what the sentence calls the runs. ``known``: the text of other notes. Changes that these
-    notes already name are left out.
+    ``runs``: the word for the runs in the sentence. ``known``: the text of other notes. Changes that
+    these notes already name are left out.
     """
     places = dict.fromkeys(
         after.named(held, name)

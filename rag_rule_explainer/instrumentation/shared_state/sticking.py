@@ -1,5 +1,5 @@
-"""This module finds values that code changes and that not every run sets anew, so that the next run finds
-what the last one left.
+"""This module finds values that code changes and that not every run sets anew. A run can then read a
+value that an earlier run left.
 
 Examples are ``self.mode = "calm"`` under an ``if``, and ``seen.append(title)``. A value does not last if
 every run sets it anew, as ``self.mode = grade(documents)`` or ``seen.clear()`` do.

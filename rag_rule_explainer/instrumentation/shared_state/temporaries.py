@@ -105,7 +105,7 @@ class OneAtATime:
 
     @contextmanager
     def noticing(self) -> Generator[None, None, None]:
-        """Checks what the first replay, which runs inside the block, leaves on shared objects.
+        """Checks which data the first replay, which runs inside the block, leaves on shared objects.
 
         An object that is created only once, such as a client, does not count: it exists already when the
         first replay begins. Texts and collections that the baseline left count, because every run may

@@ -26,8 +26,8 @@ def stored_name(jury: Jury, *parts: str) -> str | None:
     """Returns the name under which a store keeps the judgements of a jury (a judge and how it is used);
     None if the judge has no name, so that nothing is stored.
 
-    The name changes with everything that can change the judgements: the judge, the number of opinions,
-    the prompt, and ``parts`` (the criterion, and texts such as the reference).
+    The name is different if anything is different that can change the judgements: the judge, the number
+    of opinions, the prompt, and ``parts`` (the criterion, and texts such as the reference).
     """
     if jury.name is None:
         return None

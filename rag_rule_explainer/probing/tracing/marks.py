@@ -211,7 +211,7 @@ class TracedExplanation:
             self.notes.append(note)
 
     def forget(self, replay: TracedReplay) -> None:
-        """Removes a replay that has ended from the open ones."""
+        """Removes a replay that has ended from the list of open replays."""
         self._open.discard(replay)
 
     async def close(self) -> None:

@@ -238,7 +238,7 @@ def judge() -> Iterator[OpenAIServer]:
         yield server
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_over_the_wire_the_intervals_hold_what_the_seeds_imply(
     with_key: RagRules, tmp_path: Path, judge: OpenAIServer
 ) -> None:

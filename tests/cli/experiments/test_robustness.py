@@ -89,7 +89,7 @@ def command(
     return [*written, "--figures" if DRAWS else "--no-figures", *more]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_precision_and_recall_are_those_that_the_seeds_imply(
     with_key: RagRules, tmp_path: Path, judge: OpenAIServer
 ) -> None:

@@ -69,6 +69,7 @@ PACKAGES: Mapping[str, tuple[str, str]] = {
     "comparing": ("Comparisons in detail", "rag_rule_explainer.comparison"),
     "citing": ("Citations in detail", "rag_rule_explainer.citations"),
     "fixing": ("Fixes and rechecks", "rag_rule_explainer.fixing"),
+    "auditing": ("Audits of a corpus", "rag_rule_explainer.audit"),
     "checking": ("Checks of judges in detail", "rag_rule_explainer.checking"),
     "showing-progress": ("Progress", "rag_rule_explainer.progress"),
     "testing": ("Fakes for your tests", "rag_rule_explainer.testing"),

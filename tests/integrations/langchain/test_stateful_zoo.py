@@ -14,7 +14,7 @@ from tests.representing import some, some_of_each
 
 # LangChain silences warnings of its own in a way that is not thread-safe: now and then one gets through,
 # and would fail a replay.
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(60)]
+pytestmark = pytest.mark.filterwarnings("ignore")
 Mode = Literal["sync", "async"]
 MODES = ["sync", pytest.param("async", marks=pytest.mark.slow)]
 WAYS_OUT = [shape for shape in SHAPES if shape.way_out]

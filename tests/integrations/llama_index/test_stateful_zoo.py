@@ -13,7 +13,7 @@ from tests.integrations.stateful import Made, Outcome, Stateful, check
 from tests.representing import some, some_of_each
 
 # LlamaIndex leaves connections of its in-memory databases to the garbage collector, whenever that is.
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(60)]
+pytestmark = pytest.mark.filterwarnings("ignore")
 Mode = Literal["sync", "async"]
 MODES = ["sync", pytest.param("async", marks=pytest.mark.slow)]
 WAYS_OUT = [shape for shape in SHAPES if shape.way_out]

@@ -368,7 +368,6 @@ def called(inner: Workflow) -> Any:
 
 
 @IDLE
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "way",
     [alone, pytest.param(called, marks=pytest.mark.slow), pytest.param(Outer, marks=pytest.mark.slow)],

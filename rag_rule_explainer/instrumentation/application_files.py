@@ -11,7 +11,7 @@ from typing import Any
 from ..allowed import did_you_mean
 from ..errors import InvalidInput
 from ..probing.judging import error_text
-from .frameworks import may_be_application
+from .integration import may_be_application
 
 _SUFFIX = ".py"
 
@@ -68,7 +68,11 @@ def check_imported(module: ModuleType, file: Path) -> None:
 
 
 def load_object(name: str, option: str) -> Any:
-    """Returns the same as ``load_application``. ``option``: the option that names the object."""
+    """Returns the object that ``module:object`` or ``FILE.py:object`` names. Modules in the current
+    folder and in the file's folder can be imported. ``option``: the option that names the object.
+
+    Raises InvalidInput if there is no such object, or if the import fails.
+    """
     what = "no application" if option == "--app" else "no file and no object"
     written, colon, path = name.rpartition(":")
     if not (written and colon and path) or path.endswith(".py"):

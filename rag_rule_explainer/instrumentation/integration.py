@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from ..allowed import did_you_mean
 from ..errors import InvalidInput, MissingExtra
-from ..instrumentation.registered import frameworks, integrations
+from .registered import frameworks, integrations
 
 
 class Integration:

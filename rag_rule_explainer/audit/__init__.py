@@ -1,0 +1,34 @@
+"""This package audits a corpus: it explains many answers, and says what its documents do in all of
+them."""
+
+from .auditing import aaudit, audit
+from .blame import BlamedDocument, BlameList
+from .blame_plan import BlamePlan, PivotPair, Suspect
+from .engine import AuditEngine, AuditJob
+from .options import AuditFields, AuditOptions
+from .questions import AuditedAnswer, AuditedQuestion, AuditedRule, LoggedQuestion, ShownDocument
+from .removal import Removal
+from .result import Audit
+from .tables import DocumentRow
+
+__all__ = [
+    "Audit",
+    "AuditEngine",
+    "AuditFields",
+    "AuditJob",
+    "AuditOptions",
+    "AuditedAnswer",
+    "AuditedQuestion",
+    "AuditedRule",
+    "BlameList",
+    "BlamePlan",
+    "BlamedDocument",
+    "DocumentRow",
+    "LoggedQuestion",
+    "PivotPair",
+    "Removal",
+    "ShownDocument",
+    "Suspect",
+    "aaudit",
+    "audit",
+]

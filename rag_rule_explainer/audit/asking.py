@@ -1,0 +1,235 @@
+"""This module asks one question of an audit: it explains the answer by the bad and the good outcome, and
+keeps what the audit needs. All engines use it."""
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import replace
+from time import monotonic
+from typing import Any
+
+from ..allowed import brief
+from ..citations.several_conditions import aexplain_each
+from ..errors import InvalidInput, RagRuleError
+from ..explainer import Explainer
+from ..explanation.explanation import Explanation
+from ..fixing.recheck import outcome_with_all
+from ..instrumentation.importing import load_application
+from ..instrumentation.integration import Integration
+from ..predicates import Predicate, negated
+from ..printable import shortened
+from ..probing.budget import total
+from ..probing.judging import error_text
+from ..probing.limits import LimitReached
+from ..progress.report import Progress
+from ..rules import RuleKind
+from ..verdicts import Verdict
+from .engine import AuditJob
+from .metering import Meter, MeteredLimiter, TokenMeter
+from .questions import (
+    AnswerOutcome,
+    AuditedAnswer,
+    AuditedQuestion,
+    AuditedRule,
+    LoggedQuestion,
+    RuleOutcome,
+    ShownDocument,
+)
+
+OF_THE_AUDIT = ("the audit's limit", "the audit was stopped")
+"""The beginnings of the reasons with which a meter refuses a run. A question that was stopped for such a
+reason is asked again when the audit goes on."""
+_CONCURRENCY = 8
+_LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive"})
+_LONGEST_ANSWER = 2000
+_OUTCOMES: dict[Verdict, AnswerOutcome] = {
+    Verdict.HOLDS: "bad",
+    Verdict.BREAKS: "not bad",
+    Verdict.UNKNOWN: "undecided",
+}
+
+
+def explainer_for(job: AuditJob, meter: Meter) -> Any:
+    """Returns the explainer with which one process asks its questions. Each of its replays is paid from
+    the meter.
+
+    Raises InvalidInput for an application that cannot be imported or explained, MissingExtra if its
+    integration is not installed, and the errors of settings that cannot be used.
+    """
+    application = job.application
+    if isinstance(application, Explainer):
+        if job.options:
+            name = next(iter(job.options))
+            raise InvalidInput(f"{name} is a setting of the explainer; give it to Explainer(...) there")
+        asking = copy(application)
+        asking.settings = replace(application.settings, false_condition="warn")
+        asking.limiter = MeteredLimiter(application.limiter.size, meter)
+        asking.progress = _both(application.progress, TokenMeter(meter))
+        return asking
+    if hasattr(application, "aexplain_each"):
+        raise InvalidInput(
+            f"the application is a {type(application).__name__}; an audit makes the explainer itself: "
+            "give what it wraps (.application), and its settings as keywords"
+        )
+    if isinstance(application, str):
+        name, loaded = application, load_application(application)
+    else:
+        name, loaded = type(application).__name__, application
+    # Most questions have a good answer, which is no error.
+    options = {**job.options, "false_condition": "warn"}
+    settings: Any = options.get("settings")
+    size: Any = options.get("concurrency", getattr(settings, "concurrency", _CONCURRENCY))
+    given = options.pop("progress", None)
+    return Integration.of(loaded, job.framework).explainer(
+        loaded,
+        name,
+        predicate=job.condition,
+        limiter=MeteredLimiter(size, meter),
+        progress=_both(given, TokenMeter(meter)),
+        **options,
+    )
+
+
+async def audited_answer(explainer: Any, job: AuditJob, question: LoggedQuestion) -> AuditedAnswer:
+    """Returns what became of one question. ``explainer``: what ``explainer_for`` returned.
+
+    No error of the application or of the explanation is raised: the question is then "failed", or
+    "stopped" if a limit of the audit came first.
+    """
+    begun = monotonic()
+    asked = AuditedQuestion(question.id, question.question, "failed")
+    try:
+        found = await _explained(explainer, question, _conditions(job))
+    except Exception as error:
+        return AuditedAnswer(_failed(asked, error, monotonic() - begun))
+    for each in found:
+        if each.stop_reason.startswith(OF_THE_AUDIT):
+            return AuditedAnswer(_stopped(asked, each.stop_reason))
+    return AuditedAnswer(_read(asked, job, found, monotonic() - begun), found)
+
+
+def _stopped(asked: AuditedQuestion, reason: str) -> AuditedQuestion:
+    return AuditedQuestion(asked.id, asked.question, "stopped", reason)
+
+
+def _failed(asked: AuditedQuestion, error: Exception, seconds: float) -> AuditedQuestion:
+    causes = (error, error.__cause__)
+    limit = next((each for each in causes if isinstance(each, LimitReached)), None)
+    if limit is not None and str(limit).startswith(OF_THE_AUDIT):
+        return _stopped(asked, str(limit))
+    reason = str(error) if isinstance(error, RagRuleError) else error_text(error)
+    return AuditedQuestion(
+        asked.id, asked.question, "failed", shortened(reason, _LONGEST_ANSWER), seconds=seconds
+    )
+
+
+def _conditions(job: AuditJob) -> list[Predicate]:
+    bad, good = job.condition, job.good
+    return [bad, negated(bad)] if good is None else [bad, good, negated(good)]
+
+
+def _promised(job: AuditJob) -> list[tuple[RuleOutcome, RuleOutcome]]:
+    """Returns for each condition the outcomes that its retention and its omission rules promise."""
+    if job.good is None:
+        return [("bad", "not bad"), ("not bad", "bad")]
+    return [("bad", "not bad"), ("good", "not good"), ("not good", "good")]
+
+
+async def _explained(
+    explainer: Any, question: LoggedQuestion, conditions: list[Predicate]
+) -> tuple[Explanation, ...]:
+    if not isinstance(explainer, Explainer):
+        documents = None if question.documents is None else list(question.documents)
+        return await explainer.aexplain_each(question.given, conditions, documents=documents)
+    if question.documents is None:
+        raise InvalidInput(
+            f"the question {brief(question.id)} has no documents; an Explainer does not retrieve, so "
+            "give each question its documents, or give an application"
+        )
+    return await aexplain_each(
+        explainer, question.question, question.documents, lambda _answer: conditions
+    )
+
+
+def _read(
+    asked: AuditedQuestion, job: AuditJob, found: Sequence[Explanation], seconds: float
+) -> AuditedQuestion:
+    first, doubted = found[0], any(each.doubted for each in found)
+    verdict, _ = outcome_with_all(first)
+    outcome = "undecided" if doubted else _OUTCOMES[verdict]
+    why_open = next((why for each in found if (why := _why_open(each))), "")
+    return AuditedQuestion(
+        asked.id,
+        asked.question,
+        outcome,
+        _why_undecided(first) if outcome == "undecided" else "",
+        shortened(first.baseline.text, _LONGEST_ANSWER),
+        tuple(_shown(first)),
+        tuple(_rules(job, found)),
+        not why_open,
+        why_open,
+        doubted,
+        _is_good(job, found),
+        first.warnings,
+        max(each.counts.probes for each in found),
+        sum(each.counts.replays for each in found),
+        sum(each.counts.stored for each in found),
+        sum(total(each.spent.replays) + total(each.spent.judge) for each in found),
+        seconds,
+    )
+
+
+def _is_good(job: AuditJob, found: Sequence[Explanation]) -> bool | None:
+    if job.good is None or found[1].doubted:
+        return None
+    verdict, _ = outcome_with_all(found[1])
+    return None if verdict is Verdict.UNKNOWN else verdict is Verdict.HOLDS
+
+
+def _shown(explanation: Explanation) -> Iterator[ShownDocument]:
+    for rank, source in enumerate(explanation.sources, start=1):
+        yield ShownDocument(source.id, source.sha256, rank, source.pinned)
+
+
+def _rules(job: AuditJob, found: Sequence[Explanation]) -> Iterator[AuditedRule]:
+    for explanation, (retained, omitted) in zip(found, _promised(job), strict=True):
+        for rule in explanation.rules:
+            outcome = retained if rule.kind is RuleKind.RETENTION else omitted
+            yield AuditedRule(rule.kind, outcome, rule.sources, rule.claim, rule.evidence, rule.minimal)
+
+
+def _why_undecided(explanation: Explanation) -> str:
+    why = explanation.warnings[0] if explanation.doubted and explanation.warnings else ""
+    return why or explanation.why_incomplete or "the answer with all documents has no verdict"
+
+
+def _why_open(explanation: Explanation) -> str:
+    """Returns the reason why there may be rules that were not found; empty if there are none."""
+    if not explanation.complete:
+        return explanation.why_incomplete or "the search was not complete"
+    if explanation.doubted:
+        return _why_undecided(explanation)
+    if explanation.voted or explanation.min_confidence < 1:
+        return "verdicts are votes, or rules may break on a share of the subsets"
+    return next((why for is_so, why in _limits(explanation) if is_so), "")
+
+
+def _limits(explanation: Explanation) -> Iterator[tuple[bool, str]]:
+    """Yields for each reason why a complete search did not look at everything whether it is so."""
+    name = explanation.miner.name
+    yield bool(explanation.ties), "near-duplicates were only retained or omitted together"
+    yield any(each.pinned for each in explanation.sources), "pinned documents were never omitted"
+    yield name not in _LOOK_AT_EVERYTHING, f"the miner {name!r} does not look at every subset"
+
+
+def _both(given: Any, meter: Progress) -> Progress:
+    from ..progress import as_progress
+
+    own = as_progress(given)
+    if own is None:
+        return meter
+
+    def tell(report: Any, /) -> None:
+        meter(report)
+        own(report)
+
+    return tell

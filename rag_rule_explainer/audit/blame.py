@@ -1,0 +1,165 @@
+"""This module lists the documents to blame over a log, under a false discovery rate that the user sets.
+
+What is claimed of a listed document: in at least one question of the log, there is a subset of the other
+documents shown with it on which the answer is bad with this document, and is not (or is less often)
+without it.
+
+How it is shown. A document that a *proved* rule of a deterministic application names needs no test: on
+every subset that the rule is about, the outcome was seen; and where the rule is minimal, one of these
+subsets without the document has the other outcome. Every other document that a rule names is tested on
+fresh replays of *pivot pairs*, one of each of up to three questions: a subset on which the search saw the
+bad outcome, and the same without the document. The search's own replays are not counted, because they
+chose the pair. The null hypothesis is that the document changes no answer in any of its pairs. Which of
+the fresh replays are made with it is drawn at random, so under the null hypothesis the number of bad ones
+among them is hypergeometric, given the number of all bad ones of the pair: R. A. Fisher's randomization
+test, added up over pairs as M. Zelen did (see ``randomization``). It is exact whatever the rate of noise
+is, and however replays depend on each other in time: a bad hour of the model hits both sides alike.
+
+Why Benjamini and Yekutieli. Documents are tested in the same questions, against the same model and at the
+same time, so nothing is known of the dependence among their p-values. The procedure of Benjamini and
+Hochberg needs that it is none, or positive; that of Benjamini and Yekutieli (2001) bounds the false
+discovery rate under any. Its price is that p-values must be smaller by the factor 1 + 1/2 + ... + 1/m,
+which is 7 for 700 documents. Each further replay on either side makes the smallest p-value four times as
+small, so the price is one or two replays more.
+
+Near-duplicates that the search tied together are blamed together: what is claimed of one of them is
+claimed of all of them as one.
+
+Documents listed as proved are no false discoveries, so adding them to the list does not raise its rate.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias, overload
+
+from ..printable import plain_id
+from ..verdicts import Verdict
+from .blame_plan import BlamePlan, PivotPair, Suspect, Trial
+from .randomization import PairTable, benjamini_yekutieli, stratified_p_value
+
+Basis: TypeAlias = Literal["proved", "tested"]
+
+
+@dataclass(frozen=True, slots=True)
+class BlamedDocument:
+    """A ``BlamedDocument`` is a document of a log with what is known against it.
+
+    ``basis``: "proved" if a proved rule of a deterministic application names it; "tested" if fresh
+    replays were compared. ``p_value``: the exact probability of such a difference, or a larger one, if
+    the document changes nothing; None if it is proved. ``tables``: the fresh replays of each pair.
+    """
+
+    suspect: Suspect
+    basis: Basis
+    p_value: Fraction | None = None
+    tables: tuple[PairTable, ...] = ()
+
+    @property
+    def document(self) -> str:
+        """Returns the id of the document."""
+        return self.suspect.document
+
+    @property
+    def evidence(self) -> str:
+        """Returns in words what the blame rests on."""
+        seen = f"implicated in {len(self.suspect.implicated):,} of the {self.suspect.shown:,} bad answers"
+        if self.p_value is None:
+            return f"{seen} that it was shown for [proved; no test needed]"
+        with_it = _said((each.bad_with, each.of_with) for each in self.tables)
+        without = _said((each.bad_without, each.of_without) for each in self.tables)
+        unknown = sum(each.unknown_with + each.unknown_without for each in self.tables)
+        undecided = f"; {unknown:,} undecided" if unknown else ""
+        replays = f"bad in {with_it} fresh replays with it, in {without} without it{undecided}"
+        return f"{seen} that it was shown for [{replays}; p = {float(self.p_value):.2g}]"
+
+    def __str__(self) -> str:
+        return f"{plain_id(self.document)}: {self.evidence}"
+
+
+@dataclass(frozen=True, slots=True)
+class BlameList(Sequence[BlamedDocument]):
+    """A ``BlameList`` is the sequence of the documents to blame: proved ones first, then those with the
+    smallest p-values. ``not_shown``: documents that were tested and not found to blame, which does not
+    say that they are innocent. ``plan``: what was planned."""
+
+    plan: BlamePlan
+    found: tuple[BlamedDocument, ...]
+    not_shown: tuple[BlamedDocument, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @overload
+    def __getitem__(self, place: int) -> BlamedDocument: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[BlamedDocument, ...]: ...
+    def __getitem__(self, place: int | slice) -> BlamedDocument | tuple[BlamedDocument, ...]:
+        return self.found[place]
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Returns the ids of the documents to blame."""
+        return tuple(each.document for each in self.found)
+
+    def __str__(self) -> str:
+        lines = [f"{number}. {each}" for number, each in enumerate(self.found, start=1)]
+        tested = sum(each.basis == "tested" for each in self.found)
+        if tested:
+            expected = f"at most {self.plan.fdr:.3g} of those listed are innocent"
+            lines.append(f"(on average over such audits, {expected})")
+        left = f"{len(self.not_shown):,} of those tested not shown to be to blame"
+        lines.append(f"({self.plan}{f'; {left}' if self.plan.tested else ''})")
+        return "\n".join(lines)
+
+
+def blame_list(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> BlameList:
+    """Returns the documents to blame. ``outcomes``: for each replay of the plan, HOLDS iff the bad
+    outcome was seen, and UNKNOWN if it is not known whether it was.
+
+    A replay that is missing counts as UNKNOWN. An UNKNOWN is counted neither for nor against a document:
+    its p-value is the largest one over all that the replay could have shown.
+    """
+    tables = tables_of(plan, outcomes)
+    tested = [
+        BlamedDocument(suspect, "tested", stratified_p_value(own), own)
+        for suspect, _ in plan.tested
+        for own in [tuple(tables[pair] for pair in suspect.pairs)]
+    ]
+    rejected = benjamini_yekutieli([each.p_value or Fraction(0) for each in tested], plan.fdr)
+    ordered = sorted(
+        zip(tested, rejected, strict=True),
+        key=lambda each: (each[0].p_value, -len(each[0].suspect.implicated), each[0].document),
+    )
+    proved = [BlamedDocument(each, "proved") for each in plan.proved]
+    found = (*proved, *(each for each, is_found in ordered if is_found))
+    return BlameList(plan, found, tuple(each for each, is_found in ordered if not is_found))
+
+
+def tables_of(plan: BlamePlan, outcomes: Mapping[Trial, Verdict]) -> dict[PivotPair, PairTable]:
+    """Returns the counts of each pair."""
+    counts = defaultdict[tuple[PivotPair, bool, Verdict], int](int)
+    pairs = dict.fromkeys(pair for suspect, _ in plan.tested for pair in suspect.pairs)
+    for trial in plan.trials():
+        counts[trial.pair, trial.with_document, outcomes.get(trial, Verdict.UNKNOWN)] += 1
+
+    def decided(pair: PivotPair, with_it: bool) -> int:
+        return counts[pair, with_it, Verdict.HOLDS] + counts[pair, with_it, Verdict.BREAKS]
+
+    return {
+        pair: PairTable(
+            counts[pair, True, Verdict.HOLDS],
+            decided(pair, True),
+            counts[pair, False, Verdict.HOLDS],
+            decided(pair, False),
+            counts[pair, True, Verdict.UNKNOWN],
+            counts[pair, False, Verdict.UNKNOWN],
+        )
+        for pair in pairs
+    }
+
+
+def _said(counts: Iterable[tuple[int, int]]) -> str:
+    listed = list(counts)
+    return f"{sum(each for each, _ in listed):,} of {sum(of for _, of in listed):,}"

@@ -1,0 +1,204 @@
+"""This module plans which replays decide whom to blame, so that their number is known before they run."""
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..allowed import brief, checked_whole
+from ..errors import InvalidInput
+from .randomization import repetitions_for, smallest_threshold
+
+MOST_PAIRS: Final = 3
+"""In so many questions, at most, one document is tested."""
+_ERROR, _POWER = 0.1, 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class PivotPair:
+    """A ``PivotPair`` is two subsets of the documents of one question that differ by one document.
+
+    ``document``: its name in the log. ``question``: the question's id. ``kept``: the ids of the larger
+    subset, in the order in which they are shown. ``removed``: the id of the document, and those of its
+    near-duplicates that are tied to it; the smaller subset is without them. The search saw the bad
+    outcome on the larger subset and not on the smaller. That may be an accident, and is not counted by
+    the test.
+    """
+
+    document: str
+    question: str
+    kept: tuple[str, ...]
+    removed: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.removed or not set(self.removed) <= set(self.kept):
+            raise InvalidInput(f"{self.removed} cannot be left out of {self.kept}")
+
+    @property
+    def without(self) -> tuple[str, ...]:
+        """Returns the ids of the smaller subset."""
+        return tuple(each for each in self.kept if each not in self.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A ``Suspect`` is a document that a rule of the bad outcome names.
+
+    ``shown``: the number of questions with a bad outcome that it was shown in. ``implicated``: the ids of
+    those in which a rule names it, and ``proved`` those in which such a rule is proved. ``pairs``: its
+    pairs, those to test first at the beginning, each of another question.
+    """
+
+    document: str
+    shown: int
+    implicated: tuple[str, ...]
+    proved: tuple[str, ...] = ()
+    pairs: tuple[PivotPair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A ``Trial`` is one fresh replay of a pair: the ``number``-th, with the document or without it."""
+
+    pair: PivotPair
+    number: int
+    with_document: bool
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Returns the ids of the documents to show, in order."""
+        return self.pair.kept if self.with_document else self.pair.without
+
+
+@dataclass(frozen=True, slots=True)
+class BlamePlan:
+    """A ``BlamePlan`` says which replays decide whom to blame, and how many they are.
+
+    ``fdr``: the share of innocent documents that is allowed, on average, among those that are listed.
+    ``proved``: documents of a deterministic application that a proved rule names, which need no test.
+    ``tested``: the other ones, each with the number of replays of either of its subsets. ``left_out``:
+    documents that stay untested, because the limit of replays does not reach for them, or because no pair
+    of theirs is known.
+    """
+
+    fdr: float
+    proved: tuple[Suspect, ...] = ()
+    tested: tuple[tuple[Suspect, int], ...] = ()
+    left_out: tuple[Suspect, ...] = ()
+    seed: int = 0
+
+    @property
+    def replays(self) -> int:
+        """Returns the number of replays of the whole plan. Retries of failed ones are not among them."""
+        return _replays(self.tested)
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """Returns the ids of the questions that are asked again."""
+        pairs = (pair for suspect, _ in self.tested for pair in suspect.pairs)
+        return tuple(dict.fromkeys(pair.question for pair in pairs))
+
+    def trials(self) -> Iterator[Trial]:
+        """Yields the replays in the order in which they are to be started.
+
+        Which of the replays of a pair are made with the document is drawn at random, for each pair
+        independently. The test rests on this draw and on nothing else.
+        """
+        rounds: list[list[Trial]] = []
+        for suspect, count in self.tested:
+            for pair in suspect.pairs:
+                named = f"{self.seed} {pair.question} {pair.document}"
+                draw = random.Random(named)  # noqa: S311 -- to be repeated, not secret
+                chosen = set(draw.sample(range(2 * count), count))
+                rounds.append([Trial(pair, number, number in chosen) for number in range(2 * count)])
+        for number in range(max(map(len, rounds), default=0)):
+            yield from (each[number] for each in rounds if number < len(each))
+
+    def __str__(self) -> str:
+        said = list[str]()
+        if self.proved:
+            said.append(f"{_counted_of(len(self.proved), 'document')} proved, with no test needed")
+        if self.tested:
+            replays = _counted_of(self.replays, "fresh replay")
+            cost = f"{replays} of {_counted_of(len(self.questions), 'question')}"
+            said.append(f"{_counted_of(len(self.tested), 'document')} to test, with {cost}")
+        if self.left_out:
+            said.append(f"{_counted_of(len(self.left_out), 'document')} left untested")
+        return "; ".join(said) or "no rule names a document to blame"
+
+
+def plan_blame(
+    suspects: Iterable[Suspect],
+    fdr: float,
+    *,
+    deterministic: bool = False,
+    most_replays: int | None = None,
+    seed: int = 0,
+) -> BlamePlan:
+    """Returns the plan by which the documents to blame are found.
+
+    ``fdr``: the false discovery rate, above 0 and below 1. ``deterministic``: True if the application is
+    known to answer the same question from the same documents always alike; documents that a proved rule
+    names then need no test. A rule of an application that varies may be called proved because each of its
+    subsets was asked once, so without this word its documents are tested, too. ``most_replays``: an upper
+    bound; documents that fewer questions implicate are left out first. The choice rests on the search
+    alone, so the test is as valid as without it. Raises InvalidInput for other values.
+    """
+    check_rate(fdr)
+    if most_replays is not None:
+        checked_whole("most_replays", most_replays, 0)
+    ordered = sorted(suspects, key=lambda each: (-len(each.implicated), each.document))
+    proved = tuple(each for each in ordered if each.proved and deterministic)
+    open_ones = [each for each in ordered if not (each.proved and deterministic)]
+    with_pairs = [_with_fewer_pairs(each) for each in open_ones if each.pairs]
+    tested = _affordable(with_pairs, fdr, most_replays)
+    known = {each.document for each, _ in tested}
+    left_out = tuple(each for each in open_ones if each.document not in known)
+    return BlamePlan(fdr, proved, tested, left_out, seed)
+
+
+def check_rate(fdr: float) -> None:
+    """Raises InvalidInput unless this can be a false discovery rate."""
+    if not (type(fdr) is float and 0 < fdr < 1):
+        raise InvalidInput(f"fdr is {brief(fdr)}; give a share above 0 and below 1, such as 0.05")
+
+
+def _with_fewer_pairs(suspect: Suspect) -> Suspect:
+    by_question = {each.question: each for each in reversed(suspect.pairs)}
+    kept = tuple(each for each in suspect.pairs if by_question[each.question] is each)[:MOST_PAIRS]
+    return Suspect(suspect.document, suspect.shown, suspect.implicated, suspect.proved, kept)
+
+
+def _affordable(
+    suspects: Sequence[Suspect], fdr: float, most: int | None
+) -> tuple[tuple[Suspect, int], ...]:
+    """Returns as many of the suspects, from the first on, as the limit allows. The fewer are tested, the
+    fewer replays each of them needs."""
+    whole = _counted(suspects, fdr)
+    if most is None or _replays(whole) <= most:
+        return whole
+    low, high = 0, len(suspects)  # ``low`` of them are affordable, ``high`` are not
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _replays(_counted(suspects[:middle], fdr)) <= most:
+            low = middle
+        else:
+            high = middle
+    return _counted(suspects[:low], fdr)
+
+
+def _counted(suspects: Sequence[Suspect], fdr: float) -> tuple[tuple[Suspect, int], ...]:
+    bound = smallest_threshold(len(suspects), fdr)
+    counts = {
+        pairs: repetitions_for(bound, pairs, _ERROR, _POWER)
+        for pairs in {len(each.pairs) for each in suspects}
+    }
+    return tuple((each, counts[len(each.pairs)]) for each in suspects)
+
+
+def _replays(tested: Iterable[tuple[Suspect, int]]) -> int:
+    return sum(2 * count * len(suspect.pairs) for suspect, count in tested)
+
+
+def _counted_of(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -1,0 +1,181 @@
+"""This module finds the documents to blame over a log: it plans the fresh replays, makes them, and keeps
+them in the folder of the audit, so that none is paid twice."""
+
+import json
+from collections import defaultdict
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ..errors import InvalidInput, RagRuleError
+from ..explainer import Explainer
+from ..explanation.explanation import Explanation
+from ..predicates import Predicate
+from ..probing.judging import error_text
+from ..probing.limits import Limits
+from ..probing.replaying import Replay
+from ..report import load
+from ..sources import Source, SourceSet
+from ..verdicts import Verdict
+from .asking import explainer_for
+from .blame import BlameList, blame_list
+from .blame_plan import BlamePlan, Trial, plan_blame
+from .engine import AuditJob
+from .fresh import FreshReplays, FreshVerdicts
+from .in_process import LocalMeter
+from .options import AuditOptions
+from .pivots import suspects_of_log
+from .questions import AuditedQuestion, LoggedQuestion
+from .result import Audit
+
+_FILE = "blame.jsonl"
+_LETTERS = {Verdict.HOLDS: "b", Verdict.BREAKS: "n", Verdict.UNKNOWN: "u"}
+_VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
+
+
+@dataclass(slots=True, eq=False)
+class Blaming:
+    """A ``Blaming`` makes the replays of a plan, one question after the other.
+
+    ``explainer``: what asks the application, as an engine makes it. ``condition``: holds iff an answer is
+    bad. ``file``: keeps the verdicts, one line of JSON for each question; None to keep nothing. What is
+    started again makes only what the file lacks. ``reasons``: by question, why some of its replays have
+    no verdict.
+    """
+
+    explainer: Any
+    condition: Predicate
+    plan: BlamePlan
+    file: Path | None = None
+    reasons: dict[str, str] = field(init=False, default_factory=dict[str, str])
+
+    @classmethod
+    def of(cls, options: AuditOptions, job: AuditJob, result: Audit) -> "Blaming":
+        """Returns the replays that an audit still needs. The limits of the audit count what its questions
+        have spent, and hold for these replays as well."""
+        plan = plan_blame(
+            suspects_of_log(result.names, partial(_explanation, result.folder)),
+            options.fdr or 0.0,
+            deterministic=options.deterministic,
+            most_replays=_affordable(options, job.limits, result),
+        )
+        explainer = explainer_for(job, LocalMeter(_left(job.limits, result)))
+        file = None if result.folder is None else result.folder / _FILE
+        return cls(explainer, job.condition, plan, file)
+
+    async def found(
+        self, asked: Mapping[str, LoggedQuestion], audited: Mapping[str, AuditedQuestion]
+    ) -> BlameList:
+        """Returns the documents to blame. ``asked``, ``audited``: the questions of the plan, by their
+        ids, as they were asked and what became of them."""
+        known, verdicts = self._kept(), dict[Trial, Verdict]()
+        async for question, trials, found in self._made(known, asked, audited):
+            verdicts.update(zip(trials, found, strict=True))
+            if Verdict.UNKNOWN in found:
+                self.reasons.setdefault(question, "some of its replays had no verdict")
+        return blame_list(self.plan, verdicts)
+
+    async def _made(
+        self,
+        known: Mapping[str, Sequence[Verdict]],
+        asked: Mapping[str, LoggedQuestion],
+        audited: Mapping[str, AuditedQuestion],
+    ) -> AsyncGenerator[tuple[str, Sequence[Trial], Sequence[Verdict]], None]:
+        of_questions = defaultdict[str, list[Trial]](list)
+        for trial in self.plan.trials():
+            of_questions[trial.pair.question].append(trial)
+        for question, trials in of_questions.items():
+            digest = _digest(trials)
+            if digest in known:
+                yield question, trials, known[digest]
+                continue
+            fresh = await self._tried(trials, asked.get(question), audited[question])
+            if fresh.reason:
+                self.reasons[question] = fresh.reason
+            found = [fresh.verdicts.get(each, Verdict.UNKNOWN) for each in trials]
+            # What a limit forbade, or an error that met all of them, is tried again by the next run.
+            if len(fresh.verdicts) == len(trials):
+                self._keep(question, digest, found)
+            yield question, trials, found
+
+    async def _tried(
+        self, trials: Sequence[Trial], asked: LoggedQuestion | None, before: AuditedQuestion
+    ) -> FreshVerdicts:
+        if asked is None:
+            return FreshVerdicts(reason="the question is not in the log any more")
+
+        async def ask(explainer: Explainer, sources: Sequence[Source], replay: Replay) -> FreshVerdicts:
+            return await FreshReplays(explainer, self.condition, before).verdicts(trials, sources, replay)
+
+        try:
+            if isinstance(self.explainer, Explainer):
+                documents = SourceSet.of(asked.documents or ()).sources
+                return await ask(self.explainer, documents, _replay_of(self.explainer))
+            documents = None if asked.documents is None else list(asked.documents)
+            return await self.explainer.aasked_by(asked.given, ask, documents=documents)
+        except RagRuleError as error:
+            return FreshVerdicts(reason=str(error))
+        except Exception as error:
+            return FreshVerdicts(reason=error_text(error))
+
+    def _kept(self) -> dict[str, Sequence[Verdict]]:
+        """Returns the verdicts that the file keeps, by the digest of their trials. A line that a killed
+        run left behind half written is no line."""
+        if self.file is None or not self.file.is_file():
+            return {}
+        found = dict[str, Sequence[Verdict]]()
+        for line in self.file.read_text(encoding="utf-8").splitlines():
+            try:
+                read = json.loads(line)
+                found[read["trials"]] = [_VERDICTS[each] for each in read["verdicts"]]
+            except (ValueError, KeyError, TypeError):
+                continue
+        return found
+
+    def _keep(self, question: str, digest: str, found: Iterable[Verdict]) -> None:
+        if self.file is not None:
+            letters = "".join(_LETTERS[each] for each in found)
+            line = json.dumps({"question": question, "trials": digest, "verdicts": letters})
+            with self.file.open("a", encoding="utf-8") as file:
+                file.write(f"\n{line}\n")
+
+
+def _explanation(folder: Path | None, question: AuditedQuestion) -> Explanation | None:
+    """Returns the saved explanation of a question; None if there is none, or it cannot be read."""
+    if folder is None or not question.explanation:
+        return None
+    try:
+        return load(folder / question.explanation)
+    except (RagRuleError, OSError):
+        return None
+
+
+def _affordable(options: AuditOptions, limits: Limits, result: Audit) -> int | None:
+    """Returns how many replays may still be made; None for any number."""
+    if limits.replays is None:
+        return options.blame_replays
+    left = max(0, limits.replays - sum(each.replays for each in result.questions))
+    return left if options.blame_replays is None else min(left, options.blame_replays)
+
+
+def _left(limits: Limits, result: Audit) -> Limits:
+    """Returns the other limits for what comes after the questions."""
+    if limits.tokens is None:
+        return replace(limits, replays=None)
+    spent = sum(each.tokens for each in result.questions)
+    return replace(limits, replays=None, tokens=max(1, limits.tokens - spent))
+
+
+def _replay_of(explainer: Explainer) -> Replay:
+    if explainer.replay is None:
+        raise InvalidInput("nothing to replay; give the explainer a replay")
+    return explainer.replay
+
+
+def _digest(trials: Iterable[Trial]) -> str:
+    """Returns a text that is equal iff the same subsets are replayed in the same order."""
+    listed = [[each.pair.question, each.pair.document, each.number, each.kept] for each in trials]
+    return sha256(json.dumps(listed).encode()).hexdigest()

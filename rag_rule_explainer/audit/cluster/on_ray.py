@@ -1,0 +1,112 @@
+"""This module is the engine that asks the questions of an audit on a Ray cluster."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+from ...allowed import called_as, checked_whole
+from ...errors import InvalidInput
+from ...progress import as_progress
+from ...settings import Settings
+from ...storing.store import Store
+from ..engine import AuditJob
+from ..questions import AuditedAnswer, LoggedQuestion
+from .connecting import LOCAL, connected
+from .crew import Crew
+from .ledger import Ledger, LedgerPlan, Rates
+from .telling import AuditTeller
+
+
+@called_as("OnRay")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnRay:
+    """An ``OnRay`` is the audit engine that explains questions on a Ray cluster.
+
+    Each worker is an actor of Ray, which builds the application once from its name and explains
+    ``AuditJob.workers`` questions at the same time. Answers are in the job's store, which must be in
+    PostgreSQL: an answer that one worker has paid is never paid by another. There, too, is the account of
+    the audit, so limits and rates hold for all workers, and for later runs of the same audit.
+
+    ``address``: "local" (this machine, for as long as the audit lasts), "auto", "HOST:PORT" or
+    "ray://HOST:PORT". ``actors``: the number of workers; None for one per processor of the cluster.
+    ``rates``: how fast all workers together may go. ``audit``: the id of the account, of letters, digits
+    and ``-``; None for that of the audit's folder, or one made of the job. ``actor_options``: options of
+    the actors, such as ``{"num_cpus": 0.5}``. ``ray_options``: arguments of ``ray.init``, such as
+    ``runtime_env``. ``patience``: the seconds to wait for the first worker.
+
+    A worker that dies is restarted by Ray, and its questions are asked again, from the store as far as
+    answers were committed. A question whose worker dies four times is "failed".
+
+    Raises InvalidInput for an application that is not given by its name, and for a store that is not in
+    PostgreSQL; see ``AuditEngine`` for all else.
+    """
+
+    address: str = LOCAL
+    actors: int | None = None
+    rates: Rates = field(default_factory=Rates)
+    audit: str | None = None
+    actor_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    ray_options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    patience: float = 300.0
+
+    def __post_init__(self) -> None:
+        if self.actors is not None:
+            checked_whole("actors", self.actors, 1)
+
+    async def __call__(
+        self, job: AuditJob, questions: Iterable[LoggedQuestion], /
+    ) -> AsyncGenerator[AuditedAnswer, None]:
+        """Explains the answers on the cluster; see ``AuditEngine``."""
+        plan = self._plan(job)
+        options = dict(job.options)
+        progress = as_progress(options.pop("progress", None))
+        with connected(self.address, dict(self.ray_options)) as ray:
+            ledger = await asyncio.to_thread(Ledger, plan)
+            try:
+                await asyncio.to_thread(ledger.stop, stopped=False)
+                plan = replace(plan, until=ledger.after(job.limits.seconds))
+                crew = Crew(ray, replace(job, options=options), plan, dict(self.actor_options))
+                teller = AuditTeller(progress, ledger, questions)
+                try:
+                    await crew.gather(self.actors, self.patience)
+                    async for answer in crew.explained(questions, teller):
+                        yield answer
+                finally:
+                    await crew.dismiss(ledger)
+                    teller.close()
+            finally:
+                ledger.close()
+
+    def _plan(self, job: AuditJob) -> LedgerPlan:
+        if not isinstance(job.application, str):
+            raise InvalidInput(
+                "the engine 'ray' builds the application anew in each worker; give its name, such as "
+                "'app:chain', not the object"
+            )
+        store = _store_of(job)
+        if store is None:
+            raise InvalidInput(
+                "the engine 'ray' needs a store that all workers share; give "
+                "store='postgresql://USER:PASSWORD@HOST/DATABASE'"
+            )
+        return LedgerPlan(
+            store.url, self.audit or job.identity or _named(job, store), job.limits, self.rates
+        )
+
+
+def _store_of(job: AuditJob) -> Store | None:
+    given: Any = job.options.get("settings")
+    inner = given.store if isinstance(given, Settings) else None
+    return Store.of(job.options.get("store", inner))
+
+
+def _named(job: AuditJob, store: Store) -> str:
+    options = sorted((name, repr(each)) for name, each in job.options.items() if name != "progress")
+    parts = job.application, str(job.condition), str(job.good), job.framework, store.namespace, options
+    return sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+on_ray = OnRay()
+"""The engine on this machine alone: a cluster that lives as long as the audit."""

@@ -1,0 +1,75 @@
+"""This module reports the progress of an audit on a cluster in one place: the process that began it."""
+
+import asyncio
+from collections.abc import Iterable, Sized
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import monotonic
+
+from ...errors import StoreFailed
+from ...progress.report import Progress, ProgressReport
+from ..questions import AuditedQuestion
+from .ledger import Ledger, SpentTogether
+
+TELLING_SECONDS = 1.0
+"""The number of seconds between two reports."""
+
+
+@dataclass(slots=True)
+class AuditTeller:
+    """An ``AuditTeller`` reports how many questions are done, and what all workers have spent, to a
+    progress bar. ``questions``: all that will be asked, to know how many they are."""
+
+    progress: Progress | None
+    ledger: Ledger
+    questions: Iterable[object]
+    done: int = 0
+    failures: int = 0
+    under_way: int = 0
+    _began: float = field(default_factory=monotonic)
+    _due: float = 0.0
+    _before: SpentTogether | None = None
+    _spent: SpentTogether = field(default_factory=lambda: SpentTogether(0, 0, 0.0))
+
+    def count(self, question: AuditedQuestion) -> None:
+        """Counts a question of which it is known what became of it."""
+        self.done += 1
+        self.failures += question.outcome == "failed"
+
+    async def tell(self) -> None:
+        """Makes a report if a second has passed since the last one."""
+        if self.progress is None or monotonic() < self._due:
+            return
+        with suppress(StoreFailed):  # what it spent is told later
+            self._spent = await asyncio.to_thread(self.ledger.spent)
+        self._before = self._before or self._spent
+        self._report(is_over=False)
+        self._due = monotonic() + TELLING_SECONDS
+
+    def close(self) -> None:
+        """Makes the last report."""
+        if self.progress is not None and self._before is not None:
+            with suppress(StoreFailed):
+                self._spent = self.ledger.spent()
+            self._report(is_over=True)
+
+    def _report(self, *, is_over: bool) -> None:
+        before, spent = self._before or self._spent, self._spent
+        known = len(self.questions) if isinstance(self.questions, Sized) else self.done + self.under_way
+        needed = self.done if is_over else known
+        if self.progress is not None:
+            self.progress(
+                ProgressReport(
+                    probes=self.done,
+                    needed=needed,
+                    upper_bound=max(known, needed),
+                    replays=spent.replays - before.replays,
+                    failures=self.failures,
+                    tokens=spent.tokens - before.tokens,
+                    cost=spent.cost - before.cost or None,
+                    seconds=monotonic() - self._began,
+                    call=-1,
+                    done=is_over,
+                    unit="questions",
+                )
+            )

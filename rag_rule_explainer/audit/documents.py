@@ -1,0 +1,94 @@
+"""This module recognises the documents of a log: the same text under the same name is one document,
+whichever ids explanations gave it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from .questions import AuditedQuestion, ShownDocument
+
+_MARK = "#"
+"""Stands between the name of a document and a hash, where several documents of one explanation have the
+same name."""
+_UNNAMED = re.compile(r"D\d+(\.\d+)?|doc-.*")
+"""The ids that explanations make up for documents without a name. Only its text names such a document."""
+_SHORT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKey:
+    """A ``DocumentKey`` identifies a document over all questions. ``name``: its name without what an
+    explanation adds to it; empty if it has none. ``sha256``: the hash of its text."""
+
+    name: str
+    sha256: str
+
+
+@dataclass(slots=True)
+class DocumentNames:
+    """The ``DocumentNames`` say which document each id of each question stands for, and how a reader is
+    told of it.
+
+    ``names``: a name for each document, which no other has.
+    """
+
+    questions: tuple[AuditedQuestion, ...]
+    names: Mapping[DocumentKey, str] = field(init=False)
+    _of_questions: dict[str, Mapping[str, DocumentKey]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._of_questions = {each.id: keys_of(each.shown) for each in self.questions}
+        self.names = _names(self.questions, self._of_questions)
+
+    def keys(self, question: AuditedQuestion) -> Mapping[str, DocumentKey]:
+        """Returns the document of each id that a question shows."""
+        return self._of_questions[question.id]
+
+    def named(self, question: AuditedQuestion, ids: Iterable[str]) -> tuple[str, ...]:
+        """Returns the names of the documents with these ids in a question."""
+        keys = self._of_questions[question.id]
+        return tuple([self.names[keys[each]] for each in ids])
+
+
+def keys_of(shown: Iterable[ShownDocument]) -> Mapping[str, DocumentKey]:
+    """Returns the document for each id. Two sources of one question are never the same document."""
+    given = list(shown)
+    keys = {each.id: _key(each) for each in given}
+    often = Counter(keys.values())
+    # Where one retrieval has the same text twice, only the whole ids tell the sources apart.
+    return {
+        each.id: keys[each.id] if often[keys[each.id]] == 1 else DocumentKey(each.id, each.sha256)
+        for each in given
+    }
+
+
+def _key(shown: ShownDocument) -> DocumentKey:
+    name = "" if _UNNAMED.fullmatch(shown.id) else shown.id.rpartition(_MARK)[0] or shown.id
+    return DocumentKey(name, shown.sha256)
+
+
+def _names(
+    questions: Iterable[AuditedQuestion], of_questions: Mapping[str, Mapping[str, DocumentKey]]
+) -> dict[DocumentKey, str]:
+    ids = dict[DocumentKey, Counter[str]]()
+    for question in questions:
+        for identity, key in of_questions[question.id].items():
+            ids.setdefault(key, Counter())[identity] += 1
+    # The usual id names a document, where no other document has it; else its text tells it apart.
+    usual = {key: max(sorted(found), key=lambda each: found[each]) for key, found in ids.items()}
+    wanted = {key: usual[key] if key.name else f"doc-{key.sha256[:_SHORT]}" for key in usual}
+    often = Counter(wanted.values())
+    names, taken = dict[DocumentKey, str](), set[str]()
+    for key in sorted(wanted, key=lambda each: (wanted[each], each.name, each.sha256)):
+        name = wanted[key]
+        if often[name] > 1:
+            plain = key.name or name
+            name = f"{plain}{_MARK}{key.sha256[:_SHORT]}"
+            if name in taken:
+                name = f"{plain}{_MARK}{key.sha256}"
+        while name in taken:
+            name += "'"
+        names[key] = name
+        taken.add(name)
+    return names

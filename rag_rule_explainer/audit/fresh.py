@@ -1,0 +1,110 @@
+"""This module makes the fresh replays of one question that decide whom to blame."""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import anyio
+
+from ..errors import RagRuleError
+from ..explainer import Explainer
+from ..explanation.origin import content_hash
+from ..predicates import Predicate, as_judgement
+from ..printable import without_secrets
+from ..probing.budget import Budget
+from ..probing.limits import LimitReached
+from ..probing.replayer import Replayer
+from ..probing.replaying import Replay
+from ..probing.retries import Retries
+from ..sources import Arrangement, Source
+from ..verdicts import Answer, Case, Verdict
+from .blame_plan import Trial
+from .questions import AuditedQuestion
+
+
+@dataclass(slots=True)
+class FreshVerdicts:
+    """A ``FreshVerdicts`` holds the verdict of each replay of a question: HOLDS iff the bad outcome was
+    seen. ``reason``: the first reason why a verdict is UNKNOWN; empty if there is none. ``stopped``: True
+    iff a limit forbade some of the replays, which then have no verdict."""
+
+    verdicts: dict[Trial, Verdict] = field(default_factory=dict[Trial, Verdict])
+    reason: str = ""
+    stopped: bool = False
+
+    def note_unknown(self, trial: Trial, reason: str) -> None:
+        """Notes a replay without a verdict."""
+        self.verdicts[trial] = Verdict.UNKNOWN
+        self.reason = self.reason or reason
+
+
+@dataclass(slots=True, eq=False)
+class FreshReplays:
+    """A ``FreshReplays`` replays and judges trials of one question.
+
+    Nothing is taken from memory or from the store: a test that counted the answers by which its pair was
+    chosen would be wrong. ``condition``: holds iff an answer is bad. ``before``: what the audit
+    kept of the question; answers are compared with its answer. A trial whose documents are not found any
+    more, with the same texts, has no verdict.
+    """
+
+    explainer: Explainer
+    condition: Predicate
+    before: AuditedQuestion
+    found: FreshVerdicts = field(init=False, default_factory=FreshVerdicts)
+
+    async def verdicts(
+        self, trials: Sequence[Trial], sources: Sequence[Source], replay: Replay
+    ) -> FreshVerdicts:
+        """Returns the verdicts of the trials, which begin in their order. May be called only once."""
+        texts = {each.id: each.sha256 for each in self.before.shown}
+        by_id = {each.id: each for each in sources if content_hash(each.text) == texts.get(each.id)}
+        settings = self.explainer.settings
+        # How many replays there are was planned for all questions, and told.
+        budget = Budget(replace(settings.limits, replays=None), settings.prices)
+        replayer = Replayer(
+            self.before.question,
+            replay,
+            self.explainer.limiter,
+            budget,
+            Retries.of(settings.retries),
+            settings.timeout,
+            settings.accept_finish_reasons,
+        )
+        try:
+            async with anyio.create_task_group() as together:
+                for trial in trials:
+                    if set(trial.kept) <= by_id.keys():
+                        shown = Arrangement(tuple(by_id[each] for each in trial.kept))
+                        together.start_soon(self._try, trial, shown, replayer)
+                    else:
+                        self.found.note_unknown(trial, "its documents were not retrieved again")
+        finally:
+            replayer.close()
+        return self.found
+
+    async def _try(self, trial: Trial, shown: Arrangement, replayer: Replayer) -> None:
+        try:
+            reply = await replayer.run(shown, replayer.charge)
+        except LimitReached as limit:
+            self.found.stopped, self.found.reason = True, self.found.reason or str(limit)
+            return
+        except RagRuleError as error:
+            self.found.note_unknown(trial, str(error))
+            return
+        if reply.answer is None:
+            self.found.note_unknown(trial, reply.error)
+            return
+        case = Case(self.before.question, Answer(self.before.answer), reply.answer, shown.sources)
+        try:
+            judged = self.condition(case)
+            judgement = as_judgement(
+                await judged if inspect.isawaitable(judged) else judged, self.condition
+            )
+        except Exception as error:
+            self.found.note_unknown(trial, without_secrets(f"the condition failed: {error}"))
+            return
+        if judgement.verdict is Verdict.UNKNOWN:
+            self.found.note_unknown(trial, judgement.reason)
+        else:
+            self.found.verdicts[trial] = judgement.verdict

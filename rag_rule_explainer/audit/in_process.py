@@ -1,0 +1,106 @@
+"""This module is the engine that asks all questions in this process, some at the same time, with one
+budget, one limiter and one store."""
+
+import asyncio
+import threading
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
+from concurrent.futures import Future
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from ..probing.limits import LimitReached, Limits
+from .asking import audited_answer, explainer_for
+from .engine import AuditJob
+from .questions import AuditedAnswer, AuditedQuestion, LoggedQuestion
+
+_CANCELLED = "the application cancelled its own task"
+
+
+class LocalMeter:
+    """A ``LocalMeter`` counts what the questions of one process spend together, and refuses what the
+    limits forbid. Thread-safe. Seconds count from its making."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._guard = threading.Lock()
+        self._began = monotonic()
+        self.replays, self.tokens, self.cost = 0, 0, 0.0
+
+    def begin(self) -> "Future[float]":
+        """Counts one run of the application; see ``Meter``."""
+        future: Future[float] = Future()
+        with self._guard:
+            refused = self.refusal()
+            if refused:
+                future.set_exception(LimitReached(refused))
+            else:
+                self.replays += 1
+                future.set_result(0.0)
+        return future
+
+    def spend(self, tokens: int, cost: float) -> None:
+        """Adds what runs and judges have spent."""
+        with self._guard:
+            self.tokens += tokens
+            self.cost += cost
+
+    def refusal(self) -> str:
+        """Returns the reason why no further run may begin; empty if one may."""
+        caps = self._limits
+        if caps.replays is not None and self.replays >= caps.replays:
+            return f"the audit's limit of {caps.replays} replays is reached"
+        if caps.tokens is not None and self.tokens >= caps.tokens:
+            return f"the audit's limit of {caps.tokens} tokens is reached ({self.tokens} spent)"
+        if caps.cost is not None and self.cost >= caps.cost:
+            return f"the audit's limit of {caps.cost:g} in cost is reached ({self.cost:g} spent)"
+        if caps.seconds is not None and monotonic() - self._began >= caps.seconds:
+            return f"the audit's limit of {caps.seconds:g} seconds is reached"
+        return ""
+
+
+async def in_process(
+    job: AuditJob, questions: Iterable[LoggedQuestion], /
+) -> AsyncGenerator[AuditedAnswer, None]:
+    """Explains the answers in this process; see ``AuditEngine``. At most ``job.workers`` questions are
+    explained at the same time, and questions are read only as they are needed."""
+    meter = LocalMeter(job.limits)
+    explainer = explainer_for(job, meter)
+    waiting, tasks = iter(questions), dict[asyncio.Task[AuditedAnswer], LoggedQuestion]()
+    # Applications import and connect in their first run, often in a way that is not safe in several
+    # threads. So the first question is asked alone.
+    workers = 1
+    try:
+        while _fill(tasks, waiting, workers, partial(audited_answer, explainer, job), meter):
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            workers = job.workers
+            for task in done:
+                asked = tasks.pop(task)
+                yield _unable(asked, _CANCELLED) if task.cancelled() else task.result()
+        for asked in waiting:
+            yield _unable(asked, meter.refusal(), stopped=True)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _fill(
+    tasks: "dict[asyncio.Task[AuditedAnswer], LoggedQuestion]",
+    waiting: Iterator[LoggedQuestion],
+    workers: int,
+    answered: Callable[[LoggedQuestion], Coroutine[Any, Any, AuditedAnswer]],
+    meter: LocalMeter,
+) -> bool:
+    """Begins questions while there is room, and returns True iff one is being explained."""
+    while len(tasks) < workers and not meter.refusal():
+        asked = next(waiting, None)
+        if asked is None:
+            break
+        tasks[asyncio.create_task(answered(asked))] = asked
+    return bool(tasks)
+
+
+def _unable(asked: LoggedQuestion, reason: str, *, stopped: bool = False) -> AuditedAnswer:
+    outcome = "stopped" if stopped else "failed"
+    return AuditedAnswer(AuditedQuestion(asked.id, asked.question, outcome, reason))

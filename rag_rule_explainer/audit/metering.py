@@ -1,0 +1,96 @@
+"""This module lets many explanations spend from one budget: each run of the application is paid from a
+meter before it begins."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
+
+from typing_extensions import override
+
+from ..probing.interrupts import Interrupts
+from ..probing.limiter import Limiter
+from ..progress.report import ProgressReport
+
+
+class Meter(Protocol):
+    """A ``Meter`` counts what an audit spends, and refuses what its limits forbid. Thread-safe."""
+
+    def begin(self) -> Future[float]:
+        """Counts one run of the application. The future gets the seconds to wait before it may begin, or
+        a LimitReached if a limit forbids it or the count cannot be kept."""
+        ...
+
+    def spend(self, tokens: int, cost: float) -> None:
+        """Adds what runs and judges have spent. Does not block."""
+        ...
+
+
+class MeteredLimiter(Limiter):
+    """A ``MeteredLimiter`` is a limiter whose meter is asked before each run of the application. A run
+    that a limit of the audit forbids raises LimitReached, so its explanation ends as it does at limits of
+    its own. Requests to judges take a slot and are not counted as runs."""
+
+    def __init__(self, size: int, meter: Meter) -> None:
+        super().__init__(size)
+        self.meter = meter
+
+    @override
+    def enter_at_once(self) -> bool:
+        return False
+
+    @override
+    async def enter(self) -> None:
+        await super().enter()
+        try:
+            await asyncio.sleep(await asyncio.wrap_future(self.meter.begin()))
+        except BaseException:
+            self.leave()
+            raise
+
+    @override
+    def wait(self, interrupts: Interrupts) -> None:
+        super().wait(interrupts)
+        try:
+            future = self.meter.begin()
+            future.add_done_callback(lambda _: interrupts.wake())
+            while not future.done():
+                interrupts.doze()
+            interrupts.sleep(future.result())
+        except BaseException:
+            self.leave()
+            raise
+
+    @override
+    def judging(self) -> AbstractAsyncContextManager[None]:
+        return self._unmetered()
+
+    @asynccontextmanager
+    async def _unmetered(self) -> AsyncGenerator[None, None]:
+        await super().enter()
+        try:
+            with self.held():
+                yield
+        finally:
+            self.leave()
+
+
+class TokenMeter:
+    """A ``TokenMeter`` is a progress listener that tells a meter which tokens an explanation has spent
+    since its last report."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._told: dict[int, tuple[int, float]] = {}
+
+    def __call__(self, report: ProgressReport, /) -> None:
+        """Tells the meter what is new in a report of one explanation."""
+        tokens, cost = self._told.get(report.call, (0, 0.0))
+        now = report.tokens, report.cost or 0.0
+        if report.done:
+            self._told.pop(report.call, None)
+        else:
+            self._told[report.call] = now
+        if now != (tokens, cost):
+            self._meter.spend(now[0] - tokens, now[1] - cost)

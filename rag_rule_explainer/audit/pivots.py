@@ -1,0 +1,194 @@
+"""This module reads from a log which documents are suspects, and on which subsets they decided."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..explanation.explanation import Explanation
+from ..fixing.badness import badness_of
+from ..rules import RuleKind
+from ..verdicts import Verdict
+from .blame_plan import MOST_PAIRS, PivotPair, Suspect
+from .documents import DocumentNames
+from .questions import AuditedQuestion
+
+_Strength = tuple[int, int]
+"""The number of samples behind a pair, and of its documents."""
+Named = Callable[[str, str], str]
+"""A function that returns the name that a document has in the log, from the question's id and its id
+there."""
+
+
+def suspects_in(explanation: Explanation) -> tuple[str, ...]:
+    """Returns the documents that rules of the bad outcome name, the one to suspect most first: by its
+    Shapley index among retention rules, then among omission rules, then in the order shown."""
+    named = {name for rule in explanation.rules for name in rule.sources}
+    power = {(each.source, each.kind): each.shapley for each in explanation.importance}
+    rank = {source.id: place for place, source in enumerate(explanation.sources)}
+
+    def order(name: str) -> tuple[float, float, int]:
+        retained, omitted = (
+            power.get((name, kind), 0.0) for kind in (RuleKind.RETENTION, RuleKind.OMISSION)
+        )
+        return -retained, -omitted, rank[name]
+
+    return tuple(sorted(named, key=order))
+
+
+def suspects_of(
+    explanations: Iterable[tuple[str, Explanation]],
+    named: Named = lambda _question, identity: identity,
+) -> tuple[Suspect, ...]:
+    """Returns every document that a rule of the bad outcome names, in the order of the first question
+    that it is named in.
+
+    ``explanations``: the question's id and the explanation of each question whose answer was bad; they
+    are read one at a time. ``named``: by default, a document is named by its id. The bad outcome is what
+    the condition of retention rules looks for, and what that of omission rules excludes.
+    """
+    return _suspects(((question, _in_explanation(each)) for question, each in explanations), named)
+
+
+def suspects_of_log(
+    names: DocumentNames, read: Callable[[AuditedQuestion], Explanation | None]
+) -> tuple[Suspect, ...]:
+    """Returns the same as ``suspects_of``, for an audit.
+
+    ``read``: returns the saved explanation of a question, by the bad outcome. Where it is None, the rules
+    that the audit keeps have to say which subsets a document decides.
+    """
+    by_id = {each.id: each for each in names.questions}
+
+    def named(question: str, identity: str) -> str:
+        return names.named(by_id[question], [identity])[0]
+
+    def told() -> Iterator[tuple[str, "_Told"]]:
+        for question in names.questions:
+            if question.outcome == "bad" and not question.doubted:
+                explanation = read(question)
+                known = _in_audit(question) if explanation is None else _in_explanation(explanation)
+                yield question.id, known
+
+    return _suspects(told(), named)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A ``_Named`` is a rule that names suspects. ``settles``: True iff it proves that each of
+    them is needed; a rule of which a part is a rule, too, may name a document for nothing."""
+
+    kind: RuleKind
+    sources: tuple[str, ...]
+    settles: bool
+    tied: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A ``_Told`` is what is known of one question. ``probes``: by the documents shown, their order, the
+    number of samples, and whether the bad outcome was seen."""
+
+    shown: tuple[str, ...]
+    pinned: frozenset[str]
+    rules: tuple[_Named, ...]
+    probes: dict[frozenset[str], tuple[tuple[str, ...], int, Verdict]] = field(
+        default_factory=dict[frozenset[str], tuple[tuple[str, ...], int, Verdict]]
+    )
+
+
+def _in_explanation(explanation: Explanation) -> _Told:
+    rules = [
+        _Named(each.kind, each.sources, each.proved and each.minimal is True, each.tied)
+        for each in explanation.rules
+    ]
+    probes = {
+        frozenset(each.kept): (each.kept, max(1, len(each.answers)), badness)
+        for each in explanation.probes
+        if (badness := badness_of(explanation, each)) is not None
+    }
+    shown = tuple(each.id for each in explanation.sources)
+    pinned = frozenset(each.id for each in explanation.sources if each.pinned)
+    return _Told(shown, pinned, tuple(rules), probes)
+
+
+def _in_audit(question: AuditedQuestion) -> _Told:
+    towards_bad = (
+        *question.rules_of(RuleKind.RETENTION, "bad"),
+        *question.rules_of(RuleKind.OMISSION, "not bad"),
+    )
+    rules = tuple(
+        _Named(each.kind, each.documents, each.claim == "proved" and each.minimal is True)
+        for each in towards_bad
+    )
+    shown = tuple(each.id for each in question.shown)
+    return _Told(shown, frozenset(each.id for each in question.shown if each.pinned), rules)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known of one suspect so far. ``pairs``: those with the most evidence."""
+
+    implicated: list[str] = field(default_factory=list[str])
+    proved: list[str] = field(default_factory=list[str])
+    pairs: list[tuple[_Strength, PivotPair]] = field(default_factory=list[tuple[_Strength, PivotPair]])
+
+    def add(self, strength: _Strength, pair: PivotPair) -> None:
+        self.pairs.append((strength, pair))
+        self.pairs.sort(key=lambda each: each[0], reverse=True)
+        del self.pairs[MOST_PAIRS:]
+
+    def suspect(self, name: str, shown: int) -> Suspect:
+        pairs = tuple(pair for _, pair in self.pairs)
+        return Suspect(name, shown, tuple(self.implicated), tuple(self.proved), pairs)
+
+
+def _suspects(log: Iterable[tuple[str, _Told]], named: Named) -> tuple[Suspect, ...]:
+    shown, found = defaultdict[str, int](int), defaultdict[str, _Found](_Found)
+    for question, told in log:
+        for identity in told.shown:
+            shown[named(question, identity)] += 1
+        rules = defaultdict[str, list[_Named]](list)
+        for rule in told.rules:
+            for identity in rule.sources:
+                rules[identity].append(rule)
+        for identity, own in rules.items():
+            name = named(question, identity)
+            found[name].implicated.append(question)
+            if any(each.settles for each in own):
+                found[name].proved.append(question)
+            strength, kept, removed = _best_pair(identity, own, told)
+            found[name].add(strength, PivotPair(name, question, kept, removed))
+    return tuple(one.suspect(name, shown[name]) for name, one in found.items())
+
+
+def _best_pair(
+    identity: str, rules: Sequence[_Named], told: _Told
+) -> tuple[_Strength, tuple[str, ...], tuple[str, ...]]:
+    """Returns the pair with the most evidence, as its strength, its larger subset, and what the smaller
+    one lacks: of the probes, or else of the rules themselves."""
+    tied = next((group for rule in rules for group in rule.tied if identity in group), (identity,))
+    pairs = list(_of_probes(told, frozenset(tied)))
+    if pairs:
+        samples, _, kept = max(pairs)
+        return (samples, len(kept)), kept, tied
+    kept = _of_rule(rules[0], told, frozenset(tied))
+    return (0, len(kept)), kept, tied
+
+
+def _of_probes(told: _Told, tied: frozenset[str]) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+    """Yields, of each pair of probes of which only the larger is bad, the smaller number of samples, the
+    number of documents, and the documents of the larger."""
+    for among, (kept, samples, badness) in told.probes.items():
+        if badness is Verdict.HOLDS and tied <= among:
+            _, others, without = told.probes.get(among - tied, ((), 0, Verdict.UNKNOWN))
+            if without is Verdict.BREAKS:
+                yield min(samples, others), len(kept), kept
+
+
+def _of_rule(rule: _Named, told: _Told, tied: frozenset[str]) -> tuple[str, ...]:
+    """Returns the subset on which only the rule's document makes the outcome bad, if nothing but the rule
+    decides."""
+    among = frozenset(rule.sources)
+    if rule.kind is RuleKind.OMISSION:
+        return tuple(each for each in told.shown if each not in among or each in tied)
+    return tuple(each for each in told.shown if each in among or each in told.pinned)

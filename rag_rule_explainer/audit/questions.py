@@ -1,0 +1,160 @@
+"""This module defines the questions of an audit: as they are asked, and what became of each. An audited
+question is written as one line of JSON and read back; such a line is untrusted."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from typing import Annotated, Any, Literal, TypeAlias, cast
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from ..errors import InvalidInput
+from ..explanation.explanation import Explanation
+from ..fixing.fixes import SURE
+from ..printable import encodable
+from ..rules import ClaimStatus, RuleKind
+from ..sources import SourceLike
+
+AnswerOutcome: TypeAlias = Literal["bad", "not bad", "undecided", "failed", "stopped"]
+"""What became of a question with all of its documents shown. "failed": there is no explanation, because
+of an error. "stopped": a limit of the audit came first, so it is asked again if the audit goes on."""
+RuleOutcome: TypeAlias = Literal["bad", "not bad", "good", "not good"]
+"""The outcome that a rule promises."""
+_Count: TypeAlias = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuestion:
+    """A ``LoggedQuestion`` is a question to be audited.
+
+    ``id``: names it in the audit. ``input``: the application's input; None if it is the question itself.
+    ``documents``: logged documents that are shown in place of what is retrieved; None to retrieve.
+    """
+
+    id: str
+    question: str
+    input: Any = None
+    documents: tuple[SourceLike, ...] | None = None
+
+    @property
+    def given(self) -> Any:
+        """Returns what the application is given."""
+        return self.question if self.input is None else self.input
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDocument:
+    """A ``ShownDocument`` is a document that was shown with a question. ``id``: its id in the
+    explanation. ``sha256``: the hash of its text. ``rank``: its place, from 1. ``pinned``: True iff it
+    was never omitted, so that no rule names it."""
+
+    id: str
+    sha256: str
+    rank: int
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedRule:
+    """An ``AuditedRule`` is one minimal rule: whenever ``documents`` are retained (or omitted, as
+    ``kind`` says), the answer is what ``outcome`` says, as far as ``claim`` goes.
+
+    ``evidence``: the evidence of the claim in words. ``minimal``: as in a ``Finding``.
+    """
+
+    kind: RuleKind
+    outcome: RuleOutcome
+    documents: tuple[str, ...]
+    claim: ClaimStatus
+    evidence: str = ""
+    minimal: bool | None = True
+
+    @property
+    def is_sure(self) -> bool:
+        """Returns True iff the rule is proved, or passed the votes or the test that was asked for."""
+        return self.claim in SURE
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedQuestion:
+    """An ``AuditedQuestion`` is what an audit keeps of one question.
+
+    ``outcome``: whether the answer is bad with all documents shown. ``reason``: one sentence that says
+    why the question failed, was stopped, or is undecided; empty otherwise. ``answer``: the answer, cut
+    where it is long. ``shown``: the documents in their order. ``rules``: all rules found.
+    ``exhaustive``: True iff the search looked at everything, so that there are no other minimal rules.
+    ``why_open``: the reason why there may be others; empty if ``exhaustive``. ``doubted``: True iff
+    something other than the documents may have changed the answers, so that no rule counts as sure.
+    ``is_good``: whether the good outcome holds with all documents shown; None if there is no such
+    condition, or no verdict.
+    ``explanation``: the path of the saved explanation within the folder of the audit; empty if there is
+    none.
+    """
+
+    id: str
+    question: str
+    outcome: AnswerOutcome
+    reason: str = ""
+    answer: str = ""
+    shown: tuple[ShownDocument, ...] = ()
+    rules: tuple[AuditedRule, ...] = ()
+    exhaustive: bool = False
+    why_open: str = ""
+    doubted: bool = False
+    is_good: bool | None = None
+    warnings: tuple[str, ...] = ()
+    probes: _Count = 0
+    replays: _Count = 0
+    stored: _Count = 0
+    tokens: _Count = 0
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+    explanation: str = ""
+
+    @property
+    def is_explained(self) -> bool:
+        """Returns True iff there is an explanation of the answer. Only such a question counts in the
+        tables; the others are named apart."""
+        return self.outcome in {"bad", "not bad", "undecided"}
+
+    def rules_of(self, kind: RuleKind, outcome: RuleOutcome) -> tuple[AuditedRule, ...]:
+        """Returns the rules of one kind that promise one outcome."""
+        return tuple(each for each in self.rules if each.kind is kind and each.outcome == outcome)
+
+    def as_json_line(self) -> str:
+        """Returns the question as one line of JSON in ASCII, without a line break."""
+        return json.dumps(_encodable(asdict(self)), separators=(",", ":"))
+
+    @classmethod
+    def from_json_line(cls, line: str | bytes) -> "AuditedQuestion":
+        """Returns the question that such a line holds. Raises InvalidInput for any other line."""
+        try:
+            return _reader().validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"])) or "it"
+            raise InvalidInput(f"a line is no audited question: {where}: {first['msg']}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedAnswer:
+    """An ``AuditedAnswer`` is what an engine hands over: what the audit keeps of a question, and the
+    explanations it was made of, which are empty if there are none."""
+
+    question: AuditedQuestion
+    explanations: Sequence[Explanation] = field(default_factory=tuple[Explanation, ...])
+
+
+@lru_cache(maxsize=1)
+def _reader() -> TypeAdapter[AuditedQuestion]:
+    return TypeAdapter(AuditedQuestion)
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, dict):
+        return {name: _encodable(each) for name, each in cast("dict[str, Any]", value).items()}
+    if isinstance(value, (list, tuple)):
+        return [_encodable(each) for each in cast("Sequence[Any]", value)]
+    return value

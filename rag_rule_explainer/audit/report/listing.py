@@ -1,0 +1,86 @@
+"""This module writes a list that a reader searches by typing. A script does this from data in the page;
+without it, the page has the first entries."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, cast
+
+from markupsafe import Markup
+
+from ...printable import encodable
+from ...report.html.markup import as_one, joined_markup, raw
+from .pages import SCRIPT, and_more
+
+_STATIC = 100
+"""The number of entries that are in the page itself."""
+_SHORT = 20
+
+
+def found_by_typing(
+    rows: Sequence[Sequence[Any]],
+    columns: Sequence[str],
+    filters: Sequence[tuple[Any, ...]],
+    folder: str,
+) -> Markup:
+    """Returns a table of the first rows, and all rows as data for the script. The last cell of a row is
+    the file of its page."""
+    buttons = joined_markup(
+        Markup('<option value="{}">{}</option>').format(json.dumps(each[1:]), each[0]) for each in filters
+    )
+    kinds = [_kind(column, rows) for column in range(len(columns))]
+    heads = joined_markup(
+        Markup('<th class="{}">{}</th>').format(*each) for each in zip(kinds, columns, strict=True)
+    )
+    body = joined_markup(_row(row, folder, kinds) for row in rows[:_STATIC])
+    return Markup(
+        '<div class="find" hidden><label>Find <input type="search" autocomplete="off" spellcheck="false">'
+        '</label><label>Show <select><option value="">All</option>{}</select></label>'
+        '<span role="status"></span></div>'
+        '<div class="wide"><table class="audited" data-folder="{}"><thead><tr>{}</tr></thead>'
+        '<tbody>{}</tbody></table></div><div class="more">{}</div>'
+        '<script type="application/json" id="rows">{}</script><script src="{}"></script>'
+    ).format(
+        buttons,
+        folder,
+        heads,
+        body,
+        and_more(len(rows) - _STATIC, f"{folder}.csv"),
+        embedded(rows),
+        SCRIPT,
+    )
+
+
+def _kind(column: int, rows: Sequence[Sequence[Any]]) -> str:
+    """Returns the class of a column: "words" for long texts, which may be broken into lines."""
+    longest = max((len(str(row[column])) for row in rows), default=0)
+    return "words" if not column or longest > _SHORT else "figure"
+
+
+def _row(row: Sequence[Any], folder: str, kinds: Sequence[str]) -> Markup:
+    *cells, file = row
+    first = Markup('<td class="words"><a href="{}/{}">{}</a></td>').format(
+        folder, file, as_one(str(cells[0]))
+    )
+    rest = zip(kinds[1:], map(_said, cells[1:]), strict=True)
+    return Markup("<tr>{}{}</tr>").format(
+        first, joined_markup(Markup('<td class="{}">{}</td>').format(*each) for each in rest)
+    )
+
+
+def _said(cell: Any) -> Markup:
+    return as_one(f"{cell:,}" if isinstance(cell, int) else str(cell))
+
+
+def embedded(value: Any) -> Markup:
+    """Returns a value as JSON for a ``script`` element. It contains no ``<``, so no HTML parser finds the
+    end of the element inside it."""
+    text = json.dumps(_plain(value), separators=(",", ":"))
+    return raw(text.replace("<", "\\u003c"))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in cast("Sequence[Any]", value)]
+    return value

@@ -1,0 +1,125 @@
+"""This module defines the result of an audit."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from ..checking.figures import Share, share
+from ..errors import InvalidInput
+from ..printable import printable, shortened
+from .blame import BlameList
+from .documents import DocumentNames
+from .questions import AnswerOutcome, AuditedQuestion
+from .removal import Removal, smallest_removal
+from .tables import DocumentRow, document_rows
+
+_MOST_TOLD = 10
+_NO_VERDICT = "no answer has a verdict"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """An ``Audit`` says what the documents of a log do in the answers to its questions.
+
+    ``questions``: what became of each question, in the order in which they were given. ``condition``,
+    ``good``: the bad and the good outcome in words; ``good`` is empty if there is no such condition.
+    ``total``: the number of questions that were given; it is larger than that of ``questions`` after an
+    interrupt. ``interrupted``: True iff the user stopped the audit. ``folder``: the folder with the
+    report; None if there is none. ``blame``: the documents to blame under a false discovery rate; None
+    if none was set, or if the audit was interrupted.
+    """
+
+    questions: tuple[AuditedQuestion, ...]
+    condition: str
+    good: str = ""
+    total: int = 0
+    interrupted: bool = False
+    folder: Path | None = None
+    texts: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    blame: BlameList | None = None
+
+    @cached_property
+    def names(self) -> DocumentNames:
+        """The documents of the log, and their names."""
+        return DocumentNames(self.questions)
+
+    @cached_property
+    def documents(self) -> tuple[DocumentRow, ...]:
+        """What each document does, those implicated most often first."""
+        return document_rows(self.names)
+
+    @cached_property
+    def removal(self) -> Removal:
+        """The smallest set of documents whose removal ends the bad answers."""
+        return smallest_removal(self.names)
+
+    @property
+    def counts(self) -> Mapping[AnswerOutcome, int]:
+        """Returns the number of questions by what became of them."""
+        return Counter(each.outcome for each in self.questions)
+
+    @property
+    def bad_share(self) -> Share:
+        """Returns the share of bad answers among those with a verdict."""
+        bad, fine = self.counts.get("bad", 0), self.counts.get("not bad", 0)
+        return share(bad, bad + fine, _NO_VERDICT)
+
+    def document(self, name: str) -> DocumentRow:
+        """Returns what the document with this name does, or with this id in an explanation if no other
+        has it. Raises InvalidInput if there is none."""
+        for row in self.documents:
+            if row.name == name:
+                return row
+        found = [row for row in self.documents if name in row.ids]
+        if len(found) != 1:
+            what = "several documents have" if found else "no document has"
+            raise InvalidInput(f"{what} the name {name!r}; see the names of audit.documents")
+        return found[0]
+
+    @property
+    def summary(self) -> str:
+        """Returns the numbers of questions in one line. Questions that failed are always counted."""
+        counts = self.counts
+        parts = [f"{len(self.questions):,} of {max(self.total, len(self.questions)):,} questions"]
+        parts += [f"{counts.get(each, 0):,} {each}" for each in ("bad", "not bad")]
+        for outcome in ("undecided", "failed", "stopped"):
+            if counts.get(outcome, 0):
+                parts.append(f"{counts[outcome]:,} {outcome}")
+        return ", ".join([*parts, *(["interrupted"] if self.interrupted else [])])
+
+    @property
+    def exit_code(self) -> int:
+        """Returns 0 if no answer is bad, 1 if one is, 3 if none is bad but one is not known, and 130
+        after an interrupt."""
+        if self.interrupted:
+            return 130
+        counts = self.counts
+        if counts.get("bad", 0):
+            return 1
+        return 0 if counts.get("not bad", 0) == len(self.questions) else 3
+
+    def __str__(self) -> str:
+        lines = [self.summary, f"bad answers: {self.bad_share}", str(self.removal)]
+        lines += [f"  {_line(name)}" for name in self.removal.documents[:_MOST_TOLD]]
+        left = len(self.removal.documents) - _MOST_TOLD
+        lines += [f"  … and {left:,} more"] if left > 0 else []
+        implicated = [row for row in self.documents if row.implicated]
+        if implicated:
+            lines.append("implicated most often:")
+        for row in implicated[:_MOST_TOLD]:
+            lines.append(f"  {_line(row.name)}: {row.implicated_share}")
+        if self.blame is not None:
+            lines += [f"to blame, with a false discovery rate of {self.blame.plan.fdr:g}:"]
+            lines += [f"  {each}" for each in str(self.blame).splitlines()]
+        lines += [
+            f"{each.outcome}: {_line(each.id)}: {_line(each.reason)}"
+            for each in self.questions
+            if not each.is_explained
+        ][:_MOST_TOLD]
+        return "\n".join(lines)
+
+
+def _line(text: str) -> str:
+    return shortened(printable(text), 200)

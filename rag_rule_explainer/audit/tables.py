@@ -1,0 +1,202 @@
+"""This module says what each document does over all questions of a log. Everything is read from rules:
+only a rule that is proved, or that passed the votes or the test that was asked for, counts."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TypeAlias
+
+from ..checking.figures import Share, share
+from ..rules import RuleKind
+from .documents import DocumentKey, DocumentNames
+from .questions import AuditedQuestion, AuditedRule, RuleOutcome
+
+_RETENTION, _OMISSION = RuleKind.RETENTION, RuleKind.OMISSION
+_Way: TypeAlias = tuple[RuleKind, RuleOutcome]
+_IMPLICATING: frozenset[_Way] = frozenset(
+    {(_RETENTION, "bad"), (_OMISSION, "not bad"), (_OMISSION, "good")}
+)
+TOWARDS_BAD: frozenset[_Way] = frozenset({*_IMPLICATING, (_RETENTION, "not good")})
+"""Rules by which a document makes answers bad: they are bad with it, or better without it."""
+AWAY_FROM_BAD: frozenset[_Way] = frozenset(
+    {(_RETENTION, "not bad"), (_RETENTION, "good"), (_OMISSION, "bad"), (_OMISSION, "not good")}
+)
+"""Rules by which a document makes answers better."""
+_NEVER_SHOWN = "no question decides it"
+
+
+@dataclass(slots=True)
+class DocumentRow:
+    """A ``DocumentRow`` says what one document does. All fields but the first three, and ``named``, hold
+    ids of questions, in their order.
+
+    ``shown``: it was shown. ``bad``, ``not_bad``: it was shown, and the answer is so. ``retained``: a
+    rule names it by which answers are bad while its documents are retained. ``omitted``: a rule names it
+    by which answers are not bad while its documents are omitted. ``omitted_good``: the same, and they
+    are good. ``implicated``: one of these three. ``unsure``: only a rule that is not sure implicates it.
+    ``clear``: no rule implicates it, and there are no others. ``unneeded``: no rule of any outcome names
+    it, and there are no others. ``decisive``: the answer is bad, and never without this document,
+    whichever others are there. ``single_point``: the answer is not bad (or is good, if there is such a
+    condition), and never so without this document. ``redundant``: a document is enough in its place, by
+    the names of these documents. ``conflicts``: this document makes answers bad, and another one better,
+    or the other way round. ``named``: True iff a sure rule of any outcome names it.
+    """
+
+    key: DocumentKey
+    name: str
+    ids: tuple[str, ...]
+    shown: list[str] = field(default_factory=list[str])
+    bad: list[str] = field(default_factory=list[str])
+    not_bad: list[str] = field(default_factory=list[str])
+    retained: list[str] = field(default_factory=list[str])
+    omitted: list[str] = field(default_factory=list[str])
+    omitted_good: list[str] = field(default_factory=list[str])
+    implicated: list[str] = field(default_factory=list[str])
+    unsure: list[str] = field(default_factory=list[str])
+    clear: list[str] = field(default_factory=list[str])
+    unneeded: list[str] = field(default_factory=list[str])
+    decisive: list[str] = field(default_factory=list[str])
+    single_point: list[str] = field(default_factory=list[str])
+    redundant: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    conflicts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    named: bool = False
+
+    @property
+    def implicated_share(self) -> Share:
+        """Returns the share of questions in which it is implicated, of those that decide this."""
+        return share(len(self.implicated), len(self.implicated) + len(self.clear), _NEVER_SHOWN)
+
+    @property
+    def bad_share(self) -> Share:
+        """Returns the share of bad answers where it was shown, of those with a verdict."""
+        return share(len(self.bad), len(self.bad) + len(self.not_bad), _NEVER_SHOWN)
+
+    @property
+    def open(self) -> int:
+        """Returns the number of questions that do not decide whether it is implicated."""
+        return len(self.shown) - len(self.implicated) - len(self.clear)
+
+    @property
+    def never_needed(self) -> bool | None:
+        """Returns True iff no rule of any question names it, and there are no other rules; False if a
+        sure rule does; None if this is not decided."""
+        if self.named:
+            return False
+        return True if self.shown and len(self.unneeded) == len(self.shown) else None
+
+
+def document_rows(names: DocumentNames) -> tuple[DocumentRow, ...]:
+    """Returns a row for each document that was shown with an explained question: those implicated most
+    often first, and then those shown most often."""
+    rows = dict[DocumentKey, DocumentRow]()
+    ids = _ids(names)
+    for question in names.questions:
+        if not question.is_explained:
+            continue
+        keys = names.keys(question)
+        for key in keys.values():
+            if key not in rows:
+                rows[key] = DocumentRow(key, names.names[key], ids[key])
+        _Reading(question, {each: rows[key] for each, key in keys.items()}).note()
+    order = sorted(
+        rows.values(), key=lambda row: (-len(row.implicated), -len(row.bad), -len(row.shown), row.name)
+    )
+    return tuple(order)
+
+
+def _ids(names: DocumentNames) -> Mapping[DocumentKey, tuple[str, ...]]:
+    found = dict[DocumentKey, dict[str, None]]()
+    for question in names.questions:
+        for identity, key in names.keys(question).items():
+            found.setdefault(key, {})[identity] = None
+    return {key: tuple(each) for key, each in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A ``_Reading`` notes in the rows of a question's documents what the question says of them."""
+
+    question: AuditedQuestion
+    rows: Mapping[str, DocumentRow]
+
+    def note(self) -> None:
+        """Notes everything."""
+        self._note_each()
+        self._note_single()
+        for one, other in sorted(self._redundant_pairs()):
+            self._note_pair("redundant", one, other)
+        for one, other in sorted(self._conflicting_pairs()):
+            self._note_pair("conflicts", one, other)
+
+    def _note_each(self) -> None:
+        question = self.question
+        for shown in question.shown:
+            row, naming = self.rows[shown.id], self._naming_rules(shown.id)
+            sure = [each for each in naming if each in self._sure]
+            row.shown.append(question.id)
+            row.named = row.named or bool(sure)
+            if question.outcome in {"bad", "not bad"}:
+                (row.bad if question.outcome == "bad" else row.not_bad).append(question.id)
+            ways = set(map(_way, sure))
+            for way, noted in (
+                ((_RETENTION, "bad"), row.retained),
+                ((_OMISSION, "not bad"), row.omitted),
+                ((_OMISSION, "good"), row.omitted_good),
+            ):
+                if way in ways:
+                    noted.append(question.id)
+            is_whole = question.exhaustive and not shown.pinned
+            if ways & _IMPLICATING:
+                row.implicated.append(question.id)
+            elif _IMPLICATING.intersection(map(_way, naming)):
+                row.unsure.append(question.id)
+            elif is_whole:
+                row.clear.append(question.id)
+            if is_whole and not naming:
+                row.unneeded.append(question.id)
+
+    def _note_single(self) -> None:
+        question = self.question
+        spoilt: RuleOutcome = "bad" if question.is_good is None else "not good"
+        is_fine = question.outcome == "not bad" if question.is_good is None else question.is_good
+        for rule in self._sure:
+            if rule.kind is not _OMISSION or len(rule.documents) != 1:
+                continue
+            row = self.rows[rule.documents[0]]
+            if rule.outcome == "not bad" and question.outcome == "bad":
+                row.decisive.append(question.id)
+            if rule.outcome == spoilt and is_fine:
+                row.single_point.append(question.id)
+
+    def _redundant_pairs(self) -> set[tuple[str, str]]:
+        alike = dict[tuple[RuleOutcome, frozenset[str]], list[str]]()
+        for rule in self._sure:
+            for name in rule.documents if rule.kind is _RETENTION else ():
+                partners = frozenset(rule.documents) - {name}
+                alike.setdefault((rule.outcome, partners), []).append(name)
+        pairs = (pair for found in alike.values() for pair in combinations(found, 2))
+        return {(min(pair), max(pair)) for pair in pairs}
+
+    def _conflicting_pairs(self) -> set[tuple[str, str]]:
+        towards, away = set(self._naming(TOWARDS_BAD)), set(self._naming(AWAY_FROM_BAD))
+        return {(min(one, other), max(one, other)) for one in towards for other in away if one != other}
+
+    def _naming_rules(self, identity: str) -> list[AuditedRule]:
+        return [each for each in self.question.rules if identity in each.documents]
+
+    def _naming(self, ways: Iterable[_Way]) -> Iterator[str]:
+        wanted = set(ways)
+        return (name for each in self._sure if _way(each) in wanted for name in each.documents)
+
+    def _note_pair(self, field_name: str, one: str, other: str) -> None:
+        for row, beside in ((self.rows[one], self.rows[other]), (self.rows[other], self.rows[one])):
+            noted: dict[str, list[str]] = getattr(row, field_name)
+            noted.setdefault(beside.name, []).append(self.question.id)
+
+    @property
+    def _sure(self) -> list[AuditedRule]:
+        return [] if self.question.doubted else [each for each in self.question.rules if each.is_sure]
+
+
+def _way(rule: AuditedRule) -> _Way:
+    return rule.kind, rule.outcome

@@ -1,0 +1,192 @@
+"""This module runs ``rag-rules audit``. The command asks the questions in a file, and says what the
+documents of the corpus do in all of the answers."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ..audit import Audit, audit
+from ..audit.questions import AuditedQuestion, LoggedQuestion
+from ..errors import InvalidInput
+from ..explainer import Explainer
+from ..instrumentation.importing import load_application
+from ..instrumentation.integration import Integration
+from ..settings import Settings
+from ..sources import Source, SourceLike, SourceSet
+from ..testing.ranking import best_matches
+from .applications import application_input
+from .audit_options import (
+    AuditedBlame,
+    AuditedOutcomes,
+    AuditedSubject,
+    AuditedTogether,
+    audit_settings,
+)
+from .audited_lines import load_audited
+from .models import chat_model_replay, offline_replay
+from .named_stores import with_a_namespace
+from .options import ASK_ABOVE
+from .questions import AskedQuestion
+from .requests import AskingOptions, Condition, RecordingOptions, SearchRequest
+from .searching import SearchOptions
+from .sources import load_sources
+from .terminal import counted, print_lines, say, stdout_kept
+
+
+def audit_questions(
+    subject: AuditedSubject,
+    outcomes: AuditedOutcomes,
+    asking: AskingOptions,
+    recording: RecordingOptions,
+    search: SearchOptions,
+    together: AuditedTogether,
+    blame: AuditedBlame,
+) -> None:
+    """Audit a corpus by many questions: which documents make answers bad, and which to remove.
+
+    Each question is explained. The report in --out has a page for each document and each question, and
+    tables. Started again, the audit goes on: questions that it holds are not asked again.
+
+    Examples:
+      rag-rules audit --questions q.txt --app my_module:chain --predicate P --out d/
+      rag-rules audit --questions q.csv --sources texts/ --top-k 5 --predicate P --out d
+      rag-rules audit --questions log.jsonl --app m:chain --predicate P --good P --out d
+
+    Environment:
+      OPENAI_API_KEY   key of --model and --judge-model (or see --key)
+      OPENAI_BASE_URL  their endpoint
+
+    Exit codes:
+      0    decided: no answer is bad
+      1    an answer is bad
+      2    bad input; nothing was asked
+      3    undecided or failed for some question, and no answer is bad
+      130  interrupted; what was found so far is in the report
+    """
+    auditing = _Auditing(subject, asking, recording, search)
+    questions = load_audited(subject.questions)
+    bad, good = outcomes.predicates()
+    engine = together.engine_chosen()
+    limits, blaming = together.limits(search.spending.price), blame.fields()
+    with stdout_kept():
+        asked = auditing.logged(questions)
+        application, options = auditing.application()
+        with counted("questions") as told:
+            result = audit(
+                application,
+                asked,
+                bad,
+                good=good,
+                out=subject.out,
+                workers=together.workers,
+                engine=engine,
+                audit_limits=limits,
+                framework=subject.framework,
+                explanations=None if subject.explanations == "none" else subject.explanations,
+                on_question=None if told is None else _Telling(told, len(asked)),
+                on_plan=lambda plan: say(f"to find whom to blame: {plan}"),
+                **blaming,
+                **options,
+            )
+    _show(result, subject.out)
+    raise typer.Exit(result.exit_code)
+
+
+def _show(result: Audit, out: Path) -> None:
+    print_lines(str(result).splitlines())
+    say(f"the report is {out / 'index.html'}")
+
+
+class _Telling:
+    """A ``_Telling`` shows how many questions are done."""
+
+    def __init__(self, told: Any, total: int) -> None:
+        self._told, self._total, self._done = told, total, 0
+
+    def __call__(self, _: AuditedQuestion) -> None:
+        self._done += 1
+        self._told(self._done, self._total)
+
+
+class _Auditing:
+    """An ``_Auditing`` makes the application and its questions from the options of the command. Raises
+    InvalidInput for options that do not go together, before anything is asked."""
+
+    def __init__(
+        self,
+        subject: AuditedSubject,
+        asking: AskingOptions,
+        recording: RecordingOptions,
+        search: SearchOptions,
+    ) -> None:
+        if recording.baseline is not None:
+            raise InvalidInput("--baseline is the answer to one question; leave it out")
+        self._subject, self._recording = subject, recording
+        self._request = SearchRequest(subject.asking("?"), Condition(), asking, recording)
+        is_free = self._request.is_free
+        settings = audit_settings(search, free=is_free)
+        if not (asking.yes or is_free) and settings.limits.replays is None:
+            settings = replace(settings, limits=replace(settings.limits, replays=ASK_ABOVE))
+            say(f"at most {ASK_ABOVE} replays for each question; --yes lifts this limit")
+        self._settings: Settings = settings
+
+    def application(self) -> tuple[Any, dict[str, Any]]:
+        """Returns what answers the questions, and the keywords of its explainer."""
+        asking, recording, name = self._request.asking, self._recording, self._subject.app
+        if name is None:
+            settings = with_a_namespace(self._settings, asking)
+            if asking.model is None:
+                return Explainer(offline_replay, settings=settings), {}
+            replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
+            return Explainer(replay, settings=settings), {}
+        bound = recording.replay_bound
+        return name, {
+            "settings": self._settings,
+            "scope": recording.scope,
+            "on_new_query": recording.on_new_query,
+            "on_no_retrieval": recording.on_no_retrieval,
+            "ignore": recording.ignore or (),
+            **({} if bound is None else {"replay_bound": bound}),
+        }
+
+    def logged(self, questions: list[AskedQuestion]) -> list[LoggedQuestion]:
+        """Returns the questions, each with its input or its documents."""
+        if self._subject.app is not None:
+            application = load_application(self._subject.app)
+            integration = Integration.of(application, self._subject.framework)
+            return [self._of_application(each, integration) for each in questions]
+        corpus = None if self._subject.sources is None else load_sources(self._subject.sources, "", None)
+        return [
+            LoggedQuestion(each.id, each.question, None, self._documents(each, corpus))
+            for each in questions
+        ]
+
+    def _of_application(self, asked: AskedQuestion, integration: Integration) -> LoggedQuestion:
+        subject = self._subject.asking(asked.question)
+        request = replace(self._request, subject=subject)
+        given, question = application_input(integration, request, asked.question)
+        return LoggedQuestion(asked.id, question, given, _own(asked))
+
+    def _documents(self, asked: AskedQuestion, corpus: SourceSet | None) -> tuple[SourceLike, ...]:
+        own = _own(asked)
+        if own is not None:
+            return own
+        if corpus is None:
+            raise InvalidInput(
+                "there is nothing to answer from; give --app, --sources, or sources on each line"
+            )
+        most = self._subject.top_k
+        if most is None:
+            return corpus.sources
+        places = best_matches(asked.question, [each.passage for each in corpus], most)
+        return tuple(corpus.sources[place] for place in places)
+
+
+def _own(asked: AskedQuestion) -> tuple[Source, ...] | None:
+    if asked.sources is None:
+        return None
+    lines = enumerate(asked.sources, start=1)
+    named = [line.source(line.id if line.id is not None else f"D{place}") for place, line in lines]
+    return SourceSet.of(named).sources

@@ -1,0 +1,80 @@
+"""This module explains one answer of an application by several conditions, from the same replays."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from typing_extensions import Unpack
+
+from ..allowed import checked_list
+from ..citations.several_conditions import aexplain_each, explain_each
+from ..errors import InvalidInput
+from ..explainer import Explainer
+from ..explanation.explanation import Explanation
+from ..predicates import Predicate, PredicateLike, as_predicate
+from ..probing.replaying import Baseline, Replay
+from ..session.call_options import CallFields, chosen_replay
+from ..sources import Source
+from ..verdicts import Answer
+from .call import Call
+
+Item = TypeVar("Item")
+Said = TypeVar("Said")
+AskReplays: TypeAlias = Callable[[Explainer, Sequence[Source], Replay], Awaitable[Said]]
+"""An async function of the explainer with the application's settings, of the sources of its run, and of a
+function that replays the run on some of them."""
+
+
+def explained_each(call: Call[Item], conditions: Sequence[PredicateLike]) -> tuple[Explanation, ...]:
+    """Returns one explanation of the same answer for each condition. Blocks. The explainer's own
+    condition is not used."""
+    judged_by = _conditions(conditions)
+
+    def ask_of(_output: Any) -> Callable[..., tuple[Explanation, ...]]:
+        def ask(
+            question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]
+        ) -> tuple[Explanation, ...]:
+            return explain_each(call.explainer, question, sources, judged_by, baseline, **fields)
+
+        return ask
+
+    return call.asked(ask_of)[1]
+
+
+async def aexplained_each(
+    call: Call[Item], conditions: Sequence[PredicateLike]
+) -> tuple[Explanation, ...]:
+    """Returns the same as ``explained_each``, but runs on the caller's event loop."""
+    judged_by = _conditions(conditions)
+
+    def ask_of(_output: Any) -> Callable[..., Awaitable[tuple[Explanation, ...]]]:
+        async def ask(
+            question: str, sources: Sequence[Source], baseline: Baseline, **fields: Unpack[CallFields]
+        ) -> tuple[Explanation, ...]:
+            return await aexplain_each(call.explainer, question, sources, judged_by, baseline, **fields)
+
+        return ask
+
+    return (await call.aasked(ask_of))[1]
+
+
+async def aasked_by(call: Call[Item], ask: AskReplays[Said]) -> Said:
+    """Runs the application once, on the caller's event loop, and returns what ``ask`` returns, which may
+    replay the run as often as it likes."""
+
+    def ask_of(_output: Any) -> Callable[..., Awaitable[Said]]:
+        async def own(
+            _question: str, sources: Sequence[Source], _baseline: Baseline, **fields: Unpack[CallFields]
+        ) -> Said:
+            replay = chosen_replay(fields.get("replay"), call.explainer.replay)
+            return await ask(call.explainer, sources, replay)
+
+        return own
+
+    return (await call.aasked(ask_of))[1]
+
+
+def _conditions(given: Sequence[PredicateLike]) -> Callable[[Answer], Sequence[Predicate]]:
+    conditions = [as_predicate(each) for each in checked_list("conditions", given, "conditions")]
+    if not conditions:
+        raise InvalidInput("conditions is empty; give at least one condition")
+    return lambda _answer: conditions

@@ -1,0 +1,299 @@
+"""An audit goes on where it was stopped, counts what failed, and says the same wherever it runs."""
+
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_rule_explainer import Explainer, InvalidInput, Limits, Source, contains
+from rag_rule_explainer.audit import Audit, AuditedQuestion, LoggedQuestion, aaudit, audit
+from rag_rule_explainer.audit.documents import keys_of
+from rag_rule_explainer.audit.questions import ShownDocument
+from tests.fixing import applications
+from tests.fixing.applications import BAD
+from tests.interrupting import stops
+
+NAMES = ("blog", "guide", "list")
+CONDITION = contains("bad")
+
+
+class Shop:
+    """An application whose answers are bad where the blog is shown without the guide. ``asked``: the
+    number of its runs, by question."""
+
+    def __init__(self, fails: str = "") -> None:
+        self.asked = Counter[str]()
+        self.fails = fails
+
+    def __call__(self, question: str, sources: Sequence[Source]) -> str:
+        self.asked[question] += 1
+        if question == self.fails:
+            raise RuntimeError(f"no answer to {question}")
+        names = {each.id for each in sources}
+        return "bad" if "blog" in names and "guide" not in names else "fine"
+
+    @property
+    def explainer(self) -> Explainer:
+        return Explainer(self, check_repeatable=False, retries=0, concurrency=1)
+
+
+def asked(*shown: Sequence[str]) -> list[LoggedQuestion]:
+    return [
+        LoggedQuestion(f"q{n}", f"question {n}", None, tuple(Source(x, f"text of {x}") for x in names))
+        for n, names in enumerate(shown)
+    ]
+
+
+FOUR = asked(("blog", "list"), NAMES, ("guide", "list"), ("list", "blog"))
+
+
+def run(shop: Shop, questions: Sequence[LoggedQuestion] = FOUR, **fields: Any) -> Audit:
+    return audit(shop.explainer, questions, CONDITION, **fields)
+
+
+def said(found: Audit) -> list[AuditedQuestion]:
+    """All that is known of the questions but what varies from run to run."""
+    return [replace(each, seconds=0.0, explanation="") for each in found.questions]
+
+
+def test_it_says_which_answers_are_bad_and_why() -> None:
+    found = run(Shop())
+    assert [each.outcome for each in found.questions] == ["bad", "not bad", "not bad", "bad"]
+    assert found.removal.documents == ("blog",)
+    blog = found.document("blog")
+    assert blog.decisive == ["q0", "q3"]
+    assert blog.conflicts == {"guide": ["q1"]}
+    assert found.document("guide").never_needed is False
+    assert found.document("list").never_needed is True
+    assert str(found).splitlines() == [
+        "4 of 4 questions, 2 bad, 2 not bad",
+        "bad answers: 0.500 (2 of 4; 95% interval 0.150 to 0.850)",
+        "removing 1 document ends 2 bad answers [proved]; no smaller set does",
+        "  blog",
+        "implicated most often:",
+        "  blog: 1.000 (3 of 3; 95% interval 0.439 to 1.000)",
+    ]
+    assert found.exit_code == 1
+
+
+async def test_it_says_the_same_on_any_loop_and_with_any_number_of_workers() -> None:
+    wanted = await aaudit(Shop().explainer, FOUR, CONDITION, workers=1)
+    for workers in (2, 9):
+        found = await aaudit(Shop().explainer, FOUR, CONDITION, workers=workers)
+        assert said(found) == said(wanted)
+        assert found.documents == wanted.documents
+
+
+def test_what_a_folder_holds_is_not_asked_again(tmp_path: Path) -> None:
+    shop = Shop()
+    first = run(shop, FOUR[:2], out=tmp_path)
+    runs = Counter(shop.asked)
+    second = run(shop, FOUR, out=tmp_path)
+    assert {name: shop.asked[name] for name in runs} == runs
+    assert said(second) == said(run(Shop(), FOUR))
+    assert second.questions[:2] == first.questions
+    again = run(shop, FOUR, out=tmp_path)
+    assert shop.asked.total() == sum(each.replays for each in second.questions)
+    assert again.questions == second.questions
+    assert again.documents == second.documents
+    assert all((tmp_path / each.explanation).is_file() for each in again.questions)
+
+
+def test_a_question_that_failed_is_counted_named_and_asked_again(tmp_path: Path) -> None:
+    found = run(Shop(fails="question 1"), out=tmp_path)
+    assert found.counts["failed"] == 1
+    assert found.summary == "4 of 4 questions, 2 bad, 1 not bad, 1 failed"
+    assert "failed: q1: the application failed on all 3 sources" in str(found)
+    assert "no answer to question 1" in found.questions[1].reason
+    assert len(found.document("blog").shown) == 2
+    shop = Shop()
+    mended = run(shop, out=tmp_path)
+    assert set(shop.asked) == {"question 1"}
+    assert said(mended) == said(run(Shop()))
+
+
+def test_a_question_whose_text_changed_is_asked_again(tmp_path: Path) -> None:
+    run(Shop(), out=tmp_path)
+    shop = Shop()
+    run(shop, [replace(FOUR[0], question="another question"), *FOUR[1:]], out=tmp_path)
+    assert set(shop.asked) == {"another question"}
+
+
+def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
+    wanted = run(Shop(), out=tmp_path)
+    lines = (tmp_path / "questions.jsonl").read_bytes()
+    (tmp_path / "questions.jsonl").write_bytes(lines[:-40])
+    shop = Shop()
+    found = run(shop, out=tmp_path)
+    assert len(shop.asked) == 1
+    assert said(found) == said(wanted)
+    for line in (tmp_path / "questions.jsonl").read_text().splitlines():
+        json.loads(line)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_limit_of_all_questions_is_kept_and_the_rest_is_asked_later(
+    tmp_path: Path, workers: int
+) -> None:
+    shop = Shop()
+    limits = Limits(replays=9, failures=None)
+    found = run(shop, out=tmp_path, audit_limits=limits, workers=workers)
+    assert shop.asked.total() == 9
+    stopped = [each for each in found.questions if each.outcome == "stopped"]
+    assert stopped
+    assert {each.reason for each in stopped} == {"the audit's limit of 9 replays is reached"}
+    assert found.exit_code in {1, 3}
+    explained = {each.question for each in found.questions if each.is_explained}
+    more = Shop()
+    whole = run(more, out=tmp_path)
+    assert not explained & set(more.asked)
+    assert said(whole) == said(run(Shop()))
+
+
+def test_ctrl_c_keeps_what_was_found_and_the_audit_goes_on(tmp_path: Path) -> None:
+    shop = Shop()
+    with stops() as stopped:
+
+        def replay(question: str, sources: Sequence[Source]) -> str:
+            if question == "question 2":
+                os.kill(os.getpid(), signal.SIGINT)
+                stopped.wait(60)
+            return shop(question, sources)
+
+        explainer = Explainer(replay, check_repeatable=False, concurrency=1)
+        found = audit(explainer, FOUR, CONDITION, out=tmp_path, workers=1)
+    assert found.interrupted
+    assert found.exit_code == 130
+    assert [each.id for each in found.questions] == ["q0", "q1"]
+    assert found.summary == "2 of 4 questions, 1 bad, 1 not bad, interrupted"
+    assert (tmp_path / "index.html").is_file()
+    again = Shop()
+    assert said(run(again, out=tmp_path)) == said(run(Shop()))
+    assert set(again.asked) == {"question 2", "question 3"}
+
+
+def test_each_question_is_told_as_soon_as_it_is_known() -> None:
+    told: list[AuditedQuestion] = []
+    found = run(Shop(), on_question=told.append)
+    assert sorted(told, key=lambda each: each.id) == list(found.questions)
+
+
+FRAMEWORKS = {
+    "a retriever of a store": None,
+    "an index": None,
+    "a plain function": "plain",
+    "an async function": "plain",
+}
+
+
+@pytest.mark.parametrize("name", FRAMEWORKS)
+def test_applications_of_each_framework_retrieve_by_themselves(name: str) -> None:
+    """Fact 1 makes the news bad, or facts 2 and 3; each shows five facts."""
+    application = applications.FIVE[name]().application
+    asking = ["What is the news?", {"question": "Any news?", "id": "any"}]
+    found = audit(application, asking, BAD, framework=FRAMEWORKS[name])
+    assert [each.outcome for each in found.questions] == ["bad", "bad"], found
+    assert [each.id for each in found.questions] == ["1", "any"]
+    assert len(found.documents) == 5
+    assert found.removal.is_smallest
+    assert len(found.removal.documents) == 2
+    by_size = sorted(found.documents, key=lambda row: -len(row.implicated))
+    assert [len(row.implicated) for row in by_size] == [2, 2, 2, 0, 0]
+    assert sorted(map(len, (row.redundant for row in found.documents))) == [0, 0, 0, 0, 0]
+
+
+def test_settings_go_to_the_explainer_of_the_application(tmp_path: Path) -> None:
+    application = applications.FIVE["a plain function"]().application
+    fields: dict[str, Any] = {"miner": "exhaustive", "store": tmp_path / "s.db", "framework": "plain"}
+    fields["out"] = tmp_path / "o"
+    first = audit(application, ["What is the news?"], BAD, **fields)
+    assert first.questions[0].probes == 32
+    fields["out"] = tmp_path / "p"
+    second = audit(application, ["What is the news?"], BAD, **fields)
+    assert second.questions[0].stored >= 30
+    assert second.documents == first.documents
+
+
+CHAIN = Path(applications.__file__)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"questions": []}, "there is no question"),
+        ({"questions": "why?"}, "questions is 'why?'; give a list"),
+        ({"questions": [3]}, "question 1 is 3; give a text"),
+        ({"questions": [{"question": " ", "documents": ["x"]}]}, "is ' '; give its text"),
+        ({"questions": [{"querstion": "?"}]}, "did you mean 'question'"),
+        ({"questions": ["why?"]}, "has no documents, and an Explainer retrieves none"),
+        ({"questions": [FOUR[0], FOUR[0]]}, "two questions have the id 'q0'"),
+        ({"workers": 0}, "workers is 0"),
+        ({"engine": "rya"}, "did you mean 'ray'"),
+        ({"explanations": "pdf"}, "give 'html', 'json' or None"),
+        ({"miner": "exact"}, "miner is a setting of the explainer"),
+        ({"minr": "exact"}, "did you mean 'miner'"),
+        ({"omission_predicate": CONDITION}, "set by the audit itself"),
+        ({"application": applications.FIVE["a plain function"]()}, "give what it wraps (.application)"),
+        ({"application": "nowhere:app"}, "there is no module 'nowhere'"),
+        ({"audit_limits": "many"}, "limits is 'many'"),
+        ({"condition": 5}, "5"),
+    ],
+)
+def test_wrong_input_is_refused_before_anything_is_asked(change: dict[str, Any], said: str) -> None:
+    shop = Shop()
+    given: dict[str, Any] = {"application": shop.explainer, "questions": FOUR, "condition": CONDITION}
+    if "application" in change:
+        given["questions"] = ["why?"]
+    call: Callable[..., Audit] = audit
+    with pytest.raises(InvalidInput) as error:
+        call(**{**given, **change})
+    assert said in str(error.value)
+    assert not shop.asked
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(InvalidInput, match=r"holds something else, such as 'thesis.tex'"):
+        run(Shop(), out=tmp_path)
+    run(Shop(), out=tmp_path / "audit")
+    with pytest.raises(InvalidInput, match="holds an audit with another bad outcome"):
+        audit(Shop().explainer, FOUR, contains("fine"), out=tmp_path / "audit")
+    (tmp_path / "audit" / "questions.jsonl").write_text("{}\n")
+    with pytest.raises(InvalidInput, match=r"line 1: a line is no audited question"):
+        run(Shop(), out=tmp_path / "audit")
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        run(Shop(), out=tmp_path / "thesis.tex" / "audit")
+
+
+def shown(*pairs: tuple[str, str]) -> list[ShownDocument]:
+    return [ShownDocument(name, text * 64, rank) for rank, (name, text) in enumerate(pairs, start=1)]
+
+
+def test_a_document_is_known_by_its_text_and_its_name() -> None:
+    first, second = (
+        keys_of(shown(("D1", "a"), ("guide", "b"))),
+        keys_of(shown(("D7", "a"), ("guide#3f", "b"), ("guide#4e", "c"))),
+    )
+    assert first["D1"] == second["D7"]
+    assert first["guide"] == second["guide#3f"] != second["guide#4e"]
+    twice = keys_of(shown(("one", "a"), ("two", "a"), ("D3", "b"), ("D4", "b")))
+    assert len(set(twice.values())) == 4
+
+
+def test_documents_of_the_same_name_have_different_names_in_the_tables() -> None:
+    questions = asked(("blog",), ("blog",))
+    changed = replace(questions[1], documents=(Source("blog", "a new text"),))
+    found = run(Shop(), [questions[0], changed])
+    names = sorted(row.name for row in found.documents)
+    assert len(names) == 2
+    assert all(name.startswith("blog#") for name in names)
+    with pytest.raises(InvalidInput, match="several documents have"):
+        found.document("blog")
+    with pytest.raises(InvalidInput, match="no document has"):
+        found.document("nobody")
