@@ -7,7 +7,7 @@ from typing import Any
 
 _NUMBERED: tuple[tuple[str, Callable[[int], str]], ...] = (
     (
-        r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+        r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
         lambda n: f"00000000-0000-7000-8000-{n:012x}",
     ),
     (r"(?<![.\w])[0-9a-f]{32}\b", lambda n: f"{n:032x}"),
@@ -39,6 +39,7 @@ def pinned(text: str, first: int = 1) -> str:
         places = {time: made(n) for n, time in enumerate(sorted(set(re.findall(pattern, text))), start=1)}
         text = re.sub(pattern, lambda found, places=places: places[found[0]], text)
     text = re.sub(r"0x7f[0-9a-f]{10}", "0x0", text)
+    text = re.sub(r"(llamaindex\.run_id\W{1,8})[\w-]{10}(?=\W)", r"\1RUN", text)
     lines = [each for each in text.split("\n") if each]
     lines = lines if _is_json(lines[0]) else [text]
     return "".join(f"{json.dumps(_scrubbed(json.loads(line)))}\n" for line in lines)
