@@ -106,7 +106,8 @@ def test_every_way_of_asking_gives_the_same_rules(server: OpenAIServer) -> None:
         found = [explainer.explain(LONG_COVID.question) for _ in range(2)]
         found += asyncio.run(inside_a_loop())
         found += [explainer.explain(LONG_COVID.question)]
-    assert all(map(is_the_storys, found))
+    for each in found:
+        assert is_the_storys(each), (str(each), each.warnings, each.notes, each.unresolved)
     assert {explanation.counts.replays for explanation in found} == {10}
 
 
