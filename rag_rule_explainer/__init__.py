@@ -7,7 +7,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .answers.tool_calls import ToolCall
     from .checking import JudgeCheck, LabelledCase, check_judge
     from .citations import (
         CitationCheck,
@@ -82,6 +81,7 @@ if TYPE_CHECKING:
     from .settings import Settings, SettingsFields
     from .sources import Source
     from .storing.store import Store
+    from .tool_calls import ToolCall
     from .traces import Incident
     from .verdicts import Answer, Case, Judgement, Verdict
     from .version import __version__
@@ -161,7 +161,7 @@ _ROOMS = {
     "traces": ("Incident",),
     "explanation.summary": ("RuleSummary", "Summary"),
     "session.updates": ("Update",),
-    "answers.tool_calls": ("ToolCall",),
+    "tool_calls": ("ToolCall",),
     "verdicts": ("Answer", "Case", "Judgement", "Verdict"),
     "explanation.verification": ("Verification",),
     "version": ("__version__",),

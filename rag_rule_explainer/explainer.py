@@ -11,6 +11,7 @@ from .allowed import checked_flag, taken
 from .estimate.options import EstimateFields, EstimateOptions, showing_estimate_fields
 from .predicates import PredicateLike, as_predicate, negated, same_answer
 from .predicates.only_calls import beside_calls
+from .printable import plain_text
 from .probing.replaying import Baseline, Replay
 from .progress import as_progress
 from .progress.report import Progress
@@ -27,7 +28,7 @@ from .session.call_options import (
 from .session.planning import choose, choose_to_verify
 from .settings import Settings, SettingsFields, showing_settings
 from .sources import SourceLike, SourceSet
-from .verdicts import Answer, plain_text
+from .verdicts import Answer
 
 if TYPE_CHECKING:
     from .estimate.estimate import Estimate
@@ -267,8 +268,7 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns the session of one call. ``rule``: antecedent and kind of a rule to verify, or None.
-        ``series``: the call with several conditions to which the session belongs, or None."""
+        """Returns the session of one call, part of ``series``; it verifies ``rule`` if given."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 

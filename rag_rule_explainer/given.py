@@ -8,14 +8,14 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, islice
 from numbers import Real
 from typing import Any, NamedTuple, Protocol, cast
 
 from .allowed import brief, did_you_mean
 from .errors import InvalidInput
-from .jsonable import as_json
+from .printable import as_json
 
 KEYS_OF_TEXTS = ("text", "page_content", "content")
 """Keys of dicts that hold the text of a source. The first one that is found is used."""
@@ -234,3 +234,21 @@ def fingerprint_of(identity: str, text: str, metadata: Mapping[str, Any]) -> str
     if shown:
         content = f"{content}\0{json.dumps(as_json(_plain(shown)), sort_keys=True)}"
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+_TEXT_NAMES = ("content", "text", "response", "answer", "output", "result")
+"""The names under which frameworks and applications keep the text of an answer."""
+
+
+def where_the_text_is(given: Any) -> str:
+    """Returns a hint for an error message about a value that is no answer. The hint names the attribute
+    or key in which the text of the answer may be found. It may be empty."""
+    if given is None:
+        return ": there is a branch without a return"
+    if isinstance(given, (Iterator, AsyncIterator)):
+        return ": its pieces, joined"
+    if isinstance(given, Mapping):
+        keys = cast("Mapping[object, object]", given)
+        return next((f": what is in it under {name!r}" for name in _TEXT_NAMES if name in keys), "")
+    named = (name for name in _TEXT_NAMES if isinstance(getattr(given, name, None), str))
+    return next((f": its .{name}" for name in named), "")

@@ -1,15 +1,18 @@
 """This module defines the answers of an application, and the verdicts of predicates about answers."""
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, cast
 
 from .allowed import brief
-from .answers.tool_calls import ToolCall, calls_given, calls_said
-from .answers.unequal import not_its_text
 from .errors import InvalidInput
+from .given import where_the_text_is
+from .printable import plain_text
 from .sources import Source
+from .tool_calls import ToolCall, calls_given, calls_said
 
 
 class Verdict(str, Enum):
@@ -83,7 +86,7 @@ class Answer:
         if isinstance(other, str):
             return self.text == other
         if not isinstance(other, Answer):
-            return not_its_text(self, other)
+            return _not_its_text(self, other)
         return self.text == other.text and self.value == other.value
 
     # An answer is equal to its text, so an answer must be found in a set of texts. For this, it has the
@@ -115,7 +118,7 @@ class Answer:
             return cls(plain_text(given))
         if not isinstance(given, Answer):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             name = "None" if given is None else type(given).__name__
-            raise InvalidInput(f"an answer is {name}; give a str or an Answer{_where_it_may_be(given)}")
+            raise InvalidInput(f"an answer is {name}; give a str or an Answer{where_the_text_is(given)}")
         if not isinstance(given.text, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
             raise InvalidInput(f"the text of an Answer is {type(given.text).__name__}; give a str")
         for name in ("usage", "models"):
@@ -161,29 +164,6 @@ def logged_answer(given: Answer | str) -> Answer:
     return answer
 
 
-_OF_TEXT = ("content", "text", "response", "answer", "output", "result")
-"""The names under which frameworks and applications keep the text of an answer."""
-
-
-def _where_it_may_be(given: Any) -> str:
-    """Returns a hint for an error message about a value that is no answer. The hint names the attribute
-    or key in which the text of the answer may be found. It may be empty."""
-    if given is None:
-        return ": there is a branch without a return"
-    if isinstance(given, (Iterator, AsyncIterator)):
-        return ": its pieces, joined"
-    if isinstance(given, Mapping):
-        keys = cast("Mapping[object, object]", given)
-        return next((f": what is in it under {name!r}" for name in _OF_TEXT if name in keys), "")
-    named = (name for name in _OF_TEXT if isinstance(getattr(given, name, None), str))
-    return next((f": its .{name}" for name in named), "")
-
-
-def plain_text(text: str) -> str:
-    """Returns the text as a plain str. No code of the text's own subclass of str is run."""
-    return str.__str__(text)
-
-
 def counts_in(usage: Mapping[str, Any] | None) -> dict[str, int]:
     """Returns only the counts that are ints of at least 0. Some clients add nested details or None, which
     are left out."""
@@ -214,7 +194,7 @@ class Case:
         if isinstance(other, (str, Answer)):
             return self.answer == other
         if not isinstance(other, Case):
-            return not_its_text(self, other)
+            return _not_its_text(self, other)
         return _parts(self) == _parts(other)
 
     def __hash__(self) -> int:
@@ -256,3 +236,53 @@ class Kept(tuple[Source, ...]):
 
 def _parts(case: Case) -> tuple[object, ...]:
     return case.question, case.baseline, case.answer, case.kept, case.sources
+
+
+_in_condition: ContextVar[bool] = ContextVar("rag_rule_explainer_in_condition", default=False)
+_COLLECTED = (dict, list, tuple, set, frozenset)
+_OF_RECORDS = ("__pydantic_fields__", "__dataclass_fields__")
+_TEXT = "write case.answer.text == '...', or case.answer.value == ... for a structured output"
+
+
+@contextmanager
+def called_as_condition() -> Generator[None]:
+    """Within this context, a comparison of an answer with None raises TypeError, because a condition that
+    makes such a comparison is a mistake.
+
+    Everywhere else, the comparison is False: other code may have an answer or None, and a check such as
+    ``if answer == None`` is right there.
+    """
+    token = _in_condition.set(True)
+    try:
+        yield
+    finally:
+        _in_condition.reset(token)
+
+
+def _not_its_text(answer: object, other: object) -> bool:
+    """Returns the result of comparing an answer with ``other``, which is no str and no answer.
+
+    The result is NotImplemented, after which Python treats the two as unequal, or the result of the
+    comparison by the class of ``other``. Raises TypeError for an object that no answer can equal, such as
+    a number, a dict or a dataclass object: a condition that compares an answer with it would always be
+    False.
+    """
+    if isinstance(other, (int, float, bytes, Source)):
+        raise TypeError(_compared_with(other))
+    kind = type(other)
+    if issubclass(kind, _COLLECTED) or any(hasattr(kind, name) for name in _OF_RECORDS):
+        # A class that the user wrote may define in ``__eq__`` that its objects equal some answers.
+        said: Any = cast("Any", type(other)).__eq__(other, answer)
+        if said is NotImplemented:
+            raise TypeError(f"{_compared_with(other)}; for JSON, json.loads(case.answer.text) == ...")
+        return said
+    if other is None and _in_condition.get():
+        raise TypeError(
+            "an answer is never None, so it is not compared with None; write case.answer.text == '', or "
+            "case.answer.value is None for a structured output"
+        )
+    return NotImplemented
+
+
+def _compared_with(other: object) -> str:
+    return f"an answer is compared with a str, not with {type(other).__name__}; {_TEXT}"

@@ -304,6 +304,8 @@ OF_INTEGRATIONS: dict[str, str] = {
     "on_new_query": "None",
     "on_no_retrieval": "",
     "stub_tools": "None {}",
+    "on_new_tool_call": "None",
+    "safe_tools": "[] ['x']",
     "allow_length": BOOLS,
     "trace_replays": BOOLS,
     "ignore": "[] ['x']",

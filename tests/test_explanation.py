@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from rag_rule_explainer import Answer, Explainer, Explanation, Limits, Retries, Source, contains, equals
 from rag_rule_explainer.explanation.records import Finding
-from rag_rule_explainer.jsonable import as_json, encodable
+from rag_rule_explainer.printable import as_json, encodable
 from rag_rule_explainer.probing.replaying import Baseline
 from rag_rule_explainer.rules import RuleKind
 from rag_rule_explainer.testing import ScriptedReplay

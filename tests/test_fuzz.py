@@ -19,6 +19,14 @@ def test_a_condition_is_the_same_each_time_it_is_drawn() -> None:
     assert first == second
 
 
+@pytest.mark.parametrize(("seed", "number"), [(28110926, 84039), (28111034, 40948), (28111034, 92127)])
+def test_a_relative_rule_does_not_make_a_larger_proved_one_other_than_minimal(
+    seed: int, number: int
+) -> None:
+    """What these nights found: beside a smaller rule over groups, where an answer was missing."""
+    assert tried(seed, range(number, number + 1))["explained"] == 1
+
+
 @pytest.mark.slow
 def test_a_few_random_conditions() -> None:
     seen = tried(7, range(600))

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, cast
 from ..allowed import brief
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
-from ..jsonable import encodable
+from ..printable import encodable
 from ..report import FORMS
 from ..report.saving import write_whole
 from .questions import AuditedAnswer, AuditedQuestion, LoggedQuestion

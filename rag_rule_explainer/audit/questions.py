@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
 from ..fixing.fixes import SURE
-from ..jsonable import encodable
+from ..printable import encodable
 from ..rules import ClaimStatus, RuleKind
 from ..sources import SourceLike
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ..allowed import called_as, checked_function, checked_list
 from ..errors import InvalidInput, RagRuleError
-from ..jsonable import encodable
 from ..predicates import Predicate, PredicateLike, as_predicate
+from ..printable import encodable
 from ..probing.budget import summed
 from ..settings import Settings
 from ..verdicts import Answer, Judgement, Verdict

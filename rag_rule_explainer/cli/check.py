@@ -16,7 +16,7 @@ from ..explanation.deciding import decide_any_rule
 from ..explanation.explanation import Explanation
 from ..explanation.question_check import CheckedQuestion, FilePlace, QuestionCheck
 from ..instrumentation.importing import load_application
-from ..jsonable import encodable
+from ..printable import encodable
 from ..probing.judging import error_text
 from ..probing.limits import INTERRUPTED
 from ..settings import Settings

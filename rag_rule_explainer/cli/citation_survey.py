@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from ..checking.figures import Share, share
 from ..citations import CitationCheck, CitationClass, CitationVerdict, CitedAnswer
-from ..jsonable import encodable
-from ..printable import printable, shortened
+from ..printable import encodable, printable, shortened
 from ..report.markdown import plain_markdown
 
 _DECIDED = tuple(each for each in CitationClass if each is not CitationClass.UNDECIDED)

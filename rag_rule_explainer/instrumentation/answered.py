@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..answers.tool_calls import ToolCall
 from ..predicates.only_calls import CALLS_ONLY, CUT
 from ..probing.budget import summed
 from ..probing.replaying import EMPTY, said_nothing
 from ..probing.wholeness import CALLS, Said
+from ..tool_calls import ToolCall
 from ..verdicts import Answer
 from .first_run_faults import no_answer
 from .options import Manner

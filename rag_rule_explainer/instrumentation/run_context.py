@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any, Protocol
 
-from ..answers.tool_calls import ToolCall
 from ..errors import RagRuleError
 from ..probing.budget import summed
 from ..probing.judging import error_text
@@ -16,6 +15,7 @@ from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.tracing.marks import TracedExplanation
 from ..probing.wholeness import AT_LENGTH, CUT_OFF, Said
+from ..tool_calls import ToolCall
 from .bounds import Bound
 from .copies.state import State
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part

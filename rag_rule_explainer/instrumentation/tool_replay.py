@@ -6,14 +6,14 @@ A tool that retrieves is no tool in this sense: its search is served by its gate
 
 import json
 import threading
-from collections.abc import Callable, Collection, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from ..allowed import brief, checked_function, checked_list, checked_text
-from ..answers.tool_calls import ToolCall
 from ..errors import InvalidInput
+from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .copies.copying import copied
 
@@ -58,7 +58,9 @@ class ToolRecord:
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, call: ToolCall, outcome: ToolOutcome) -> None:
-        """Records what came of a call."""
+        """Records what came of a call. A stream is not recorded, because it can be read only once."""
+        if isinstance(outcome.result, (Iterator, AsyncIterator, Awaitable)):
+            return
         kept = outcome.copy()
         with self._guard:
             self._outcomes.setdefault(_key(call), []).append(kept)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..allowed import brief, checked_text
-from ..answers.tool_calls import ToolCall
 from ..errors import InvalidInput
 from ..printable import printable, shortened
+from ..tool_calls import ToolCall
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .combine import AllOf, AnyOf, as_predicate, unwrapped
 from .outcomes import as_judgement, joint_judgement, run

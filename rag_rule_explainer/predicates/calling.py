@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ..allowed import called_as, checked_whole
-from ..answers.tool_calls import ToolCall, calls_said
 from ..errors import InvalidInput
 from ..printable import printable, shortened
+from ..tool_calls import ToolCall, calls_said
 from ..verdicts import Answer, Case, Judgement, Verdict
 from .call_tests import CallSteps, CallTest, judged_steps
 from .combine import both, both_after, either, either_after, no_truth, opposite

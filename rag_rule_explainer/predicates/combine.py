@@ -8,9 +8,8 @@ from collections.abc import Generator, Hashable
 from dataclasses import dataclass
 
 from ..allowed import brief, called_as, named_function, takes
-from ..answers.unequal import called_as_condition
 from ..errors import InvalidInput
-from ..verdicts import Case, Judgement, Verdict
+from ..verdicts import Case, Judgement, Verdict, called_as_condition
 from .outcomes import ANONYMOUS, as_judgement, joint_judgement, run
 from .protocol import CaseFunction, Judged, Predicate, PredicateLike
 from .remembered_case import RememberedCase, answers_key, check_not_refused, own_copy

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from typing import Any, cast
 
 from ..errors import InvalidInput
-from ..jsonable import as_json
+from ..printable import as_json
 from ..verdicts import Answer, Case, Kept
 from .protocol import answer_key
 from .values import NotRead, own_value

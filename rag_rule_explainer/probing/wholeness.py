@@ -23,9 +23,9 @@ from functools import lru_cache
 from typing import Any, cast
 
 from ..allowed import brief
-from ..answers.tool_calls import ToolCall
 from ..errors import InvalidInput
 from ..printable import printable, shortened
+from ..tool_calls import ToolCall
 
 EMPTY_REPLY = "a model reply was empty"
 AT_LENGTH = "a model reply was cut off at its length limit"

@@ -34,9 +34,8 @@ NO_VALUE = (
     "case.answer.text, or let the application return structured output"
 )
 NO_CALLS = (
-    "the condition is about tool calls, and those of the baseline were not recorded; let the replay "
-    "return Answer(text, calls=(ToolCall(name, arguments), ...)), or explain a run whose models are "
-    "recorded"
+    "the condition is about tool calls, and those of the baseline were not recorded; return "
+    "Answer(text, calls=(ToolCall(name, arguments), ...)), or let the models' replies be recorded"
 )
 HOLDS_ANYHOW = (
     "with all sources the condition of omission rules is met already: {holds}. The answer is {answer!r}. "
@@ -143,8 +142,7 @@ class BaselineChecks:
         unknown = list(self._unknown_sources(bases))
         if against.value is None and not against.unread and any(map(reads_only_value, bases)):
             unknown.append(NO_VALUE)
-        if against.calls is None and any(map(reads_calls, bases)):
-            unknown.append(NO_CALLS)
+        unknown += [NO_CALLS] if against.calls is None and any(map(reads_calls, bases)) else []
         self.warnings[:0] = unknown
         for text, holds in untrue.values():
             warning = text.format(holds=holds, answer=shortened(answers[-1].shown, 200))

@@ -20,9 +20,9 @@ from ..explanation.records import (
     Spent,
 )
 from ..explanation.wording import joined
-from ..jsonable import as_json, encodable, json_object
 from ..lattice import Antecedent, Subset
 from ..predicates import negation_of
+from ..printable import as_json, encodable, json_object
 from ..probing.budget import Budget, summed
 from ..probing.prices import TokensByModel, cost_of
 from ..probing.prober import Probe

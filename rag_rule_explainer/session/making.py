@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 from ..allowed import brief
 from ..explanation.origin import ModelRecord
-from ..jsonable import encodable
+from ..printable import encodable
 from ..probing.budget import Budget
 from ..verdicts import Answer, counts_in
 

@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 from typing import TypeAlias, cast
 
 from ..explanation.records import Finding, ProbeRecord
-from ..jsonable import encodable
 from ..lattice import Subset
+from ..printable import encodable
 from ..probing.prober import Ballot, Probe
 from ..probing.replaying import Baseline
 from ..rules import RuleKind

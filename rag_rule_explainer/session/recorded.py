@@ -4,7 +4,7 @@ explanation."""
 from dataclasses import replace
 from typing import Any, cast
 
-from ..jsonable import as_json, encodable, json_object
+from ..printable import as_json, encodable, json_object
 from ..verdicts import Answer, Judgement
 
 

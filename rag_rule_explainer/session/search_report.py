@@ -1,16 +1,16 @@
 """This module turns the results of a search into the records of an explanation. The results are bit
 masks, and the records name sources. The module makes no probes."""
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..explanation.loose_judging import JUDGED_TOGETHER, JUDGED_UNMARKED, loosely_judged
 from ..explanation.records import Counterfactual, Finding, Importance, Relation, Unresolved, Witness
 from ..explanation.wording import pinned_in_words
-from ..jsonable import encodable
 from ..lattice import Antecedent, Subset, maximal, minimal
 from ..mining import Evidence, RuleSearch
 from ..mining.importance import powers
+from ..printable import encodable
 from ..probing.noise import Noise
 from ..rules import Claim, ClaimStatus, RuleKind
 from ..sources import Arrangement, SourceSet
@@ -74,12 +74,12 @@ class SearchReport:
         rules = self.rules(claims)
         return tuple(self.finding(claim, rules) for claim in claims)
 
-    def rules(self, claims: Iterable[Claim]) -> frozenset[Antecedent]:
-        """Returns the antecedents of the claims that are verified. Unverified claims are left out,
-        because they may be wrong."""
-        return frozenset(claim.antecedent for claim in claims if self._status(claim) != "unverified")
+    def rules(self, claims: Iterable[Claim]) -> dict[Antecedent, ClaimStatus]:
+        """Returns the antecedents of the verified claims, with their status. Others may be wrong."""
+        known = {claim.antecedent: self._status(claim) for claim in claims}
+        return {antecedent: status for antecedent, status in known.items() if status != "unverified"}
 
-    def finding(self, claim: Claim, rules: Set[Antecedent]) -> Finding:
+    def finding(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> Finding:
         """Returns the finding for one claim of the search. ``rules``: the antecedents of all known rules.
         They show whether this rule is minimal."""
         evidence, tied = self.evidence, self.sources.tied_in(claim.antecedent)
@@ -94,7 +94,7 @@ class SearchReport:
             applicable=evidence.applicable(own_antecedent),
             draws=claim.draws,
             sampling=self._sampling(claim),
-            minimal=self._is_minimal(claim.antecedent, rules),
+            minimal=self._is_minimal(claim, rules),
             breaking=self._breaking(claim),
             kept=self.sources.ids_of(claim.kept),
             with_others=bool(claim.tried),
@@ -246,9 +246,10 @@ class SearchReport:
             return self.search.stop_reason or "not probed"
         return probe.judgement.reason or "the condition gave no verdict and no reason"
 
-    def _is_minimal(self, antecedent: Antecedent, rules: Set[Antecedent]) -> bool | None:
+    def _is_minimal(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> bool | None:
         """Returns True if no smaller antecedent is a rule, and False if one is. Returns None if this is
-        not known, because a smaller antecedent is neither known to be a rule nor seen to break."""
+        not known: a smaller one is not known to be a rule, or only by a relative claim, nor to break."""
+        antecedent = claim.antecedent
         if self.noise.min_confidence < 1:
             # With a minimum confidence, an antecedent with two sources fewer may be a rule even if no
             # antecedent with one source fewer is. So all smaller antecedents are compared.
@@ -256,8 +257,8 @@ class SearchReport:
                 return False
             return True if self.resolved else None
         smaller = tuple(self.search.lattice.one_fewer(antecedent))
-        if any(child in rules for child in smaller):
-            return False
+        if known := {rules[child] for child in smaller if child in rules}:
+            return None if rules.get(antecedent) == "proved" and "proved" not in known else False
         return True if self.resolved or all(map(self.evidence.is_broken, smaller)) else None
 
     def _is_smallest_change(self, antecedent: Antecedent) -> bool:

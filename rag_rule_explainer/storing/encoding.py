@@ -14,8 +14,8 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any, NamedTuple, TypeVar, cast
 
-from ..answers.tool_calls import ToolCall
-from ..jsonable import as_json
+from ..printable import as_json
+from ..tool_calls import ToolCall
 from ..verdicts import Answer, Judgement, Verdict
 
 Read = TypeVar("Read")

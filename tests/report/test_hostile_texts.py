@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from rag_rule_explainer import Explainer, Explanation, Source, contains
 from rag_rule_explainer.explanation.origin import ApplicationRecord, ModelRecord
-from rag_rule_explainer.jsonable import encodable
-from rag_rule_explainer.printable import printable
+from rag_rule_explainer.printable import encodable, printable
 from rag_rule_explainer.report import as_csv, as_latex, as_markdown, as_text, caveats
 from tests.drawing import examples
 from tests.report.hostile import hostile_explanations, hostile_texts

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_rule_explainer import Answer, Judgement, ToolCall, Verdict
-from rag_rule_explainer.jsonable import as_json
+from rag_rule_explainer.printable import as_json
 from rag_rule_explainer.storing.digests import KeyDigests, NotStorable, digest, encoded
 from rag_rule_explainer.storing.encoding import (
     Corrupted,

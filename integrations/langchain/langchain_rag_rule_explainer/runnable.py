@@ -69,8 +69,11 @@ class RuleExplainer(RecheckingRuns[Input, Output]):
     chains), the retained documents among the results of a live retrieval ("filter", the default if models
     call tools), or an error ("error"). ``on_no_retrieval``: "error" if a replay that retrieves nothing is
     an error; otherwise its answer is accepted. ``stub_tools``: by the name of a tool, the result that is
-    used instead of a call of the tool. ``allow_length``: True if replies that were cut off at their
-    length limit count as answers.
+    used instead of a call of the tool. ``on_new_tool_call``: what a replay gets for a tool call that the
+    baseline did not make, while all others get the recorded results: its end ("unknown", the default with
+    a condition about tool calls), a run of the tool ("live"), or the result of a function of the call; by
+    default, tools run in replays. ``safe_tools``: the names of tools that may run for new calls.
+    ``allow_length``: True if replies that were cut off at their length limit count as answers.
 
     ``ignore``: regular expressions of texts that change in every request, such as a request number. Such
     texts may differ between the baseline's requests to models and those of a replay on all sources.

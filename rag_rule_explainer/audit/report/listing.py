@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from markupsafe import Markup
 
-from ...jsonable import encodable
+from ...printable import encodable
 from ...report.html.markup import as_one, joined_markup, raw
 from .pages import SCRIPT, and_more
 

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from ...checking.figures import Share
 from ...errors import InvalidInput
-from ...jsonable import encodable
-from ...printable import inert
+from ...printable import encodable, inert
 from ...report.saving import write_whole
 from ..result import Audit
 from .blame_list import NO_LIST, blame_by_name

@@ -60,6 +60,7 @@ def main(asked: dict[str, Any]) -> None:
         "questions": [_told(each) for each in sorted(found.questions, key=lambda each: int(each.id))],
         "times": times,
         "memory": memory.seen,
+        "used": memory.used,
     }
     print(json.dumps(told))
 

@@ -1,5 +1,6 @@
-"""The memory of the processes of an audit, in MiB: what is theirs alone."""
+"""The memory of the processes of an audit, in MiB: what is theirs alone; and their processor time."""
 
+import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,14 @@ def own_memory(process: int | str) -> float:
     return 0.0
 
 
+def processor_seconds(process: int | str) -> float:
+    """What a process has used so far; 0 if it has ended."""
+    with suppress(OSError):
+        used = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
 @dataclass
 class Memory:
     """Looks at the driver and the workers each so many questions. ``built``: the file to which the
@@ -24,10 +33,12 @@ class Memory:
     seen: list[tuple[int, float, list[float]]] = field(
         default_factory=list[tuple[int, float, list[float]]]
     )
+    used: list[tuple[int, float]] = field(default_factory=list[tuple[int, float]])
 
     def look(self, done: int) -> None:
         if done % self.every == 0 or done == 1:
             file = Path(self.built)
             workers = file.read_text().split() if file.exists() else []
+            self.used.append((done, sum(map(processor_seconds, ("self", *workers)))))
             of_workers = [own_memory(each) for each in workers]
             self.seen.append((done, own_memory("self"), [each for each in of_workers if each]))

@@ -82,7 +82,9 @@ def test_ten_thousand_questions_need_the_memory_of_a_thousand(server: Server, tm
             work = Asked(server.fresh(f"many {size}"), size, shown=1, folder=folder)
             found = told(driver(cluster, work, tmp_path / f"paid {size}"), 7000)
         assert len(found["questions"]) == size
-        took.append(seconds(found) / (size - 5))
+        # Processor time: how long it takes depends on who else is at work.
+        (first, before), *_, (last, after) = found["used"]
+        took.append((after - before) / (last - first))
         seen = found["memory"]
         most.append(
             (
@@ -92,7 +94,8 @@ def test_ten_thousand_questions_need_the_memory_of_a_thousand(server: Server, tm
         )
         tenth = next(each for each in seen if each[0] >= size / 10)
         print(
-            f"\n{size:,} questions: {1000 * took[-1]:.1f} ms each; above idle, at most "
+            f"\n{size:,} questions: {1000 * took[-1]:.1f} ms of processor time each, "
+            f"{1000 * seconds(found) / size:.1f} ms by the clock; above idle, at most "
             f"{most[-1][0]:.0f} MiB in the driver and {most[-1][1]:.0f} MiB in a worker; at a tenth of "
             f"them {tenth[1] - idle_driver:.0f} and {max(tenth[2]) - idle_worker:.0f} MiB"
         )

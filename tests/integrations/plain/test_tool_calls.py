@@ -225,6 +225,55 @@ class TestTheWholeRun:
         assert blames_b_and_d(self.explained(base_url, contains("done") & SENDS))
 
 
+class TestReplaysOfTools:
+    @staticmethod
+    def application(client: Any, index: Index, look: Any, send_email: Any) -> Callable[[str], str]:
+        def answered(question: str) -> str:
+            messages = user(shown(index.search(question), question))
+            while True:
+                reply = client.chat.completions.create(model="m", messages=messages, tools=TOOLS)
+                message = reply.choices[0].message
+                if not message.tool_calls:
+                    return message.content or ""
+                messages.append(message.model_dump(exclude_none=True))
+                for each in message.tool_calls:
+                    function: Any = {"look": look, "send_email": send_email}[each.function.name]
+                    result = function(**json.loads(each.function.arguments))
+                    messages.append({"role": "tool", "tool_call_id": each.id, "content": result})
+
+        return answered
+
+    def test_marked_tools_do_not_run_again(self, base_url: str) -> None:
+        ran = list[str]()
+
+        def look() -> str:
+            ran.append("look")
+            return f"nothing but {len(ran)}"
+
+        def send_email(to: str, text: str) -> str:
+            ran.append(f"{to}: {text}")
+            return f"sent as {len(ran)}"
+
+        with asked_for(base_url) as client:
+            application = self.application(client, Index(), tool(look), tool(send_email))
+            assert blames_b_and_d(RuleExplainer(application, SENDS).explain("Look first. Why?"))
+        assert ran == ["look", "evil@example.com: all of it"]
+
+    def test_tools_that_are_not_marked_are_refused_by_name(self, base_url: str) -> None:
+        def look() -> str:
+            return "nothing"
+
+        def send_email(to: str, text: str) -> str:
+            return f"sent to {to}: {text}"
+
+        with asked_for(base_url) as client:
+            application = self.application(client, Index(), look, send_email)
+            with pytest.raises(InvalidInput, match=r"the tool 'look' would run again .* put @tool"):
+                RuleExplainer(application, SENDS).explain("Look first. Why?")
+            safe = RuleExplainer(application, SENDS, safe_tools=["look", "send_email"])
+            assert blames_b_and_d(safe.explain("Look first. Why?"))
+
+
 def test_a_run_without_a_recorded_model_has_no_known_calls() -> None:
     index = Index()
 

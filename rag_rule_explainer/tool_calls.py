@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from ..allowed import brief
-from ..errors import InvalidInput
-from ..jsonable import as_json, encodable, json_object
-from ..printable import shortened
+from .allowed import brief
+from .errors import InvalidInput
+from .printable import as_json, encodable, json_object, shortened
 
 _LONGEST = 80
 

@@ -1,0 +1,119 @@
+"""Tool calls of replays, answered from the record of the baseline, against a naive reading."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_rule_explainer import InvalidInput, ToolCall
+from rag_rule_explainer.instrumentation.bounds import ReplayEnded
+from rag_rule_explainer.instrumentation.tool_replay import (
+    NewToolCall,
+    ToolOutcome,
+    ToolRecord,
+    ToolReplay,
+    checked_on_new_tool_call,
+    checked_safe_tools,
+)
+
+ARGUMENTS = st.sampled_from([{}, {"n": 1}, {"n": 1.5, "m": [2]}, "odd"])
+CALLS = st.lists(st.tuples(st.sampled_from("ab"), ARGUMENTS))
+SAFE, RUNS, ENDED = frozenset("b"), "runs", "ended"
+
+
+def no_call() -> str:
+    return "x"
+
+
+def two_calls(call: ToolCall, other: ToolCall) -> str:
+    return f"{call} {other}"
+
+
+def recorded(calls: list[tuple[str, Any]]) -> ToolRecord:
+    record = ToolRecord()
+    for place, call in enumerate(calls):
+        record.note(ToolCall(*call), ToolOutcome([place]))
+    return record
+
+
+def naive(first: list[Any], asked: list[Any], on_new: str, safe: frozenset[str]) -> list[Any]:
+    """What each call of a replay gets: the place of the baseline's call whose result it is, or a word."""
+    got: list[Any] = []
+    for number, call in enumerate(asked):
+        places = [place for place, each in enumerate(first) if each == call]
+        before = asked[:number].count(call)
+        if ENDED in got:
+            got.append(ENDED)
+        elif before < len(places):
+            got.append(places[before])
+        else:
+            got.append(RUNS if on_new == "live" or call[0] in safe else ENDED)
+    return got
+
+
+@given(CALLS, CALLS, st.sampled_from(["unknown", "live"]), st.sampled_from([frozenset[str](), SAFE]))
+def test_calls_get_what_the_same_calls_of_the_baseline_got(
+    first: Any, asked: Any, on_new: Any, safe: frozenset[str]
+) -> None:
+    replay, got = ToolReplay(recorded(first), safe=safe, on_new=on_new), list[Any]()
+    for call in asked:
+        try:
+            outcome = replay.outcome(ToolCall(*call))
+        except (NewToolCall, ReplayEnded):
+            got.append(ENDED)
+        else:
+            got.append(RUNS if outcome is None else outcome.given()[0])
+    assert got == naive(first, asked, on_new, safe)
+    assert bool(replay.cut) is (ENDED in got)
+
+
+def test_a_function_answers_what_is_new() -> None:
+    replay = ToolReplay(recorded([("a", {})]), on_new=lambda call: f"{call.name} of {call.arguments}")
+    results = [replay.outcome(ToolCall("a", each)) for each in ({}, {"n": 1})]
+    assert [each and each.result for each in results] == [[0], "a of {'n': 1}"]
+
+
+def test_a_tool_that_retrieves_runs_and_nothing_runs_after_the_end() -> None:
+    replay = ToolReplay(recorded([("a", {})]), retrieving={"a"})
+    assert replay.outcome(ToolCall("a")) is None
+    with pytest.raises(NewToolCall, match=r"no tool runs: b\(\) \(safe_tools=\['b'\]"):
+        replay.outcome(ToolCall("b"))
+    for _ in range(30):
+        with pytest.raises((NewToolCall, ReplayEnded)):
+            replay.outcome(ToolCall("a"))
+    with pytest.raises(ReplayEnded):
+        replay.check()
+
+
+def test_errors_are_raised_again_and_results_are_copies() -> None:
+    record, result = ToolRecord(), ["x"]
+    record.note(ToolCall("a"), ToolOutcome(result))
+    record.note(ToolCall("a"), ToolOutcome(error=ValueError("it is closed")))
+    result.append("changed after the call")
+    replays = [ToolReplay(record), ToolReplay(record)]
+    firsts: list[Any] = [replay.outcome(ToolCall("a")) for replay in replays]
+    firsts[0].given().append("changed by a run")
+    assert [each.given() for each in firsts] == [["x"], ["x"]]
+    failed: Any = replays[0].outcome(ToolCall("a"))
+    with pytest.raises(ValueError, match="it is closed"):
+        failed.given()
+
+
+def test_a_stream_is_not_recorded() -> None:
+    record = ToolRecord()
+    record.note(ToolCall("a"), ToolOutcome(iter("xyz")))
+    with pytest.raises(NewToolCall):
+        ToolReplay(record).outcome(ToolCall("a"))
+
+
+@pytest.mark.parametrize("given_", ["Unknown", "", 5, no_call, two_calls])
+def test_what_is_no_policy(given_: Any) -> None:
+    with pytest.raises(InvalidInput, match="on_new_tool_call"):
+        checked_on_new_tool_call(given_)
+
+
+@pytest.mark.parametrize("given_", ["send", [5], [""], {"send": "x"}, None])
+def test_what_are_no_names_of_tools(given_: Any) -> None:
+    with pytest.raises(InvalidInput, match="safe_tools"):
+        checked_safe_tools(given_)
