@@ -5,7 +5,7 @@ import os
 import selectors
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -133,7 +133,7 @@ def _close(loop: VirtualLoop) -> None:
 
 
 @contextmanager
-def cheap(seconds: float) -> Iterator[None]:
+def cheap(seconds: float) -> Generator[None]:
     """Fails if the block computes for so long: by this thread's clock, which stands still while others
     have the processor."""
     begun = time.thread_time()

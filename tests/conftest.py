@@ -95,7 +95,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.hookimpl(trylast=True, specname="pytest_collection_modifyitems")
 def pytest_one_case_in_so_many(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Comes after what is not asked at all was taken out."""
-    kept, others = one_in(config.getoption("--one-in"), items)
+    kept, others = one_in(int(config.getoption("--one-in") or 1), items)
     if others:
         config.hook.pytest_deselected(items=others)
         items[:] = kept

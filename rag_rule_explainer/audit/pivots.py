@@ -54,8 +54,8 @@ def suspects_of_log(
 ) -> tuple[Suspect, ...]:
     """Returns the same as ``suspects_of``, for an audit.
 
-    ``read``: returns the saved explanation of a question, by the bad outcome. Where it is None, the rules
-    that the audit keeps have to say which subsets a document decides.
+    ``read``: returns the saved explanation of a question whose condition is the bad outcome; None if
+    there is none. The rules that the audit keeps are then used in its place.
     """
     by_id = {each.id: each for each in names.questions}
 

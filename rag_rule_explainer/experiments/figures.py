@@ -95,8 +95,8 @@ def dress(axes: Panel, x: str, y: str, *, places: Sequence[int] = (), percent: b
     axes.set_ylabel(y)
     if places:
         axes.set_xticks(list(places))
-        # The limits are set so that all panels get the same x axis, even if some have no data for a
-        # number.
+        # The limits are set so that all panels get the same x axis, even if one lacks data for some
+        # numbers.
         axes.set_xlim(min(places) - 0.5, max(places) + 0.5)
     axes.yaxis.set_major_formatter(as_share if percent else _as_number)
     axes.grid(axis="y", color="#dddddd", linewidth=0.7)

@@ -19,9 +19,10 @@ def look_up(
     or None.
 
     ``one`` is called first, with the whole object. For a list, ``of_list`` is called next, if there is
-    one. If ``of_list`` finds nothing, the last item of the list is searched in the same way, but only if
-    it is the only item, the text of a (role, text) pair, or a message. Without ``of_list``, the last item
-    is always searched. For a dict, the entries under ``keys`` are searched in this order.
+    one. If ``of_list`` finds nothing, the last item of the list is searched as the whole object was, but
+    only in three cases: the list has no other item, it is a (role, text) pair, or the item is a message.
+    Without ``of_list``, the last item is always searched. For a dict, the entries under ``keys`` are
+    searched in this order.
     """
     found = one(given)
     if found is not None:

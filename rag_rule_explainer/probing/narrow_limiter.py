@@ -1,4 +1,4 @@
-"""This module limits some of the calls that share a limiter further, so that the smaller limit holds."""
+"""This module gives some of the calls that share one limiter a smaller limit of their own."""
 
 from typing_extensions import override
 

@@ -108,9 +108,9 @@ class BaselineSetup:
         if baseline.logged:
             return baseline
         same = next((each.base for each in judgings if isinstance(each.base, SameAnswer)), None)
-        # Often, the most frequent answer is certain before all samples are drawn: of three samples, after
-        # two equal ones. Then half of the models with two wordings would seem to repeat their answers. So
-        # all samples are drawn.
+        # All samples are drawn, even if the most frequent answer is certain before the last one. If two
+        # equal samples of three ended the vote, a model that alternates between two wordings would often
+        # seem to repeat its answer.
         modal = await self.sampler.modal(self._full, most, every=same is not None)
         if modal is None:
             return baseline

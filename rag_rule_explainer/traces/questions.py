@@ -72,7 +72,7 @@ def history_in(given: Any) -> tuple[TracedMessage, ...]:
 
 
 def _alone(given: Any) -> Any:
-    """Returns the input that stands in the text of one message; any other input unchanged."""
+    """Returns the JSON object in the text of an input's only message; any other input unchanged."""
     said = messages_in(given)
     inside = as_data(said[0][1]) if len(said) == 1 else None
     return cast("Any", inside) if isinstance(inside, Mapping) else given

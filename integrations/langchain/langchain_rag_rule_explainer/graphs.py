@@ -100,7 +100,7 @@ class GraphStream:
 
     @property
     def nothing(self) -> Any:
-        """Returns an empty chunk in the shape of the chunks of the caller's last stream mode."""
+        """Returns an empty chunk, in the form of the last stream mode that the caller listed."""
         mode = self._modes[-1]
         chunk: Any = (AIMessageChunk(content=""), {}) if mode == "messages" else {}
         return self._shaped((), mode, chunk)

@@ -21,8 +21,8 @@ class MethodsOverlay:
         return self._replaced[name] if name in self._replaced else getattr(self, name)
 
     def set_attribute(self, name: str, value: Any) -> None:
-        """Replaces a method for this run only. In a run that the user made, replaces it on the real
-        object."""
+        """Replaces a method: in a replay for this replay only, and in the user's own run on the real
+        object, as without this package."""
         if self._live:
             with untouched():
                 setattr(self._real, name, value)

@@ -136,7 +136,7 @@ def _worst(distances: Any) -> Any:
 
 
 def faiss(texts: Texts) -> Faiss:
-    """Returns the client for responses of a FAISS index.
+    """Returns an object that reads the sources in the results of a FAISS index, for ``gate``.
 
     ``texts``: a list, a dict or a function that returns, for a position in the index, its text or a
     document with an id. Raises InvalidInput for anything else.

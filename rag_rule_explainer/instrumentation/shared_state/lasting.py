@@ -79,8 +79,8 @@ class Lasting:
         """Stores the application's state after the baseline and before the first replay, and searches the
         code for places that write lasting state.
 
-        ``variables``: context variables that cannot be reset. ``is_missed``: True if the baseline was run
-        before ``before`` was read; every value in it then counts as changed by the baseline.
+        ``variables``: context variables that cannot be reset. ``is_missed``: True if the state was first
+        read after the baseline had run; every value then counts as changed by the baseline.
         """
         self._sticking = sticking_in(after)
         self._start = {each.name: _contents(after, each.name) for each in self._sticking}

@@ -119,8 +119,9 @@ answers in one request. None while nothing is judged."""
 
 def among_others(name: str) -> str:
     """Returns the name under which a store keeps judgements from requests with several answers. ``name``:
-    the name for judgements from requests with one answer. The two names differ, so that a judgement from
-    a shared request is never used where no other answer may have influenced it."""
+    the name for judgements from requests with one answer. The two names differ, so that a judgement
+    from a shared request, which the other answers may have influenced, is not used in place of one from a
+    request with one answer."""
     return f"{name}, judged among others"
 
 
