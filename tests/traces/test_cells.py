@@ -94,6 +94,8 @@ def rules(cell: Cell) -> dict[str, Any]:
     return {key: cell.truth[key] for key in ("retention", "omission")}
 
 
+# LlamaIndex looks through the fields of its agents, of which Pydantic warns.
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.spread(fast=12, slow=3)
 @pytest.mark.parametrize("cell", READ, ids=str)
 def test_an_incident_has_the_rules_of_the_live_run(cell: Cell) -> None:
