@@ -51,8 +51,8 @@ def audit_questions(
 
     Examples:
       rag-rules audit --questions q.txt --app my_module:chain --predicate P --out d/
-      rag-rules audit --questions q.csv --sources texts/ --top-k 5 --predicate P --out d
-      rag-rules audit --questions log.jsonl --app m:chain --predicate P --good P --out d
+      rag-rules audit --questions q.csv --sources texts/ --predicate P --out d/
+      rag-rules audit --questions q.jsonl --app m:c --predicate P --good P --out d/
 
     Environment:
       OPENAI_API_KEY   key of --model and --judge-model (or see --key)

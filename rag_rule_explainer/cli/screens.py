@@ -127,7 +127,7 @@ class ScreenGroup(TyperGroup):
             told = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
             yield Text.assemble("  ", (name.ljust(width), "cyan"), _fitting(told, _WIDTH - width - 2))
         options = " ".join(option.opts[0] for option in self.get_params(ctx))
-        yield Text.assemble(("\nOptions: ", "bold"), options)
+        yield Text.assemble(("Options: ", "bold"), options)
         yield Text(f"{ctx.command_path} COMMAND -h shows the options of a command.")
         yield Text("rag-rules help NAME explains an error, a setting, a claim or a word of a report.")
 

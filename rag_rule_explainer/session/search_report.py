@@ -76,7 +76,7 @@ class SearchReport:
 
     def rules(self, claims: Iterable[Claim]) -> dict[Antecedent, ClaimStatus]:
         """Returns the antecedents of the verified claims, with their status. Others may be wrong."""
-        known = {claim.antecedent: self._status(claim) for claim in claims}
+        known: dict[Antecedent, ClaimStatus] = {claim.antecedent: self._status(claim) for claim in claims}
         return {antecedent: status for antecedent, status in known.items() if status != "unverified"}
 
     def finding(self, claim: Claim, rules: Mapping[Antecedent, ClaimStatus]) -> Finding:

@@ -64,6 +64,9 @@ def drawn(calls: list[tuple[str, Any, bool]]) -> tuple[ToolCall, ...]:
     return tuple(made)
 
 
+def no_verdict(_: Any) -> None: ...
+
+
 def is_large(value: float) -> bool:
     return value > 5
 
@@ -190,7 +193,7 @@ class TestArguments:
         assert holds(large, given_)
         assert large.memo_key(given_) is None
         with pytest.raises(InvalidInput, match=r"returned None"):
-            judged_of(calls_tool("pay", sum=lambda value: None), given_)
+            judged_of(calls_tool("pay", sum=no_verdict), given_)
 
     def test_predicates_see_the_value_as_an_answer(self) -> None:
         given_ = run(ToolCall("pay", {"order": {"to": "evil"}}))

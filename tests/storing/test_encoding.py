@@ -71,10 +71,19 @@ def test_an_answer_from_before_calls_were_kept_has_none_that_are_known() -> None
     assert unpacked_answer(packed_answer(Answer("done", calls=()))).calls == ()
 
 
-@pytest.mark.parametrize(
-    "calls",
-    [{}, [1], [["a"]], [["a", {}]], [["a", {}, -1]], [["a", {}, True]], [["a", 1, 0]], [[1, {}, 0]]],
-)
+NO_CALLS: list[Any] = [
+    {},
+    [1],
+    [["a"]],
+    [["a", {}]],
+    [["a", {}, -1]],
+    [["a", {}, True]],
+    [["a", 1, 0]],
+    [[1, {}, 0]],
+]
+
+
+@pytest.mark.parametrize("calls", NO_CALLS)
 def test_calls_that_are_none_are_damage(calls: Any) -> None:
     with pytest.raises(Corrupted):
         unpacked_answer(packed(json.dumps({"text": "done", "calls": calls})))

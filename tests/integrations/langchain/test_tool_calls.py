@@ -106,7 +106,11 @@ class Provider(BaseChatModel):
 
 def chain_of(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
     found = Counting(documents=facts("abcd"))
-    return RunnableLambda(lambda q: "\n\n".join([*(d.page_content for d in found.invoke(q)), q])) | model
+
+    def prompt_of(question: str) -> str:
+        return "\n\n".join([*(each.page_content for each in found.invoke(question)), question])
+
+    return RunnableLambda(prompt_of) | model
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
