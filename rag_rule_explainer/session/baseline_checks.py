@@ -1,6 +1,6 @@
 """This module checks that the baseline meets the conditions, and that the application repeats it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from logging import getLogger
 
@@ -103,6 +103,7 @@ class BaselineChecks:
     judgings: Sequence[Judging]
     warnings: list[str]
     notes: list[str]
+    only_begun: Callable[[], Awaitable[bool]]
 
     @property
     def baseline(self) -> Baseline:
@@ -180,12 +181,10 @@ class BaselineChecks:
             await self._compare_with_log(first)
         if not wanted and (first is not None or not baseline.logged):
             return
-        budget = sampler.replayer.budget
-        stored = budget.stored
+        stored = (budget := sampler.replayer.budget).stored
         reply = await sampler.cache.sample(self._full, 0 if first is None else 1, self._once_more)
-        if budget.stored > stored and self._is_uncompared():
-            # An earlier explanation was cut off after it had stored this answer, and before it had stored
-            # what the application sends. Only a replay shows whether that is the same now.
+        if budget.stored > stored and self._is_uncompared() and await self.only_begun():
+            # An explanation was cut off after it had stored this answer, and before the fingerprint.
             reply = await self._run_again(self._full)
         if reply.answer is None:
             if _took_too_long(reply):

@@ -1,5 +1,4 @@
-"""This module runs one call of ``explain``: it opens the store, gets the baseline and checks it, runs the
-searches, and builds the explanation."""
+"""This module runs one call of ``explain``, from the baseline and its checks to the explanation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -257,8 +256,8 @@ class _Run:
         return searching
 
     async def _check(self, established: Established, prober: Prober, voting: Voting) -> None:
-        """Judges the store's answers and checks the baseline. Raises an error if this baseline cannot be
-        explained. Raises LimitReached if the session is stopped meanwhile."""
+        """Judges the store's answers and checks the baseline. Raises an error if it cannot be explained,
+        and LimitReached if the session is stopped meanwhile."""
         session, settings = self.session, self.session.settings
         votes, distinct_judgings = settings.noise.votes, distinct(self.judgings.values())
         await rejudged(prober, self.batcher, distinct_judgings, session.sources, self.store.name)
@@ -272,11 +271,12 @@ class _Run:
             distinct_judgings,
             session.warnings,
             session.notes,
+            self.store.is_only_begun,
         )
         # To test a single rule, the condition need not hold on all sources, so that is not checked.
         if not isinstance(session.plan.method, OneRule):
             await checks.check_true(self.judgings, raises=settings.false_condition == "error")
-        # With votes, the majority decides, so a single answer may differ when it is repeated.
+        # With votes, a single answer may differ when it is repeated: the majority decides.
         await checks.check_repeatable(wanted=settings.check_repeatable and not votes)
         await self.store.note_the_application()
 

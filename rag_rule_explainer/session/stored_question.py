@@ -1,7 +1,7 @@
 """This module reads and writes the data that the store has for one question. These are answers, and data
 that show whether the application has changed."""
 
-from collections.abc import AsyncGenerator, Sized
+from collections.abc import AsyncGenerator, Hashable, Sized
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -93,6 +93,22 @@ class StoredQuestion:
         if self.opened is not None and self.fidelity is not None and not self.fidelity.unchecked:
             noted = Judgement(Verdict.HOLDS, self.fidelity.fingerprint)
             await self.opened.put_judgement(_REQUESTS, self._key, noted)
+
+    async def is_only_begun(self) -> bool:
+        """Returns True iff the store has answers to this question from the full set alone, and no
+        fingerprint: an earlier explanation was cut off before it could store more. Other answers without
+        a fingerprint may come from another version of the application."""
+        store, (_, full) = self.opened, self._key
+        if store is None or await store.judgement(_REQUESTS, self._key) is not None:
+            return False
+        by_id = {source.id: source for source in self.sources}
+
+        def key_of(ids: tuple[str, ...]) -> Hashable | None:
+            kept = [by_id[each] for each in ids if each in by_id]
+            return Arrangement(tuple(kept)).key if len(kept) == len(ids) else None
+
+        stored = await threads.shared().run(store.stored_answers, self.name, key_of)
+        return all(key_of(ids) == full for ids, _ in stored)
 
     async def note_the_doubt(self, baseline: Baseline) -> None:
         """Stores the doubt (the reason why the rules may be wrong), if there is one. It then also applies
