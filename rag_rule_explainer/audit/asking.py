@@ -112,7 +112,7 @@ def _stopped(asked: AuditedQuestion, reason: str) -> AuditedQuestion:
 
 
 def _failed(asked: AuditedQuestion, error: Exception, seconds: float) -> AuditedQuestion:
-    causes = (error, error.__cause__)
+    causes = (error, error.__context__ if error.__cause__ is None else error.__cause__)
     limit = next((each for each in causes if isinstance(each, LimitReached)), None)
     if limit is not None and str(limit).startswith(OF_THE_AUDIT):
         return _stopped(asked, str(limit))
@@ -170,11 +170,11 @@ def _read(
         doubted,
         _is_good(job, found),
         first.warnings,
-        max(each.counts.probes for each in found),
-        sum(each.counts.replays for each in found),
-        sum(each.counts.stored for each in found),
-        sum(total(each.spent.replays) + total(each.spent.judge) for each in found),
-        seconds,
+        probes=max(each.counts.probes for each in found),
+        replays=sum(each.counts.replays for each in found),
+        stored=sum(each.counts.stored for each in found),
+        tokens=sum(total(each.spent.replays) + total(each.spent.judge) for each in found),
+        seconds=seconds,
     )
 
 

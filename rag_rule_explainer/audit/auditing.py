@@ -137,13 +137,18 @@ class _Run:
 
     async def _ask(self) -> None:
         folder = self.folder
+        if folder is not None:
+            folder.rename(self.questions)
+        by_id = {each.id: each for each in self.questions}
         waiting = [each for each in self.questions if folder is None or not folder.holds(each)]
         if not waiting:
             return
         answers = self.engine(self.job, waiting)
         async with aclosing(answers):
             async for answer in answers:
-                kept = answer.question if folder is None else folder.keep(answer)
+                kept = replace(answer.question, given=by_id[answer.question.id].mark)
+                if folder is not None:
+                    kept = folder.keep(replace(answer, question=kept))
                 self.found[kept.id] = kept
                 if self.options.on_question is not None:
                     self.options.on_question(kept)

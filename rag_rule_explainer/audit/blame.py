@@ -64,7 +64,8 @@ class BlamedDocument:
     @property
     def evidence(self) -> str:
         """Returns in words what the blame rests on."""
-        seen = f"implicated in {len(self.suspect.implicated):,} of the {self.suspect.shown:,} bad answers"
+        named, shown = len(self.suspect.implicated), self.suspect.shown
+        seen = f"named by rules in {named:,} of the {shown:,} bad answers"
         if self.p_value is None:
             return f"{seen} that it was shown for [proved; no test needed]"
         with_it = _said((each.bad_with, each.of_with) for each in self.tables)

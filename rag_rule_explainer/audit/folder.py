@@ -2,7 +2,7 @@
 never asked again."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -69,25 +69,43 @@ class AuditFolder:
     def holds(self, asked: LoggedQuestion) -> bool:
         """Returns True iff the folder holds an explanation of the answer to this question."""
         known = self.known.get(asked.id)
-        return known is not None and known.is_explained and known.question == encodable(asked.question)
+        return known is not None and known.is_explained and _asked_as(known) == _marked(asked)
+
+    def rename(self, asked: Sequence[LoggedQuestion]) -> None:
+        """Gives the questions that the folder holds under other ids the ids that they have now, such as
+        the numbers of their lines in a file in which lines have moved. Nothing is asked twice for an
+        id."""
+        held = {each.id for each in asked if self.holds(each)}
+        moved = {
+            _asked_as(each): each
+            for each in self.known.values()
+            if each.is_explained and each.id not in held
+        }
+        for each in asked if moved else ():
+            known = None if each.id in held else moved.pop(_marked(each), None)
+            if known is not None:
+                self._write(replace(known, id=each.id))
 
     def keep(self, answer: AuditedAnswer) -> AuditedQuestion:
         """Writes what became of a question, and its explanation; returns it with the place of the
         explanation. Raises InvalidInput if it cannot be written."""
         question = answer.question
         for explanation in answer.explanations[:1]:
-            question = replace(question, explanation=self._saved(question.id, explanation))
+            question = replace(question, explanation=self._saved(question, explanation))
             self._keep_texts(explanation)
-        self._append(_QUESTIONS, question.as_json_line())
-        self.known[question.id] = question
+        self._write(question)
         return question
 
-    def _saved(self, identity: str, explanation: Explanation) -> str:
+    def _write(self, question: AuditedQuestion) -> None:
+        self._append(_QUESTIONS, question.as_json_line())
+        self.known[question.id] = question
+
+    def _saved(self, question: AuditedQuestion, explanation: Explanation) -> str:
         if self.form is None:
             return ""
-        name = (
-            f"{_EXPLANATIONS}/{sha256(identity.encode('utf-8', 'replace')).hexdigest()[:20]}.{self.form}"
-        )
+        # An id may be that of another question by now, whose explanation must not be overwritten.
+        named = json.dumps([question.id, question.question, question.given]).encode("ascii")
+        name = f"{_EXPLANATIONS}/{sha256(named).hexdigest()[:20]}.{self.form}"
         write_whole(self.path / name, FORMS[self.form].written(explanation))
         return name
 
@@ -104,6 +122,14 @@ class AuditFolder:
                 file.write(f"{line}\n".encode("ascii"))
         except OSError as error:
             raise InvalidInput(f"{self.path / name} cannot be written: {error.strerror}") from error
+
+
+def _marked(asked: LoggedQuestion) -> tuple[str, str]:
+    return encodable(asked.question), asked.mark
+
+
+def _asked_as(known: AuditedQuestion) -> tuple[str, str]:
+    return known.question, known.given
 
 
 def kept_questions(path: Path) -> Iterator[AuditedQuestion]:

@@ -17,8 +17,10 @@ from ..allowed import (
 )
 from ..errors import InvalidInput
 from ..explainer import Explainer
+from ..given import check_list_of_sources
 from ..instrumentation.explainer_options import ExplainerFields
 from ..predicates import PredicateLike, as_predicate
+from ..printable import encodable
 from ..probing.limits import Limits
 from ..settings import Settings
 from .blame_plan import BlamePlan, check_rate
@@ -179,8 +181,10 @@ def _of_mapping(given: Mapping[str, Any], place: int) -> LoggedQuestion:
         if name not in _QUESTION_KEYS:
             raise InvalidInput(unknown_name(str(name), "key of a question", _QUESTION_KEYS))
     documents: Any = given.get("documents")
+    if documents is not None:
+        check_list_of_sources(documents)
     return LoggedQuestion(
-        str(given.get("id", place)),
+        str(place if given.get("id") is None else given["id"]),
         given.get("question", ""),
         given.get("input"),
         None if documents is None else tuple(documents),
@@ -188,6 +192,14 @@ def _of_mapping(given: Mapping[str, Any], place: int) -> LoggedQuestion:
 
 
 def _checked(asked: LoggedQuestion) -> LoggedQuestion:
+    if asked.documents is not None:
+        check_list_of_sources(asked.documents)
+    identity: Any = asked.id
+    if not isinstance(identity, str) or not identity.strip() or identity != encodable(identity):
+        raise InvalidInput(
+            f"the id of a question is {brief(identity)}; give a text that is not empty and has no lone "
+            "surrogate, or leave it out"
+        )
     question: Any = asked.question
     if not isinstance(question, str) or not question.strip():
         raise InvalidInput(f"the question {asked.id!r} is {brief(question)}; give its text")

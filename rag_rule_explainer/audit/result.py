@@ -113,11 +113,12 @@ class Audit:
         if self.blame is not None:
             lines += [f"to blame, with a false discovery rate of {self.blame.plan.fdr:g}:"]
             lines += [f"  {each}" for each in str(self.blame).splitlines()]
+        without = [each for each in self.questions if not each.is_explained]
         lines += [
-            f"{each.outcome}: {_line(each.id)}: {_line(each.reason)}"
-            for each in self.questions
-            if not each.is_explained
-        ][:_MOST_TOLD]
+            f"{each.outcome}: {_line(each.id)}: {_line(each.reason)}" for each in without[:_MOST_TOLD]
+        ]
+        if len(without) > _MOST_TOLD:
+            lines.append(f"… and {len(without) - _MOST_TOLD:,} more questions without a result")
         return "\n".join(lines)
 
 

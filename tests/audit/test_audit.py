@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Explainer, InvalidInput, Limits, Source, contains
-from rag_rule_explainer.audit import Audit, AuditedQuestion, LoggedQuestion, aaudit, audit
+from rag_rule_explainer.audit import Audit, AuditedQuestion, AuditJob, LoggedQuestion, aaudit, audit
+from rag_rule_explainer.audit.asking import audited_answer, explainer_for
 from rag_rule_explainer.audit.documents import keys_of
+from rag_rule_explainer.audit.in_process import LocalMeter
 from rag_rule_explainer.audit.questions import ShownDocument
 from tests.fixing import applications
 from tests.fixing.applications import BAD
@@ -125,6 +127,31 @@ def test_a_question_whose_text_changed_is_asked_again(tmp_path: Path) -> None:
     assert set(shop.asked) == {"another question"}
 
 
+def test_a_question_whose_documents_changed_is_asked_again(tmp_path: Path) -> None:
+    run(Shop(), FOUR[:1], out=tmp_path)
+    shop = Shop()
+    found = run(shop, [replace(FOUR[0], documents=FOUR[2].documents)], out=tmp_path)
+    assert shop.asked
+    assert [each.outcome for each in found.questions] == ["not bad"]
+    assert {row.name for row in found.documents} == {"guide", "list"}
+
+
+def test_a_question_under_another_id_is_not_paid_twice(tmp_path: Path) -> None:
+    """A line was put before the first line of a file, so all questions have the ids of others."""
+    first = run(Shop(), FOUR[:3], out=tmp_path)
+    moved = [replace(each, id=f"q{n}") for n, each in enumerate([FOUR[3], *FOUR[:3]])]
+    asked_then = list[set[str]]()
+    for shop in (Shop(), Shop()):
+        found = run(shop, moved, out=tmp_path)
+        asked_then.append(set(shop.asked))
+        assert [each.question for each in found.questions] == [each.question for each in moved]
+        assert [each.rules for each in found.questions[1:]] == [each.rules for each in first.questions]
+        assert len({each.explanation for each in found.questions}) == 4
+        for each in found.questions:
+            assert each.question in (tmp_path / each.explanation).read_text()
+    assert asked_then == [{"question 3"}, set()]
+
+
 def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
     wanted = run(Shop(), out=tmp_path)
     lines = (tmp_path / "questions.jsonl").read_bytes()
@@ -176,6 +203,20 @@ def test_ctrl_c_keeps_what_was_found_and_the_audit_goes_on(tmp_path: Path) -> No
     again = Shop()
     assert said(run(again, out=tmp_path)) == said(run(Shop()))
     assert set(again.asked) == {"question 2", "question 3"}
+
+
+async def test_a_limit_that_comes_before_the_first_answer_is_no_failure(tmp_path: Path) -> None:
+    limits = Limits(replays=1, failures=None)
+    explainer = Explainer(Shop(), check_repeatable=False, concurrency=1)
+    engine_job = AuditJob(application=explainer, condition=CONDITION, limits=limits)
+    asking = explainer_for(engine_job, LocalMeter(limits))
+    outcomes = [(await audited_answer(asking, engine_job, each)).question.outcome for each in FOUR[:2]]
+    assert outcomes == ["stopped", "stopped"]
+
+
+def test_all_questions_without_a_result_are_counted_where_they_are_named() -> None:
+    many = [replace(FOUR[0], id=f"q{n}", question="question 1") for n in range(13)]
+    assert str(run(Shop(fails="question 1"), many)).endswith("\n… and 3 more questions without a result")
 
 
 def test_each_question_is_told_as_soon_as_it_is_known() -> None:
@@ -233,6 +274,10 @@ CHAIN = Path(applications.__file__)
         ({"questions": [{"querstion": "?"}]}, "did you mean 'question'"),
         ({"questions": ["why?"]}, "has no documents, and an Explainer retrieves none"),
         ({"questions": [FOUR[0], FOUR[0]]}, "two questions have the id 'q0'"),
+        ({"questions": [{"id": "\ud800", "question": "?"}]}, "the id of a question is '\\ud800'"),
+        ({"questions": [replace(FOUR[0], id=5)]}, "the id of a question is 5"),  # type: ignore[arg-type]
+        ({"questions": [{"question": "?", "documents": "text"}]}, "sources is one string"),
+        ({"questions": [{"question": "?", "documents": 5}]}, "sources is 5"),
         ({"workers": 0}, "workers is 0"),
         ({"engine": "rya"}, "did you mean 'ray'"),
         ({"explanations": "pdf"}, "give 'html', 'json' or None"),

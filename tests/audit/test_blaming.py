@@ -19,7 +19,7 @@ from rag_rule_explainer.audit import Audit, audit
 from rag_rule_explainer.audit.blame_plan import BlamePlan
 from rag_rule_explainer.cli import main
 from rag_rule_explainer.errors import InvalidInput
-from tests.fixing.applications import BAD, FIVE
+from tests.fixing.applications import BAD, FIVE, TEXTS
 
 DOCUMENTS = tuple(Source(name, f"text of {name}") for name in "abcd")
 QUESTIONS = [{"id": f"q{n}", "question": f"question {n}?", "documents": DOCUMENTS} for n in range(4)]
@@ -119,18 +119,20 @@ def test_what_was_paid_is_not_paid_again(tmp_path: Path) -> None:
     assert lines
 
 
-def test_documents_that_are_not_what_they_were_are_not_tested(tmp_path: Path) -> None:
-    audited(Flaky(0.0), out=tmp_path)
-    steady = Flaky(0.0)
-    explainer = Explainer(steady, concurrency=1, check_repeatable=False)
-    edited = [each if each.id != "a" else Source("a", "another text") for each in DOCUMENTS]
-    log = [{**each, "documents": edited} for each in QUESTIONS]
-    fields: dict[str, Any] = {"workers": 1, "report": False, "fdr": 0.05, "out": tmp_path}
-    found = audit(explainer, log, equals("bad"), **fields)
+def test_documents_that_are_not_what_they_were_are_not_tested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = FIVE["a plain function"]().application
+    fields: dict[str, Any] = {"workers": 1, "report": False, "framework": "plain", "out": tmp_path}
+    asked = ["What is the news?"]
+    audit(application, asked, BAD, **fields)
+    monkeypatch.setitem(TEXTS, "D1", "fact 1: another text")
+    found = audit(application, asked, BAD, fdr=0.05, **fields)
     assert found.blame is not None
-    assert "a" not in blamed(found)
+    changed = found.document("D1").name
+    assert changed not in blamed(found)
     tested = {each.document: each.tables for each in (*found.blame, *found.blame.not_shown)}
-    assert all(each.of_with == 0 < each.unknown_with for each in tested["a"])
+    assert all(each.of_with == 0 < each.unknown_with for each in tested[changed])
 
 
 def test_replays_that_fail_count_neither_way() -> None:
