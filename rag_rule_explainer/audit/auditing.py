@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from time import monotonic
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -77,6 +78,7 @@ class _Run:
     _task: "asyncio.Task[Any] | None" = None
     _interrupted: bool = False
     _may_end: bool = False
+    _began: float = field(default_factory=monotonic)
 
     @classmethod
     def of(
@@ -156,7 +158,7 @@ class _Run:
     async def _blamed(self, result: Audit) -> BlameList:
         """Returns the documents to blame, after fresh replays."""
         asked = {each.id: each for each in self.questions}
-        blaming = Blaming.of(self.options, self.job, result)
+        blaming = Blaming.of(self.options, self.job, result, self._began)
         if self.options.on_plan is not None:
             self.options.on_plan(blaming.plan)
         return await blaming.found(asked, {each.id: each for each in result.questions})

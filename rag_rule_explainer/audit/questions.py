@@ -105,6 +105,7 @@ class AuditedQuestion:
     something other than the documents may have changed the answers, so that no rule counts as sure.
     ``is_good``: whether the good outcome holds with all documents shown; None if there is no such
     condition, or no verdict.
+    ``cost``: of all tokens whose price is known.
     ``given``: the ``mark`` of the question as it was asked; empty where that is not kept.
     ``explanation``: the path of the saved explanation within the folder of the audit; empty if there is
     none.
@@ -127,6 +128,7 @@ class AuditedQuestion:
     replays: _Count = 0
     stored: _Count = 0
     tokens: _Count = 0
+    cost: Annotated[float, Field(ge=0)] = 0.0
     seconds: Annotated[float, Field(ge=0)] = 0.0
     explanation: str = ""
 
