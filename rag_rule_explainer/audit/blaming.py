@@ -139,7 +139,7 @@ class Blaming:
         if self.file is None or not self.file.is_file():
             return {}
         found = dict[str, Sequence[Verdict | None]]()
-        for line in self.file.read_text(encoding="utf-8").splitlines():
+        for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 read = json.loads(line)
                 found[read["trials"]] = [_VERDICTS[each] for each in read["verdicts"]]

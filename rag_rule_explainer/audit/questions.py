@@ -2,6 +2,7 @@
 question is written as one line of JSON and read back; such a line is untrusted."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
@@ -22,6 +23,8 @@ AnswerOutcome: TypeAlias = Literal["bad", "not bad", "undecided", "failed", "sto
 of an error. "stopped": a limit of the audit came first, so it is asked again if the audit goes on."""
 RuleOutcome: TypeAlias = Literal["bad", "not bad", "good", "not good"]
 """The outcome that a rule promises."""
+_SAVED = re.compile(r"explanations/[0-9a-f]{20}\.(?:html|json)")
+"""The path of a saved explanation. Any other path may lead out of the folder."""
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
 
 
@@ -150,11 +153,19 @@ class AuditedQuestion:
     def from_json_line(cls, line: str | bytes) -> "AuditedQuestion":
         """Returns the question that such a line holds. Raises InvalidInput for any other line."""
         try:
-            return _reader().validate_json(line)
+            read = _reader().validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "it"
             raise InvalidInput(f"a line is no audited question: {where}: {first['msg']}") from error
+        shown = {each.id for each in read.shown}
+        if len(shown) < len(read.shown):
+            raise InvalidInput("a line is no audited question: two documents have the same id")
+        if any(not shown.issuperset(each.documents) for each in read.rules):
+            raise InvalidInput("a line is no audited question: a rule names a document not shown")
+        if read.explanation and not _SAVED.fullmatch(read.explanation):
+            raise InvalidInput("a line is no audited question: explanation: no file of an audit")
+        return read
 
 
 @dataclass(frozen=True, slots=True)

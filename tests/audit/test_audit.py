@@ -302,6 +302,28 @@ def test_wrong_input_is_refused_before_anything_is_asked(change: dict[str, Any],
     assert not shop.asked
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"explanation": "/etc/passwd"}, "explanation: no file of an audit"),
+        ({"explanation": "explanations/../../other.html"}, "explanation: no file of an audit"),
+        ({"shown": []}, "a rule names a document not shown"),
+        ({"seconds": -1}, "seconds"),
+        ({"rules": [5]}, "rules"),
+    ],
+)
+def test_a_line_that_no_audit_wrote_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    run(Shop(), out=tmp_path)
+    file = tmp_path / "questions.jsonl"
+    first, *others = file.read_text().splitlines()
+    file.write_text("\n".join([json.dumps({**json.loads(first), **change}), *others, ""]))
+    shop = Shop()
+    with pytest.raises(InvalidInput, match="line 1: a line is no audited question") as error:
+        run(shop, out=tmp_path)
+    assert said in str(error.value)
+    assert not shop.asked
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(InvalidInput, match=r"holds something else, such as 'thesis.tex'"):
