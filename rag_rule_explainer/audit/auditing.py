@@ -22,6 +22,7 @@ from .folder import AuditFolder, kept_texts
 from .options import AskedLike, AuditFields, AuditOptions, logged_questions, split_options
 from .questions import AuditedQuestion, LoggedQuestion
 from .result import Audit
+from .sameness import definition_of
 
 Found = TypeVar("Found")
 _ENGINES = {"process": ("in_process", "in_process"), "ray": ("cluster.on_ray", "on_ray")}
@@ -185,6 +186,7 @@ def _about(job: AuditJob) -> dict[str, str]:
     return {
         "bad_outcome": str(as_predicate(job.condition)),
         "good_outcome": "" if job.good is None else str(job.good),
+        "definition_of_the_outcomes": definition_of([job.condition, job.good]),
     }
 
 

@@ -1,67 +1,21 @@
-"""An audit goes on where it was stopped, counts what failed, and says the same wherever it runs."""
+"""An audit says what is bad and why, wherever it runs, and refuses wrong input."""
 
-import json
-import os
-import signal
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explainer, InvalidInput, Limits, Source, contains
+from rag_rule_explainer import Explainer, InvalidInput, Limits, Source
 from rag_rule_explainer.audit import Audit, AuditedQuestion, AuditJob, LoggedQuestion, aaudit, audit
 from rag_rule_explainer.audit.asking import audited_answer, explainer_for
 from rag_rule_explainer.audit.documents import keys_of
 from rag_rule_explainer.audit.in_process import LocalMeter
 from rag_rule_explainer.audit.questions import ShownDocument
+from tests.audit.shop import CONDITION, FOUR, Shop, asked, run, said
 from tests.fixing import applications
 from tests.fixing.applications import BAD
-from tests.interrupting import stops
-
-NAMES = ("blog", "guide", "list")
-CONDITION = contains("bad")
-
-
-class Shop:
-    """An application whose answers are bad where the blog is shown without the guide. ``asked``: the
-    number of its runs, by question."""
-
-    def __init__(self, fails: str = "") -> None:
-        self.asked = Counter[str]()
-        self.fails = fails
-
-    def __call__(self, question: str, sources: Sequence[Source]) -> str:
-        self.asked[question] += 1
-        if question == self.fails:
-            raise RuntimeError(f"no answer to {question}")
-        names = {each.id for each in sources}
-        return "bad" if "blog" in names and "guide" not in names else "fine"
-
-    @property
-    def explainer(self) -> Explainer:
-        return Explainer(self, check_repeatable=False, retries=0, concurrency=1)
-
-
-def asked(*shown: Sequence[str]) -> list[LoggedQuestion]:
-    return [
-        LoggedQuestion(f"q{n}", f"question {n}", None, tuple(Source(x, f"text of {x}") for x in names))
-        for n, names in enumerate(shown)
-    ]
-
-
-FOUR = asked(("blog", "list"), NAMES, ("guide", "list"), ("list", "blog"))
-
-
-def run(shop: Shop, questions: Sequence[LoggedQuestion] = FOUR, **fields: Any) -> Audit:
-    return audit(shop.explainer, questions, CONDITION, **fields)
-
-
-def said(found: Audit) -> list[AuditedQuestion]:
-    """All that is known of the questions but what varies from run to run."""
-    return [replace(each, seconds=0.0, explanation="") for each in found.questions]
 
 
 def test_it_says_which_answers_are_bad_and_why() -> None:
@@ -90,119 +44,6 @@ async def test_it_says_the_same_on_any_loop_and_with_any_number_of_workers() -> 
         found = await aaudit(Shop().explainer, FOUR, CONDITION, workers=workers)
         assert said(found) == said(wanted)
         assert found.documents == wanted.documents
-
-
-def test_what_a_folder_holds_is_not_asked_again(tmp_path: Path) -> None:
-    shop = Shop()
-    first = run(shop, FOUR[:2], out=tmp_path)
-    runs = Counter(shop.asked)
-    second = run(shop, FOUR, out=tmp_path)
-    assert {name: shop.asked[name] for name in runs} == runs
-    assert said(second) == said(run(Shop(), FOUR))
-    assert second.questions[:2] == first.questions
-    again = run(shop, FOUR, out=tmp_path)
-    assert shop.asked.total() == sum(each.replays for each in second.questions)
-    assert again.questions == second.questions
-    assert again.documents == second.documents
-    assert all((tmp_path / each.explanation).is_file() for each in again.questions)
-
-
-def test_a_question_that_failed_is_counted_named_and_asked_again(tmp_path: Path) -> None:
-    found = run(Shop(fails="question 1"), out=tmp_path)
-    assert found.counts["failed"] == 1
-    assert found.summary == "4 of 4 questions, 2 bad, 1 not bad, 1 failed"
-    assert "failed: q1: the application failed on all 3 sources" in str(found)
-    assert "no answer to question 1" in found.questions[1].reason
-    assert len(found.document("blog").shown) == 2
-    shop = Shop()
-    mended = run(shop, out=tmp_path)
-    assert set(shop.asked) == {"question 1"}
-    assert said(mended) == said(run(Shop()))
-
-
-def test_a_question_whose_text_changed_is_asked_again(tmp_path: Path) -> None:
-    run(Shop(), out=tmp_path)
-    shop = Shop()
-    run(shop, [replace(FOUR[0], question="another question"), *FOUR[1:]], out=tmp_path)
-    assert set(shop.asked) == {"another question"}
-
-
-def test_a_question_whose_documents_changed_is_asked_again(tmp_path: Path) -> None:
-    run(Shop(), FOUR[:1], out=tmp_path)
-    shop = Shop()
-    found = run(shop, [replace(FOUR[0], documents=FOUR[2].documents)], out=tmp_path)
-    assert shop.asked
-    assert [each.outcome for each in found.questions] == ["not bad"]
-    assert {row.name for row in found.documents} == {"guide", "list"}
-
-
-def test_a_question_under_another_id_is_not_paid_twice(tmp_path: Path) -> None:
-    """A line was put before the first line of a file, so all questions have the ids of others."""
-    first = run(Shop(), FOUR[:3], out=tmp_path)
-    moved = [replace(each, id=f"q{n}") for n, each in enumerate([FOUR[3], *FOUR[:3]])]
-    asked_then = list[set[str]]()
-    for shop in (Shop(), Shop()):
-        found = run(shop, moved, out=tmp_path)
-        asked_then.append(set(shop.asked))
-        assert [each.question for each in found.questions] == [each.question for each in moved]
-        assert [each.rules for each in found.questions[1:]] == [each.rules for each in first.questions]
-        assert len({each.explanation for each in found.questions}) == 4
-        for each in found.questions:
-            assert each.question in (tmp_path / each.explanation).read_text()
-    assert asked_then == [{"question 3"}, set()]
-
-
-def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
-    wanted = run(Shop(), out=tmp_path)
-    lines = (tmp_path / "questions.jsonl").read_bytes()
-    (tmp_path / "questions.jsonl").write_bytes(lines[:-40])
-    shop = Shop()
-    found = run(shop, out=tmp_path)
-    assert len(shop.asked) == 1
-    assert said(found) == said(wanted)
-    for line in (tmp_path / "questions.jsonl").read_text().splitlines():
-        json.loads(line)
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_a_limit_of_all_questions_is_kept_and_the_rest_is_asked_later(
-    tmp_path: Path, workers: int
-) -> None:
-    shop = Shop()
-    limits = Limits(replays=9, failures=None)
-    found = run(shop, out=tmp_path, audit_limits=limits, workers=workers)
-    assert shop.asked.total() == 9
-    stopped = [each for each in found.questions if each.outcome == "stopped"]
-    assert stopped
-    assert {each.reason for each in stopped} == {"the audit's limit of 9 replays is reached"}
-    assert found.exit_code in {1, 3}
-    explained = {each.question for each in found.questions if each.is_explained}
-    more = Shop()
-    whole = run(more, out=tmp_path)
-    assert not explained & set(more.asked)
-    assert said(whole) == said(run(Shop()))
-
-
-def test_ctrl_c_keeps_what_was_found_and_the_audit_goes_on(tmp_path: Path) -> None:
-    shop = Shop()
-    with stops() as stopped:
-
-        def replay(question: str, sources: Sequence[Source]) -> str:
-            if question == "question 2":
-                os.kill(os.getpid(), signal.SIGINT)
-                stopped.wait(60)
-            return shop(question, sources)
-
-        explainer = Explainer(replay, check_repeatable=False, concurrency=1)
-        found = audit(explainer, FOUR, CONDITION, out=tmp_path, workers=1)
-    assert found.interrupted
-    assert found.exit_code == 130
-    assert [each.id for each in found.questions] == ["q0", "q1"]
-    assert found.summary == "2 of 4 questions, 1 bad, 1 not bad, interrupted"
-    assert (tmp_path / "index.html").is_file()
-    again = Shop()
-    assert said(run(again, out=tmp_path)) == said(run(Shop()))
-    assert set(again.asked) == {"question 2", "question 3"}
 
 
 async def test_a_limit_that_comes_before_the_first_answer_is_no_failure(tmp_path: Path) -> None:
@@ -300,42 +141,6 @@ def test_wrong_input_is_refused_before_anything_is_asked(change: dict[str, Any],
         call(**{**given, **change})
     assert said in str(error.value)
     assert not shop.asked
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"explanation": "/etc/passwd"}, "explanation: no file of an audit"),
-        ({"explanation": "explanations/../../other.html"}, "explanation: no file of an audit"),
-        ({"shown": []}, "a rule names a document not shown"),
-        ({"seconds": -1}, "seconds"),
-        ({"rules": [5]}, "rules"),
-    ],
-)
-def test_a_line_that_no_audit_wrote_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
-    run(Shop(), out=tmp_path)
-    file = tmp_path / "questions.jsonl"
-    first, *others = file.read_text().splitlines()
-    file.write_text("\n".join([json.dumps({**json.loads(first), **change}), *others, ""]))
-    shop = Shop()
-    with pytest.raises(InvalidInput, match="line 1: a line is no audited question") as error:
-        run(shop, out=tmp_path)
-    assert said in str(error.value)
-    assert not shop.asked
-
-
-def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(InvalidInput, match=r"holds something else, such as 'thesis.tex'"):
-        run(Shop(), out=tmp_path)
-    run(Shop(), out=tmp_path / "audit")
-    with pytest.raises(InvalidInput, match="holds an audit with another bad outcome"):
-        audit(Shop().explainer, FOUR, contains("fine"), out=tmp_path / "audit")
-    (tmp_path / "audit" / "questions.jsonl").write_text("{}\n")
-    with pytest.raises(InvalidInput, match=r"line 1: a line is no audited question"):
-        run(Shop(), out=tmp_path / "audit")
-    with pytest.raises(InvalidInput, match="cannot be written"):
-        run(Shop(), out=tmp_path / "thesis.tex" / "audit")
 
 
 def shown(*pairs: tuple[str, str]) -> list[ShownDocument]:
