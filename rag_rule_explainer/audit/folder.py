@@ -63,7 +63,7 @@ class AuditFolder:
             ) from error
         folder = cls(path, form, _identity_of_same(path, about))
         folder.known = {each.id: each for each in kept_questions(path)}
-        folder._texts = {each["sha256"] for each in _lines_of(path / _TEXTS, json.loads)}
+        folder._texts = set(kept_texts(path))
         return folder
 
     def holds(self, asked: LoggedQuestion) -> bool:
@@ -140,7 +140,15 @@ def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
 
 def kept_texts(path: Path) -> dict[str, str]:
     """Returns the texts of the documents, by their hashes. Long texts are cut off."""
-    return {each["sha256"]: each["text"] for each in _lines_of(path / _TEXTS, json.loads)}
+    return dict(_lines_of(path / _TEXTS, _text_of))
+
+
+def _text_of(line: bytes) -> tuple[str, str]:
+    read: Any = json.loads(line)
+    if not isinstance(read, dict):
+        raise InvalidInput("it is no text of a document")
+    found = cast("dict[str, Any]", read)
+    return str(found.get("sha256", "")), str(found.get("text", ""))
 
 
 def _lines_of(file: Path, read: Callable[[bytes], Any]) -> Iterator[Any]:

@@ -120,6 +120,7 @@ CHAIN = Path(applications.__file__)
         ({"questions": [{"question": "?", "documents": "text"}]}, "sources is one string"),
         ({"questions": [{"question": "?", "documents": 5}]}, "sources is 5"),
         ({"workers": 0}, "workers is 0"),
+        ({"out": 5}, "out is 5; give the path of a folder"),
         ({"engine": "rya"}, "did you mean 'ray'"),
         ({"explanations": "pdf"}, "give 'html', 'json' or None"),
         ({"miner": "exact"}, "miner is a setting of the explainer"),

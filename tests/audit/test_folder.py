@@ -153,6 +153,24 @@ def test_a_line_that_no_audit_wrote_is_refused(tmp_path: Path, change: dict[str,
     assert not shop.asked
 
 
+def test_a_line_that_is_no_text_of_a_document_is_refused(tmp_path: Path) -> None:
+    run(Shop(), out=tmp_path)
+    (tmp_path / "documents.jsonl").write_text("5\n")
+    with pytest.raises(InvalidInput, match=r"documents.jsonl, line 1: it is no text of a document"):
+        run(Shop(), out=tmp_path)
+
+
+def test_a_report_that_cannot_be_written_is_written_by_the_next_run(tmp_path: Path) -> None:
+    run(Shop(), FOUR[:2], out=tmp_path, report=False)
+    (tmp_path / "index.html").mkdir()
+    with pytest.raises(InvalidInput, match=r"audit with the same folder again"):
+        run(Shop(), out=tmp_path)
+    (tmp_path / "index.html").rmdir()
+    shop = Shop()
+    assert said(run(shop, out=tmp_path)) == said(run(Shop()))
+    assert not shop.asked
+
+
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(InvalidInput, match=r"holds something else, such as 'thesis.tex'"):
