@@ -121,6 +121,7 @@ class AuditOptions:
             if name not in ExplainerFields.__annotations__ and name not in Settings.__dataclass_fields__:
                 known = {*_OPTIONS, *ExplainerFields.__annotations__, *Settings.__dataclass_fields__}
                 raise InvalidInput(unknown_name(name, "keyword of audit", known))
+        _check_rules(application, rest)
         limits = Limits(failures=None) if self.audit_limits is None else Limits.of(self.audit_limits)
         return AuditJob(
             application=application,
@@ -131,6 +132,15 @@ class AuditOptions:
             limits=limits,
             workers=self.workers,
         )
+
+
+def _check_rules(application: Any, rest: Mapping[str, Any]) -> None:
+    """Raises InvalidInput if only one kind of rule is looked for: documents that the other kind names
+    would be called never needed."""
+    settings: Any = getattr(application, "settings", None) if isinstance(application, Explainer) else None
+    settings = rest.get("settings", settings)
+    if rest.get("rules", getattr(settings, "rules", "both")) != "both":
+        raise InvalidInput("an audit needs rules of both kinds; leave rules out")
 
 
 _OPTIONS = tuple(each.name for each in fields(AuditOptions))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explainer, InvalidInput, Limits, Source
+from rag_rule_explainer import Explainer, InvalidInput, Limits, Settings, Source
 from rag_rule_explainer.audit import Audit, AuditedQuestion, AuditJob, LoggedQuestion, aaudit, audit
 from rag_rule_explainer.audit.asking import audited_answer, explainer_for
 from rag_rule_explainer.audit.documents import keys_of
@@ -126,6 +126,9 @@ CHAIN = Path(applications.__file__)
         ({"miner": "exact"}, "miner is a setting of the explainer"),
         ({"minr": "exact"}, "did you mean 'miner'"),
         ({"omission_predicate": CONDITION}, "set by the audit itself"),
+        ({"application": "app:app", "rules": "retention"}, "an audit needs rules of both kinds"),
+        ({"application": "app:app", "settings": Settings(rules="omission")}, "rules of both kinds"),
+        ({"application": Explainer(Shop(), rules="omission"), "questions": FOUR}, "rules of both kinds"),
         ({"application": applications.FIVE["a plain function"]()}, "give what it wraps (.application)"),
         ({"application": "nowhere:app"}, "there is no module 'nowhere'"),
         ({"audit_limits": "many"}, "limits is 'many'"),
@@ -135,7 +138,7 @@ CHAIN = Path(applications.__file__)
 def test_wrong_input_is_refused_before_anything_is_asked(change: dict[str, Any], said: str) -> None:
     shop = Shop()
     given: dict[str, Any] = {"application": shop.explainer, "questions": FOUR, "condition": CONDITION}
-    if "application" in change:
+    if "application" in change and "questions" not in change:
         given["questions"] = ["why?"]
     call: Callable[..., Audit] = audit
     with pytest.raises(InvalidInput) as error:
