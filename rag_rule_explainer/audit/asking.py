@@ -103,7 +103,7 @@ async def audited_answer(explainer: Any, job: AuditJob, question: LoggedQuestion
         return AuditedAnswer(_failed(asked, error, monotonic() - begun))
     for each in found:
         if each.stop_reason.startswith(OF_THE_AUDIT):
-            return AuditedAnswer(_stopped(asked, each.stop_reason))
+            return AuditedAnswer(replace(_stopped(asked, each.stop_reason), **_spent(found)))
     return AuditedAnswer(_read(asked, job, found, monotonic() - begun), found)
 
 
@@ -112,7 +112,7 @@ def _stopped(asked: AuditedQuestion, reason: str) -> AuditedQuestion:
 
 
 def _failed(asked: AuditedQuestion, error: Exception, seconds: float) -> AuditedQuestion:
-    causes = (error, error.__cause__)
+    causes = (error, error.__context__ if error.__cause__ is None else error.__cause__)
     limit = next((each for each in causes if isinstance(each, LimitReached)), None)
     if limit is not None and str(limit).startswith(OF_THE_AUDIT):
         return _stopped(asked, str(limit))
@@ -170,12 +170,21 @@ def _read(
         doubted,
         _is_good(job, found),
         first.warnings,
-        max(each.counts.probes for each in found),
-        sum(each.counts.replays for each in found),
-        sum(each.counts.stored for each in found),
-        sum(total(each.spent.replays) + total(each.spent.judge) for each in found),
-        seconds,
+        probes=max(each.counts.probes for each in found),
+        seconds=seconds,
+        **_spent(found),
     )
+
+
+def _spent(found: Sequence[Explanation]) -> dict[str, Any]:
+    """Returns what the explanations of one question have spent together."""
+    spent = [each.spent for each in found]
+    return {
+        "replays": sum(each.counts.replays for each in found),
+        "stored": sum(each.counts.stored for each in found),
+        "tokens": sum(total(each.replays) + total(each.judge) for each in spent),
+        "cost": sum((each.replays_cost or 0.0) + (each.judge_cost or 0.0) for each in spent),
+    }
 
 
 def _is_good(job: AuditJob, found: Sequence[Explanation]) -> bool | None:

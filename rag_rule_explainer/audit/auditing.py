@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from time import monotonic
 from typing import Any, TypeVar
 
 import anyio.to_thread
@@ -21,6 +22,7 @@ from .folder import AuditFolder, kept_texts
 from .options import AskedLike, AuditFields, AuditOptions, logged_questions, split_options
 from .questions import AuditedQuestion, LoggedQuestion
 from .result import Audit
+from .sameness import definition_of
 
 Found = TypeVar("Found")
 _ENGINES = {"process": ("in_process", "in_process"), "ray": ("cluster.on_ray", "on_ray")}
@@ -77,6 +79,7 @@ class _Run:
     _task: "asyncio.Task[Any] | None" = None
     _interrupted: bool = False
     _may_end: bool = False
+    _began: float = field(default_factory=monotonic)
 
     @classmethod
     def of(
@@ -137,13 +140,18 @@ class _Run:
 
     async def _ask(self) -> None:
         folder = self.folder
+        if folder is not None:
+            folder.rename(self.questions)
+        by_id = {each.id: each for each in self.questions}
         waiting = [each for each in self.questions if folder is None or not folder.holds(each)]
         if not waiting:
             return
         answers = self.engine(self.job, waiting)
         async with aclosing(answers):
             async for answer in answers:
-                kept = answer.question if folder is None else folder.keep(answer)
+                kept = replace(answer.question, given=by_id[answer.question.id].mark)
+                if folder is not None:
+                    kept = folder.keep(replace(answer, question=kept))
                 self.found[kept.id] = kept
                 if self.options.on_question is not None:
                     self.options.on_question(kept)
@@ -151,7 +159,7 @@ class _Run:
     async def _blamed(self, result: Audit) -> BlameList:
         """Returns the documents to blame, after fresh replays."""
         asked = {each.id: each for each in self.questions}
-        blaming = Blaming.of(self.options, self.job, result)
+        blaming = Blaming.of(self.options, self.job, result, self._began)
         if self.options.on_plan is not None:
             self.options.on_plan(blaming.plan)
         return await blaming.found(asked, {each.id: each for each in result.questions})
@@ -178,6 +186,7 @@ def _about(job: AuditJob) -> dict[str, str]:
     return {
         "bad_outcome": str(as_predicate(job.condition)),
         "good_outcome": "" if job.good is None else str(job.good),
+        "definition_of_the_outcomes": definition_of([job.condition, job.good]),
     }
 
 

@@ -62,15 +62,20 @@ class BlamedDocument:
         return self.suspect.document
 
     @property
+    def undecided(self) -> int:
+        """Returns the number of its replays that have no verdict."""
+        return sum(each.unknown_with + each.unknown_without for each in self.tables)
+
+    @property
     def evidence(self) -> str:
         """Returns in words what the blame rests on."""
-        seen = f"implicated in {len(self.suspect.implicated):,} of the {self.suspect.shown:,} bad answers"
+        named, shown = len(self.suspect.implicated), self.suspect.shown
+        seen = f"named by rules in {named:,} of the {shown:,} bad answers"
         if self.p_value is None:
             return f"{seen} that it was shown for [proved; no test needed]"
         with_it = _said((each.bad_with, each.of_with) for each in self.tables)
         without = _said((each.bad_without, each.of_without) for each in self.tables)
-        unknown = sum(each.unknown_with + each.unknown_without for each in self.tables)
-        undecided = f"; {unknown:,} undecided" if unknown else ""
+        undecided = f"; {self.undecided:,} undecided" if self.undecided else ""
         replays = f"bad in {with_it} fresh replays with it, in {without} without it{undecided}"
         return f"{seen} that it was shown for [{replays}; p = {float(self.p_value):.2g}]"
 
@@ -110,6 +115,8 @@ class BlameList(Sequence[BlamedDocument]):
             expected = f"at most {self.plan.fdr:.3g} of those listed are innocent"
             lines.append(f"(on average over such audits, {expected})")
         left = f"{len(self.not_shown):,} of those tested not shown to be to blame"
+        if undecided := sum(each.undecided for each in (*self.found, *self.not_shown)):
+            left += f"; {undecided:,} of their replays have no verdict"
         lines.append(f"({self.plan}{f'; {left}' if self.plan.tested else ''})")
         return "\n".join(lines)
 

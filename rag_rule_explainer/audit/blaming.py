@@ -32,7 +32,7 @@ from .questions import AuditedQuestion, LoggedQuestion
 from .result import Audit
 
 _FILE = "blame.jsonl"
-_LETTERS = {Verdict.HOLDS: "b", Verdict.BREAKS: "n", Verdict.UNKNOWN: "u"}
+_LETTERS = {Verdict.HOLDS: "b", Verdict.BREAKS: "n", Verdict.UNKNOWN: "u", None: "-"}
 _VERDICTS = {letter: verdict for verdict, letter in _LETTERS.items()}
 
 
@@ -51,18 +51,23 @@ class Blaming:
     plan: BlamePlan
     file: Path | None = None
     reasons: dict[str, str] = field(init=False, default_factory=dict[str, str])
+    _found: FreshVerdicts = field(init=False, default_factory=FreshVerdicts)
 
     @classmethod
-    def of(cls, options: AuditOptions, job: AuditJob, result: Audit) -> "Blaming":
+    def of(cls, options: AuditOptions, job: AuditJob, result: Audit, began: float) -> "Blaming":
         """Returns the replays that an audit still needs. The limits of the audit count what its questions
-        have spent, and hold for these replays as well."""
+        have spent, and hold for these replays as well. ``began``: the monotonic time at which the audit
+        began."""
         plan = plan_blame(
             suspects_of_log(result.names, partial(_explanation, result.folder)),
             options.fdr or 0.0,
             deterministic=options.deterministic,
             most_replays=_affordable(options, job.limits, result),
         )
-        explainer = explainer_for(job, LocalMeter(_left(job.limits, result)))
+        meter = LocalMeter(replace(job.limits, replays=None), began)
+        for each in result.questions:
+            meter.spend(each.tokens, each.cost)
+        explainer = explainer_for(job, meter)
         file = None if result.folder is None else result.folder / _FILE
         return cls(explainer, job.condition, plan, file)
 
@@ -80,7 +85,7 @@ class Blaming:
 
     async def _made(
         self,
-        known: Mapping[str, Sequence[Verdict]],
+        known: Mapping[str, Sequence[Verdict | None]],
         asked: Mapping[str, LoggedQuestion],
         audited: Mapping[str, AuditedQuestion],
     ) -> AsyncGenerator[tuple[str, Sequence[Trial], Sequence[Verdict]], None]:
@@ -88,18 +93,22 @@ class Blaming:
         for trial in self.plan.trials():
             of_questions[trial.pair.question].append(trial)
         for question, trials in of_questions.items():
-            digest = _digest(trials)
-            if digest in known:
-                yield question, trials, known[digest]
-                continue
-            fresh = await self._tried(trials, asked.get(question), audited[question])
-            if fresh.reason:
-                self.reasons[question] = fresh.reason
-            found = [fresh.verdicts.get(each, Verdict.UNKNOWN) for each in trials]
-            # What a limit forbade, or an error that met all of them, is tried again by the next run.
-            if len(fresh.verdicts) == len(trials):
-                self._keep(question, digest, found)
-            yield question, trials, found
+            digest = _digest(trials, audited[question])
+            kept = zip(trials, known.get(digest, ()), strict=False)
+            found = {each: verdict for each, verdict in kept if verdict is not None}
+            left = [each for each in trials if each not in found]
+            if left:
+                self._found = FreshVerdicts()
+                try:
+                    self._found = await self._tried(left, asked.get(question), audited[question])
+                finally:
+                    # What an interrupt or a limit came before is tried by the next run.
+                    found |= self._found.verdicts
+                    if self._found.verdicts:
+                        self._keep(question, digest, map(found.get, trials))
+                if self._found.reason:
+                    self.reasons[question] = self._found.reason
+            yield question, trials, [found.get(each, Verdict.UNKNOWN) for each in trials]
 
     async def _tried(
         self, trials: Sequence[Trial], asked: LoggedQuestion | None, before: AuditedQuestion
@@ -108,7 +117,9 @@ class Blaming:
             return FreshVerdicts(reason="the question is not in the log any more")
 
         async def ask(explainer: Explainer, sources: Sequence[Source], replay: Replay) -> FreshVerdicts:
-            return await FreshReplays(explainer, self.condition, before).verdicts(trials, sources, replay)
+            fresh = FreshReplays(explainer, self.condition, before)
+            self._found = fresh.found
+            return await fresh.verdicts(trials, sources, replay)
 
         try:
             if isinstance(self.explainer, Explainer):
@@ -121,13 +132,14 @@ class Blaming:
         except Exception as error:
             return FreshVerdicts(reason=error_text(error))
 
-    def _kept(self) -> dict[str, Sequence[Verdict]]:
-        """Returns the verdicts that the file keeps, by the digest of their trials. A line that a killed
+    def _kept(self) -> dict[str, Sequence[Verdict | None]]:
+        """Returns the verdicts that the file keeps, by the digest of their trials; None for a trial that
+        was not made. A line that a killed
         run left behind half written is no line."""
         if self.file is None or not self.file.is_file():
             return {}
-        found = dict[str, Sequence[Verdict]]()
-        for line in self.file.read_text(encoding="utf-8").splitlines():
+        found = dict[str, Sequence[Verdict | None]]()
+        for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
             try:
                 read = json.loads(line)
                 found[read["trials"]] = [_VERDICTS[each] for each in read["verdicts"]]
@@ -135,7 +147,7 @@ class Blaming:
                 continue
         return found
 
-    def _keep(self, question: str, digest: str, found: Iterable[Verdict]) -> None:
+    def _keep(self, question: str, digest: str, found: Iterable[Verdict | None]) -> None:
         if self.file is not None:
             letters = "".join(_LETTERS[each] for each in found)
             line = json.dumps({"question": question, "trials": digest, "verdicts": letters})
@@ -161,21 +173,16 @@ def _affordable(options: AuditOptions, limits: Limits, result: Audit) -> int | N
     return left if options.blame_replays is None else min(left, options.blame_replays)
 
 
-def _left(limits: Limits, result: Audit) -> Limits:
-    """Returns the other limits for what comes after the questions."""
-    if limits.tokens is None:
-        return replace(limits, replays=None)
-    spent = sum(each.tokens for each in result.questions)
-    return replace(limits, replays=None, tokens=max(1, limits.tokens - spent))
-
-
 def _replay_of(explainer: Explainer) -> Replay:
     if explainer.replay is None:
         raise InvalidInput("nothing to replay; give the explainer a replay")
     return explainer.replay
 
 
-def _digest(trials: Iterable[Trial]) -> str:
-    """Returns a text that is equal iff the same subsets are replayed in the same order."""
-    listed = [[each.pair.question, each.pair.document, each.number, each.kept] for each in trials]
+def _digest(trials: Iterable[Trial], before: AuditedQuestion) -> str:
+    """Returns a text that is equal iff the same subsets of the same texts are replayed in the same order,
+    for the same question, and their answers are compared with the same one."""
+    shown = [[each.id, each.sha256] for each in before.shown]
+    tried = [[each.pair.question, each.pair.document, each.number, each.kept] for each in trials]
+    listed = [before.question, before.given, before.answer, shown, tried]
     return sha256(json.dumps(listed).encode()).hexdigest()

@@ -11,8 +11,10 @@ from .questions import AuditedQuestion, ShownDocument
 _MARK = "#"
 """Stands between the name of a document and a hash, where several documents of one explanation have the
 same name."""
-_UNNAMED = re.compile(r"D\d+(\.\d+)?|doc-.*")
+_UNNAMED = re.compile(r"D\d+(\.\d+)?|doc-[0-9a-f]{8,64}")
 """The ids that explanations make up for documents without a name. Only its text names such a document."""
+_MARKED = re.compile(r"(.+)#(?:[0-9a-f]{4}|[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{64})", re.DOTALL)
+"""The ids that explanations make of a name that several documents have. Another "#" is part of a name."""
 _SHORT = 8
 
 
@@ -64,7 +66,8 @@ def keys_of(shown: Iterable[ShownDocument]) -> Mapping[str, DocumentKey]:
 
 
 def _key(shown: ShownDocument) -> DocumentKey:
-    name = "" if _UNNAMED.fullmatch(shown.id) else shown.id.rpartition(_MARK)[0] or shown.id
+    marked = _MARKED.fullmatch(shown.id)
+    name = "" if _UNNAMED.fullmatch(shown.id) else marked[1] if marked else shown.id
     return DocumentKey(name, shown.sha256)
 
 

@@ -2,7 +2,7 @@
 never asked again."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -63,31 +63,49 @@ class AuditFolder:
             ) from error
         folder = cls(path, form, _identity_of_same(path, about))
         folder.known = {each.id: each for each in kept_questions(path)}
-        folder._texts = {each["sha256"] for each in _lines_of(path / _TEXTS, json.loads)}
+        folder._texts = set(kept_texts(path))
         return folder
 
     def holds(self, asked: LoggedQuestion) -> bool:
         """Returns True iff the folder holds an explanation of the answer to this question."""
         known = self.known.get(asked.id)
-        return known is not None and known.is_explained and known.question == encodable(asked.question)
+        return known is not None and known.is_explained and _asked_as(known) == _marked(asked)
+
+    def rename(self, asked: Sequence[LoggedQuestion]) -> None:
+        """Gives the questions that the folder holds under other ids the ids that they have now, such as
+        the numbers of their lines in a file in which lines have moved. Nothing is asked twice for an
+        id."""
+        held = {each.id for each in asked if self.holds(each)}
+        moved = {
+            _asked_as(each): each
+            for each in self.known.values()
+            if each.is_explained and each.id not in held
+        }
+        for each in asked if moved else ():
+            known = None if each.id in held else moved.pop(_marked(each), None)
+            if known is not None:
+                self._write(replace(known, id=each.id))
 
     def keep(self, answer: AuditedAnswer) -> AuditedQuestion:
         """Writes what became of a question, and its explanation; returns it with the place of the
         explanation. Raises InvalidInput if it cannot be written."""
         question = answer.question
         for explanation in answer.explanations[:1]:
-            question = replace(question, explanation=self._saved(question.id, explanation))
+            question = replace(question, explanation=self._saved(question, explanation))
             self._keep_texts(explanation)
-        self._append(_QUESTIONS, question.as_json_line())
-        self.known[question.id] = question
+        self._write(question)
         return question
 
-    def _saved(self, identity: str, explanation: Explanation) -> str:
+    def _write(self, question: AuditedQuestion) -> None:
+        self._append(_QUESTIONS, question.as_json_line())
+        self.known[question.id] = question
+
+    def _saved(self, question: AuditedQuestion, explanation: Explanation) -> str:
         if self.form is None:
             return ""
-        name = (
-            f"{_EXPLANATIONS}/{sha256(identity.encode('utf-8', 'replace')).hexdigest()[:20]}.{self.form}"
-        )
+        # An id may be that of another question by now, whose explanation must not be overwritten.
+        named = json.dumps([question.id, question.question, question.given]).encode("ascii")
+        name = f"{_EXPLANATIONS}/{sha256(named).hexdigest()[:20]}.{self.form}"
         write_whole(self.path / name, FORMS[self.form].written(explanation))
         return name
 
@@ -106,6 +124,14 @@ class AuditFolder:
             raise InvalidInput(f"{self.path / name} cannot be written: {error.strerror}") from error
 
 
+def _marked(asked: LoggedQuestion) -> tuple[str, str]:
+    return encodable(asked.question), asked.mark
+
+
+def _asked_as(known: AuditedQuestion) -> tuple[str, str]:
+    return known.question, known.given
+
+
 def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
     """Yields the questions that a folder holds; of one that was asked again, the latest is the last.
     Raises InvalidInput for a line that is none, unless it is the last one and was cut off by a crash."""
@@ -114,7 +140,15 @@ def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
 
 def kept_texts(path: Path) -> dict[str, str]:
     """Returns the texts of the documents, by their hashes. Long texts are cut off."""
-    return {each["sha256"]: each["text"] for each in _lines_of(path / _TEXTS, json.loads)}
+    return dict(_lines_of(path / _TEXTS, _text_of))
+
+
+def _text_of(line: bytes) -> tuple[str, str]:
+    read: Any = json.loads(line)
+    if not isinstance(read, dict):
+        raise InvalidInput("it is no text of a document")
+    found = cast("dict[str, Any]", read)
+    return str(found.get("sha256", "")), str(found.get("text", ""))
 
 
 def _lines_of(file: Path, read: Callable[[bytes], Any]) -> Iterator[Any]:

@@ -19,6 +19,7 @@ from ..probing.retries import Retries
 from ..sources import Arrangement, Source
 from ..verdicts import Answer, Case, Verdict
 from .blame_plan import Trial
+from .metering import Meter
 from .questions import AuditedQuestion
 
 
@@ -52,6 +53,7 @@ class FreshReplays:
     condition: Predicate
     before: AuditedQuestion
     found: FreshVerdicts = field(init=False, default_factory=FreshVerdicts)
+    _told: tuple[int, float] = field(init=False, default=(0, 0.0))
 
     async def verdicts(
         self, trials: Sequence[Trial], sources: Sequence[Source], replay: Replay
@@ -81,11 +83,20 @@ class FreshReplays:
                         self.found.note_unknown(trial, "its documents were not retrieved again")
         finally:
             replayer.close()
+            self._tell(budget)
         return self.found
+
+    def _tell(self, budget: Budget) -> None:
+        """Tells the meter of the audit what is spent and was not told before."""
+        meter: Meter | None = getattr(self.explainer.limiter, "meter", None)
+        told, self._told = self._told, (budget.tokens, budget.cost or 0.0)
+        if meter is not None and told != self._told:
+            meter.spend(self._told[0] - told[0], self._told[1] - told[1])
 
     async def _try(self, trial: Trial, shown: Arrangement, replayer: Replayer) -> None:
         try:
             reply = await replayer.run(shown, replayer.charge)
+            self._tell(replayer.budget)
         except LimitReached as limit:
             self.found.stopped, self.found.reason = True, self.found.reason or str(limit)
             return

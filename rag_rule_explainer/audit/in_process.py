@@ -19,12 +19,12 @@ _CANCELLED = "the application cancelled its own task"
 
 class LocalMeter:
     """A ``LocalMeter`` counts what the questions of one process spend together, and refuses what the
-    limits forbid. Thread-safe. Seconds count from its making."""
+    limits forbid. Thread-safe. Seconds count from its making, or from ``began``."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, began: float | None = None) -> None:
         self._limits = limits
         self._guard = threading.Lock()
-        self._began = monotonic()
+        self._began = monotonic() if began is None else began
         self.replays, self.tokens, self.cost = 0, 0, 0.0
 
     def begin(self) -> "Future[float]":

@@ -17,8 +17,10 @@ from ..allowed import (
 )
 from ..errors import InvalidInput
 from ..explainer import Explainer
+from ..given import check_list_of_sources
 from ..instrumentation.explainer_options import ExplainerFields
 from ..predicates import PredicateLike, as_predicate
+from ..printable import encodable
 from ..probing.limits import Limits
 from ..settings import Settings
 from .blame_plan import BlamePlan, check_rate
@@ -87,6 +89,8 @@ class AuditOptions:
 
     def __post_init__(self) -> None:
         checked_whole("workers", self.workers, 1, 10_000)
+        if self.out is not None and not isinstance(self.out, (str, os.PathLike)):  # pyright: ignore[reportUnnecessaryIsInstance] -- users pass more
+            raise InvalidInput(f"out is {brief(self.out)}; give the path of a folder")
         checked_flag("report", self.report)
         checked_flag("deterministic", self.deterministic)
         if self.fdr is not None:
@@ -117,6 +121,7 @@ class AuditOptions:
             if name not in ExplainerFields.__annotations__ and name not in Settings.__dataclass_fields__:
                 known = {*_OPTIONS, *ExplainerFields.__annotations__, *Settings.__dataclass_fields__}
                 raise InvalidInput(unknown_name(name, "keyword of audit", known))
+        _check_rules(application, rest)
         limits = Limits(failures=None) if self.audit_limits is None else Limits.of(self.audit_limits)
         return AuditJob(
             application=application,
@@ -127,6 +132,15 @@ class AuditOptions:
             limits=limits,
             workers=self.workers,
         )
+
+
+def _check_rules(application: Any, rest: Mapping[str, Any]) -> None:
+    """Raises InvalidInput if only one kind of rule is looked for: documents that the other kind names
+    would be called never needed."""
+    settings: Any = getattr(application, "settings", None) if isinstance(application, Explainer) else None
+    settings = rest.get("settings", settings)
+    if rest.get("rules", getattr(settings, "rules", "both")) != "both":
+        raise InvalidInput("an audit needs rules of both kinds; leave rules out")
 
 
 _OPTIONS = tuple(each.name for each in fields(AuditOptions))
@@ -179,8 +193,10 @@ def _of_mapping(given: Mapping[str, Any], place: int) -> LoggedQuestion:
         if name not in _QUESTION_KEYS:
             raise InvalidInput(unknown_name(str(name), "key of a question", _QUESTION_KEYS))
     documents: Any = given.get("documents")
+    if documents is not None:
+        check_list_of_sources(documents)
     return LoggedQuestion(
-        str(given.get("id", place)),
+        str(place if given.get("id") is None else given["id"]),
         given.get("question", ""),
         given.get("input"),
         None if documents is None else tuple(documents),
@@ -188,6 +204,14 @@ def _of_mapping(given: Mapping[str, Any], place: int) -> LoggedQuestion:
 
 
 def _checked(asked: LoggedQuestion) -> LoggedQuestion:
+    if asked.documents is not None:
+        check_list_of_sources(asked.documents)
+    identity: Any = asked.id
+    if not isinstance(identity, str) or not identity.strip() or identity != encodable(identity):
+        raise InvalidInput(
+            f"the id of a question is {brief(identity)}; give a text that is not empty and has no lone "
+            "surrogate, or leave it out"
+        )
     question: Any = asked.question
     if not isinstance(question, str) or not question.strip():
         raise InvalidInput(f"the question {asked.id!r} is {brief(question)}; give its text")

@@ -2,9 +2,11 @@
 question is written as one line of JSON and read back; such a line is untrusted."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -12,15 +14,17 @@ from pydantic import Field, TypeAdapter, ValidationError
 from ..errors import InvalidInput
 from ..explanation.explanation import Explanation
 from ..fixing.fixes import SURE
-from ..printable import encodable
+from ..printable import as_json, encodable
 from ..rules import ClaimStatus, RuleKind
-from ..sources import SourceLike
+from ..sources import SourceLike, SourceSet
 
 AnswerOutcome: TypeAlias = Literal["bad", "not bad", "undecided", "failed", "stopped"]
 """What became of a question with all of its documents shown. "failed": there is no explanation, because
 of an error. "stopped": a limit of the audit came first, so it is asked again if the audit goes on."""
 RuleOutcome: TypeAlias = Literal["bad", "not bad", "good", "not good"]
 """The outcome that a rule promises."""
+_SAVED = re.compile(r"explanations/[0-9a-f]{20}\.(?:html|json)")
+"""The path of a saved explanation. Any other path may lead out of the folder."""
 _Count: TypeAlias = Annotated[int, Field(ge=0)]
 
 
@@ -41,6 +45,16 @@ class LoggedQuestion:
     def given(self) -> Any:
         """Returns what the application is given."""
         return self.question if self.input is None else self.input
+
+    @property
+    def mark(self) -> str:
+        """Returns a hash of the input and of the documents that are given; empty if neither is. Of an
+        object it holds the type only."""
+        if self.input is None and self.documents is None:
+            return ""
+        documents = None if self.documents is None else [_told(each) for each in self.documents]
+        told = json.dumps([as_json(self.input), documents])
+        return sha256(told.encode("ascii")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +89,12 @@ class AuditedRule:
         """Returns True iff the rule is proved, or passed the votes or the test that was asked for."""
         return self.claim in SURE
 
+    @property
+    def needs_each(self) -> bool:
+        """Returns True iff the rule is sure, and known to be minimal. It may else name a document for
+        nothing, as a rule does that a limit kept from being made smaller."""
+        return self.is_sure and self.minimal is True
+
 
 @dataclass(frozen=True, slots=True)
 class AuditedQuestion:
@@ -88,6 +108,8 @@ class AuditedQuestion:
     something other than the documents may have changed the answers, so that no rule counts as sure.
     ``is_good``: whether the good outcome holds with all documents shown; None if there is no such
     condition, or no verdict.
+    ``cost``: of all tokens whose price is known.
+    ``given``: the ``mark`` of the question as it was asked; empty where that is not kept.
     ``explanation``: the path of the saved explanation within the folder of the audit; empty if there is
     none.
     """
@@ -104,10 +126,12 @@ class AuditedQuestion:
     doubted: bool = False
     is_good: bool | None = None
     warnings: tuple[str, ...] = ()
+    given: str = ""
     probes: _Count = 0
     replays: _Count = 0
     stored: _Count = 0
     tokens: _Count = 0
+    cost: Annotated[float, Field(ge=0)] = 0.0
     seconds: Annotated[float, Field(ge=0)] = 0.0
     explanation: str = ""
 
@@ -129,11 +153,19 @@ class AuditedQuestion:
     def from_json_line(cls, line: str | bytes) -> "AuditedQuestion":
         """Returns the question that such a line holds. Raises InvalidInput for any other line."""
         try:
-            return _reader().validate_json(line)
+            read = _reader().validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(map(str, first["loc"])) or "it"
             raise InvalidInput(f"a line is no audited question: {where}: {first['msg']}") from error
+        shown = {each.id for each in read.shown}
+        if len(shown) < len(read.shown):
+            raise InvalidInput("a line is no audited question: two documents have the same id")
+        if any(not shown.issuperset(each.documents) for each in read.rules):
+            raise InvalidInput("a line is no audited question: a rule names a document not shown")
+        if read.explanation and not _SAVED.fullmatch(read.explanation):
+            raise InvalidInput("a line is no audited question: explanation: no file of an audit")
+        return read
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +175,15 @@ class AuditedAnswer:
 
     question: AuditedQuestion
     explanations: Sequence[Explanation] = field(default_factory=tuple[Explanation, ...])
+
+
+def _told(document: SourceLike) -> Any:
+    """Returns the id and the text of a document; of what is none, the types of JSON."""
+    try:
+        source = SourceSet.of([document]).sources[0]
+    except InvalidInput:
+        return as_json(document)
+    return [source.id, encodable(source.text)]
 
 
 @lru_cache(maxsize=1)

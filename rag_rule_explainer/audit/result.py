@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..checking.figures import Share, share
 from ..errors import InvalidInput
-from ..printable import printable, shortened
+from ..printable import cut_in_the_middle, plain_id, printable, shortened
 from .blame import BlameList
 from .documents import DocumentNames
 from .questions import AnswerOutcome, AuditedQuestion
@@ -102,23 +102,28 @@ class Audit:
 
     def __str__(self) -> str:
         lines = [self.summary, f"bad answers: {self.bad_share}", str(self.removal)]
-        lines += [f"  {_line(name)}" for name in self.removal.documents[:_MOST_TOLD]]
+        lines += [f"  {_name(name)}" for name in self.removal.documents[:_MOST_TOLD]]
         left = len(self.removal.documents) - _MOST_TOLD
         lines += [f"  … and {left:,} more"] if left > 0 else []
         implicated = [row for row in self.documents if row.implicated]
         if implicated:
             lines.append("implicated most often:")
         for row in implicated[:_MOST_TOLD]:
-            lines.append(f"  {_line(row.name)}: {row.implicated_share}")
+            lines.append(f"  {_name(row.name)}: {row.implicated_share}")
         if self.blame is not None:
             lines += [f"to blame, with a false discovery rate of {self.blame.plan.fdr:g}:"]
             lines += [f"  {each}" for each in str(self.blame).splitlines()]
+        without = [each for each in self.questions if not each.is_explained]
         lines += [
-            f"{each.outcome}: {_line(each.id)}: {_line(each.reason)}"
-            for each in self.questions
-            if not each.is_explained
-        ][:_MOST_TOLD]
+            f"{each.outcome}: {_line(each.id)}: {_line(each.reason)}" for each in without[:_MOST_TOLD]
+        ]
+        if len(without) > _MOST_TOLD:
+            lines.append(f"… and {len(without) - _MOST_TOLD:,} more questions without a result")
         return "\n".join(lines)
+
+
+def _name(text: str) -> str:
+    return cut_in_the_middle(plain_id(text), 200)
 
 
 def _line(text: str) -> str:

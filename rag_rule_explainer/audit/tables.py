@@ -1,5 +1,6 @@
 """This module says what each document does over all questions of a log. Everything is read from rules:
-only a rule that is proved, or that passed the votes or the test that was asked for, counts."""
+only a rule that is proved, or that passed the votes or the test that was asked for, counts, and only if
+it is known to be minimal."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,13 +34,14 @@ class DocumentRow:
     ``shown``: it was shown. ``bad``, ``not_bad``: it was shown, and the answer is so. ``retained``: a
     rule names it by which answers are bad while its documents are retained. ``omitted``: a rule names it
     by which answers are not bad while its documents are omitted. ``omitted_good``: the same, and they
-    are good. ``implicated``: one of these three. ``unsure``: only a rule that is not sure implicates it.
-    ``clear``: no rule implicates it, and there are no others. ``unneeded``: no rule of any outcome names
-    it, and there are no others. ``decisive``: the answer is bad, and never without this document,
-    whichever others are there. ``single_point``: the answer is not bad (or is good, if there is such a
-    condition), and never so without this document. ``redundant``: a document is enough in its place, by
-    the names of these documents. ``conflicts``: this document makes answers bad, and another one better,
-    or the other way round. ``named``: True iff a sure rule of any outcome names it.
+    are good. ``implicated``: one of these three. ``unsure``: only a rule that is not sure, or perhaps not
+    minimal, implicates it. ``clear``: no rule implicates it, and there are no others. ``unneeded``: no
+    rule of any outcome names it, and there are no others. ``decisive``: the answer is bad, and never
+    without this document, whichever others are there. ``single_point``: the answer is not bad (or is
+    good, if there is such a condition), and never so without this document. ``redundant``: a document is
+    enough in its place, by the names of these documents. ``conflicts``: this document makes answers bad,
+    and another one better, or the other way round. ``named``: True iff a sure, minimal rule of any
+    outcome names it.
     """
 
     key: DocumentKey
@@ -195,7 +197,7 @@ class _Reading:
 
     @property
     def _sure(self) -> list[AuditedRule]:
-        return [] if self.question.doubted else [each for each in self.question.rules if each.is_sure]
+        return [] if self.question.doubted else [each for each in self.question.rules if each.needs_each]
 
 
 def _way(rule: AuditedRule) -> _Way:

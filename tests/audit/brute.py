@@ -27,12 +27,12 @@ class Log:
     says: tuple[dict[Kept, str], ...]
     good: bool
 
-    def audited(self, **fields: Any) -> Audit:
+    def audited(self, limits: int = 10**6, **fields: Any) -> Audit:
         asked = [
             LoggedQuestion(f"q{n}", f"question {n}", None, tuple(map(source, names)))
             for n, names in enumerate(self.shown)
         ]
-        explainer = Explainer(self.replay, check_repeatable=False, miner="exact")
+        explainer = Explainer(self.replay, check_repeatable=False, miner="exact", limits=limits)
         return audit(explainer, asked, BAD, good=GOOD if self.good else None, workers=2, **fields)
 
     def replay(self, question: str, sources: Sequence[Source]) -> str:

@@ -1,65 +1,21 @@
-"""An audit goes on where it was stopped, counts what failed, and says the same wherever it runs."""
+"""An audit says what is bad and why, wherever it runs, and refuses wrong input."""
 
-import json
-import os
-import signal
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explainer, InvalidInput, Limits, Source, contains
-from rag_rule_explainer.audit import Audit, AuditedQuestion, LoggedQuestion, aaudit, audit
+from rag_rule_explainer import Explainer, InvalidInput, Limits, Settings, Source
+from rag_rule_explainer.audit import Audit, AuditedQuestion, AuditJob, LoggedQuestion, aaudit, audit
+from rag_rule_explainer.audit.asking import audited_answer, explainer_for
 from rag_rule_explainer.audit.documents import keys_of
+from rag_rule_explainer.audit.in_process import LocalMeter
 from rag_rule_explainer.audit.questions import ShownDocument
+from tests.audit.shop import CONDITION, FOUR, Shop, asked, run, said
 from tests.fixing import applications
 from tests.fixing.applications import BAD
-from tests.interrupting import stops
-
-NAMES = ("blog", "guide", "list")
-CONDITION = contains("bad")
-
-
-class Shop:
-    """An application whose answers are bad where the blog is shown without the guide. ``asked``: the
-    number of its runs, by question."""
-
-    def __init__(self, fails: str = "") -> None:
-        self.asked = Counter[str]()
-        self.fails = fails
-
-    def __call__(self, question: str, sources: Sequence[Source]) -> str:
-        self.asked[question] += 1
-        if question == self.fails:
-            raise RuntimeError(f"no answer to {question}")
-        names = {each.id for each in sources}
-        return "bad" if "blog" in names and "guide" not in names else "fine"
-
-    @property
-    def explainer(self) -> Explainer:
-        return Explainer(self, check_repeatable=False, retries=0, concurrency=1)
-
-
-def asked(*shown: Sequence[str]) -> list[LoggedQuestion]:
-    return [
-        LoggedQuestion(f"q{n}", f"question {n}", None, tuple(Source(x, f"text of {x}") for x in names))
-        for n, names in enumerate(shown)
-    ]
-
-
-FOUR = asked(("blog", "list"), NAMES, ("guide", "list"), ("list", "blog"))
-
-
-def run(shop: Shop, questions: Sequence[LoggedQuestion] = FOUR, **fields: Any) -> Audit:
-    return audit(shop.explainer, questions, CONDITION, **fields)
-
-
-def said(found: Audit) -> list[AuditedQuestion]:
-    """All that is known of the questions but what varies from run to run."""
-    return [replace(each, seconds=0.0, explanation="") for each in found.questions]
 
 
 def test_it_says_which_answers_are_bad_and_why() -> None:
@@ -90,92 +46,18 @@ async def test_it_says_the_same_on_any_loop_and_with_any_number_of_workers() -> 
         assert found.documents == wanted.documents
 
 
-def test_what_a_folder_holds_is_not_asked_again(tmp_path: Path) -> None:
-    shop = Shop()
-    first = run(shop, FOUR[:2], out=tmp_path)
-    runs = Counter(shop.asked)
-    second = run(shop, FOUR, out=tmp_path)
-    assert {name: shop.asked[name] for name in runs} == runs
-    assert said(second) == said(run(Shop(), FOUR))
-    assert second.questions[:2] == first.questions
-    again = run(shop, FOUR, out=tmp_path)
-    assert shop.asked.total() == sum(each.replays for each in second.questions)
-    assert again.questions == second.questions
-    assert again.documents == second.documents
-    assert all((tmp_path / each.explanation).is_file() for each in again.questions)
+async def test_a_limit_that_comes_before_the_first_answer_is_no_failure(tmp_path: Path) -> None:
+    limits = Limits(replays=1, failures=None)
+    explainer = Explainer(Shop(), check_repeatable=False, concurrency=1)
+    engine_job = AuditJob(application=explainer, condition=CONDITION, limits=limits)
+    asking = explainer_for(engine_job, LocalMeter(limits))
+    outcomes = [(await audited_answer(asking, engine_job, each)).question.outcome for each in FOUR[:2]]
+    assert outcomes == ["stopped", "stopped"]
 
 
-def test_a_question_that_failed_is_counted_named_and_asked_again(tmp_path: Path) -> None:
-    found = run(Shop(fails="question 1"), out=tmp_path)
-    assert found.counts["failed"] == 1
-    assert found.summary == "4 of 4 questions, 2 bad, 1 not bad, 1 failed"
-    assert "failed: q1: the application failed on all 3 sources" in str(found)
-    assert "no answer to question 1" in found.questions[1].reason
-    assert len(found.document("blog").shown) == 2
-    shop = Shop()
-    mended = run(shop, out=tmp_path)
-    assert set(shop.asked) == {"question 1"}
-    assert said(mended) == said(run(Shop()))
-
-
-def test_a_question_whose_text_changed_is_asked_again(tmp_path: Path) -> None:
-    run(Shop(), out=tmp_path)
-    shop = Shop()
-    run(shop, [replace(FOUR[0], question="another question"), *FOUR[1:]], out=tmp_path)
-    assert set(shop.asked) == {"another question"}
-
-
-def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
-    wanted = run(Shop(), out=tmp_path)
-    lines = (tmp_path / "questions.jsonl").read_bytes()
-    (tmp_path / "questions.jsonl").write_bytes(lines[:-40])
-    shop = Shop()
-    found = run(shop, out=tmp_path)
-    assert len(shop.asked) == 1
-    assert said(found) == said(wanted)
-    for line in (tmp_path / "questions.jsonl").read_text().splitlines():
-        json.loads(line)
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_a_limit_of_all_questions_is_kept_and_the_rest_is_asked_later(
-    tmp_path: Path, workers: int
-) -> None:
-    shop = Shop()
-    limits = Limits(replays=9, failures=None)
-    found = run(shop, out=tmp_path, audit_limits=limits, workers=workers)
-    assert shop.asked.total() == 9
-    stopped = [each for each in found.questions if each.outcome == "stopped"]
-    assert stopped
-    assert {each.reason for each in stopped} == {"the audit's limit of 9 replays is reached"}
-    assert found.exit_code in {1, 3}
-    explained = {each.question for each in found.questions if each.is_explained}
-    more = Shop()
-    whole = run(more, out=tmp_path)
-    assert not explained & set(more.asked)
-    assert said(whole) == said(run(Shop()))
-
-
-def test_ctrl_c_keeps_what_was_found_and_the_audit_goes_on(tmp_path: Path) -> None:
-    shop = Shop()
-    with stops() as stopped:
-
-        def replay(question: str, sources: Sequence[Source]) -> str:
-            if question == "question 2":
-                os.kill(os.getpid(), signal.SIGINT)
-                stopped.wait(60)
-            return shop(question, sources)
-
-        explainer = Explainer(replay, check_repeatable=False, concurrency=1)
-        found = audit(explainer, FOUR, CONDITION, out=tmp_path, workers=1)
-    assert found.interrupted
-    assert found.exit_code == 130
-    assert [each.id for each in found.questions] == ["q0", "q1"]
-    assert found.summary == "2 of 4 questions, 1 bad, 1 not bad, interrupted"
-    assert (tmp_path / "index.html").is_file()
-    again = Shop()
-    assert said(run(again, out=tmp_path)) == said(run(Shop()))
-    assert set(again.asked) == {"question 2", "question 3"}
+def test_all_questions_without_a_result_are_counted_where_they_are_named() -> None:
+    many = [replace(FOUR[0], id=f"q{n}", question="question 1") for n in range(13)]
+    assert str(run(Shop(fails="question 1"), many)).endswith("\n… and 3 more questions without a result")
 
 
 def test_each_question_is_told_as_soon_as_it_is_known() -> None:
@@ -233,12 +115,20 @@ CHAIN = Path(applications.__file__)
         ({"questions": [{"querstion": "?"}]}, "did you mean 'question'"),
         ({"questions": ["why?"]}, "has no documents, and an Explainer retrieves none"),
         ({"questions": [FOUR[0], FOUR[0]]}, "two questions have the id 'q0'"),
+        ({"questions": [{"id": "\ud800", "question": "?"}]}, "the id of a question is '\\ud800'"),
+        ({"questions": [replace(FOUR[0], id=5)]}, "the id of a question is 5"),  # type: ignore[arg-type]
+        ({"questions": [{"question": "?", "documents": "text"}]}, "sources is one string"),
+        ({"questions": [{"question": "?", "documents": 5}]}, "sources is 5"),
         ({"workers": 0}, "workers is 0"),
+        ({"out": 5}, "out is 5; give the path of a folder"),
         ({"engine": "rya"}, "did you mean 'ray'"),
         ({"explanations": "pdf"}, "give 'html', 'json' or None"),
         ({"miner": "exact"}, "miner is a setting of the explainer"),
         ({"minr": "exact"}, "did you mean 'miner'"),
         ({"omission_predicate": CONDITION}, "set by the audit itself"),
+        ({"application": "app:app", "rules": "retention"}, "an audit needs rules of both kinds"),
+        ({"application": "app:app", "settings": Settings(rules="omission")}, "rules of both kinds"),
+        ({"application": Explainer(Shop(), rules="omission"), "questions": FOUR}, "rules of both kinds"),
         ({"application": applications.FIVE["a plain function"]()}, "give what it wraps (.application)"),
         ({"application": "nowhere:app"}, "there is no module 'nowhere'"),
         ({"audit_limits": "many"}, "limits is 'many'"),
@@ -248,27 +138,13 @@ CHAIN = Path(applications.__file__)
 def test_wrong_input_is_refused_before_anything_is_asked(change: dict[str, Any], said: str) -> None:
     shop = Shop()
     given: dict[str, Any] = {"application": shop.explainer, "questions": FOUR, "condition": CONDITION}
-    if "application" in change:
+    if "application" in change and "questions" not in change:
         given["questions"] = ["why?"]
     call: Callable[..., Audit] = audit
     with pytest.raises(InvalidInput) as error:
         call(**{**given, **change})
     assert said in str(error.value)
     assert not shop.asked
-
-
-def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(InvalidInput, match=r"holds something else, such as 'thesis.tex'"):
-        run(Shop(), out=tmp_path)
-    run(Shop(), out=tmp_path / "audit")
-    with pytest.raises(InvalidInput, match="holds an audit with another bad outcome"):
-        audit(Shop().explainer, FOUR, contains("fine"), out=tmp_path / "audit")
-    (tmp_path / "audit" / "questions.jsonl").write_text("{}\n")
-    with pytest.raises(InvalidInput, match=r"line 1: a line is no audited question"):
-        run(Shop(), out=tmp_path / "audit")
-    with pytest.raises(InvalidInput, match="cannot be written"):
-        run(Shop(), out=tmp_path / "thesis.tex" / "audit")
 
 
 def shown(*pairs: tuple[str, str]) -> list[ShownDocument]:
@@ -278,12 +154,25 @@ def shown(*pairs: tuple[str, str]) -> list[ShownDocument]:
 def test_a_document_is_known_by_its_text_and_its_name() -> None:
     first, second = (
         keys_of(shown(("D1", "a"), ("guide", "b"))),
-        keys_of(shown(("D7", "a"), ("guide#3f", "b"), ("guide#4e", "c"))),
+        keys_of(shown(("D7", "a"), ("guide#3f01", "b"), ("guide#4e02", "c"))),
     )
     assert first["D1"] == second["D7"]
-    assert first["guide"] == second["guide#3f"] != second["guide#4e"]
+    assert first["guide"] == second["guide#3f01"] != second["guide#4e02"]
     twice = keys_of(shown(("one", "a"), ("two", "a"), ("D3", "b"), ("D4", "b")))
     assert len(set(twice.values())) == 4
+
+
+@pytest.mark.parametrize("names", [("doc-17", "doc-18"), ("guide#faq", "guide#intro")])
+def test_documents_with_ids_like_those_made_up_are_not_taken_for_one(names: tuple[str, str]) -> None:
+    """Two files have the same text, so both have to be removed."""
+    log = [
+        LoggedQuestion(f"q{n}", f"question {n}", None, (Source(name, "a lie"),))
+        for n, name in enumerate(names)
+    ]
+    explainer = Explainer(lambda _, sources: "bad" if sources else "fine", check_repeatable=False)
+    found = audit(explainer, log, CONDITION)
+    assert found.removal.documents == names
+    assert [row.name for row in found.documents] == [*names]
 
 
 def test_documents_of_the_same_name_have_different_names_in_the_tables() -> None:

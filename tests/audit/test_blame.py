@@ -224,8 +224,8 @@ def test_what_is_printed_says_what_it_rests_on() -> None:
     planned = "1 document to test, with 16 fresh replays of 1 question"
     rest = "0 of those tested not shown to be to blame"
     assert str(found).splitlines() == [
-        "1. p: implicated in 2 of the 4 bad answers that it was shown for [proved; no test needed]",
-        f"2. d0: implicated in 1 of the 1 bad answers that it was shown for [{replays}; p = 7.8e-05]",
+        "1. p: named by rules in 2 of the 4 bad answers that it was shown for [proved; no test needed]",
+        f"2. d0: named by rules in 1 of the 1 bad answers that it was shown for [{replays}; p = 7.8e-05]",
         "(on average over such audits, at most 0.05 of those listed are innocent)",
         f"(1 document proved, with no test needed; {planned}; {rest})",
     ]

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from rag_rule_explainer import Explainer, Limits, Retries, Source, contains, equals
+from rag_rule_explainer import Answer, Explainer, Limits, Retries, Source, contains, equals
 from rag_rule_explainer.audit import Audit, audit
 from rag_rule_explainer.audit.blame_plan import BlamePlan
 from rag_rule_explainer.cli import main
 from rag_rule_explainer.errors import InvalidInput
-from tests.fixing.applications import BAD, FIVE
+from tests.fixing.applications import BAD, FIVE, TEXTS
 
 DOCUMENTS = tuple(Source(name, f"text of {name}") for name in "abcd")
 QUESTIONS = [{"id": f"q{n}", "question": f"question {n}?", "documents": DOCUMENTS} for n in range(4)]
@@ -119,18 +119,57 @@ def test_what_was_paid_is_not_paid_again(tmp_path: Path) -> None:
     assert lines
 
 
-def test_documents_that_are_not_what_they_were_are_not_tested(tmp_path: Path) -> None:
-    audited(Flaky(0.0), out=tmp_path)
-    steady = Flaky(0.0)
+def test_what_a_limit_stopped_is_not_paid_twice_and_limits_hold_for_these_replays(
+    tmp_path: Path,
+) -> None:
+    made = count(1)
+    runs: list[int] = []
+
+    def replay(_: str, sources: Sequence[Source]) -> Answer:
+        runs.append(next(made))
+        shown = {each.id for each in sources}
+        return Answer("bad" if "a" in shown else "good", usage={"input_tokens": 90, "output_tokens": 10})
+
+    fields: dict[str, Any] = {"out": tmp_path, "fdr": 0.05}
+    audited(replay, out=tmp_path)
+    searched = len(runs)
+    limits = Limits(tokens=100 * (searched + 7), failures=None)
+    cut = audited(replay, audit_limits=limits, **fields)
+    assert len(runs) == searched + 7
+    assert cut.blame is not None
+    whole = cut.blame.plan.replays
+    assert f"; {whole - 7} of their replays have no verdict" in str(cut)
+    found = audited(replay, **fields)
+    assert blamed(found) == {"a"}
+    assert len(runs) == searched + whole
+
+
+def test_verdicts_about_another_question_are_not_taken(tmp_path: Path) -> None:
+    """The question has the same id, the same documents and the same rules."""
+    audited(Flaky(0.0), out=tmp_path, fdr=0.05)
+    steady, made = Flaky(0.0), list[int]()
     explainer = Explainer(steady, concurrency=1, check_repeatable=False)
-    edited = [each if each.id != "a" else Source("a", "another text") for each in DOCUMENTS]
-    log = [{**each, "documents": edited} for each in QUESTIONS]
+    log = [{**each, "question": f"{each['question']} Really?"} for each in QUESTIONS]
     fields: dict[str, Any] = {"workers": 1, "report": False, "fdr": 0.05, "out": tmp_path}
-    found = audit(explainer, log, equals("bad"), **fields)
+    found = audit(explainer, log, equals("bad"), on_plan=lambda _: made.append(steady.made), **fields)
     assert found.blame is not None
-    assert "a" not in blamed(found)
+    assert steady.made - made[0] == found.blame.plan.replays > 0
+
+
+def test_documents_that_are_not_what_they_were_are_not_tested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    application = FIVE["a plain function"]().application
+    fields: dict[str, Any] = {"workers": 1, "report": False, "framework": "plain", "out": tmp_path}
+    asked = ["What is the news?"]
+    audit(application, asked, BAD, **fields)
+    monkeypatch.setitem(TEXTS, "D1", "fact 1: another text")
+    found = audit(application, asked, BAD, fdr=0.05, **fields)
+    assert found.blame is not None
+    changed = found.document("D1").name
+    assert changed not in blamed(found)
     tested = {each.document: each.tables for each in (*found.blame, *found.blame.not_shown)}
-    assert all(each.of_with == 0 < each.unknown_with for each in tested["a"])
+    assert all(each.of_with == 0 < each.unknown_with for each in tested[changed])
 
 
 def test_replays_that_fail_count_neither_way() -> None:

@@ -82,6 +82,23 @@ def test_what_is_not_sure_counts_for_nothing(log: Log, data: st.DataObject) -> N
         assert row.named is bool(counting)
 
 
+@given(log=logs(), most=st.integers(1, 12))
+def test_what_a_limit_left_unfinished_names_nothing_that_is_not_so(log: Log, most: int) -> None:
+    """A rule that is proved and perhaps not minimal may name all documents that were shown."""
+    for row in log.audited(limits=most).documents:
+        name, questions = row.name, log.questions
+        assert set(row.implicated) <= set(ids(log, name, lambda each: each.implicated))
+        assert not set(row.clear) & set(ids(log, name, lambda each: each.implicated))
+        assert set(row.decisive) <= set(ids(log, name, lambda each: each.decisive))
+        assert set(row.single_point) <= set(ids(log, name, lambda each: each.single_points))
+        redundant = others(log, name, lambda each: each.redundant)
+        assert all(set(row.redundant[other]) <= set(redundant.get(other, ())) for other in row.redundant)
+        conflicts = others(log, name, lambda each: each.conflicts)
+        assert all(set(row.conflicts[other]) <= set(conflicts.get(other, ())) for other in row.conflicts)
+        named = {n for each in questions for _, _, rule in each.rules for n in rule}
+        assert row.never_needed in {None, name not in named}
+
+
 def is_named(row: DocumentRow, question: AuditedQuestion) -> bool:
     """Whether a rule of the question names the document and counts."""
     sure = [each for each in question.rules if each.claim == "proved" and not question.doubted]

@@ -35,7 +35,7 @@ def _parts(places: Places, row: DocumentRow) -> Iterator[Markup]:
         yield Markup('<p class="ending {}">{}</p>').format("" if row.never_needed else "open", needed)
     yield section(f"Implicated in ({len(row.implicated):,})", _implicated(places, row, row.implicated))
     yield section(
-        f"Perhaps implicated in, by rules that are not sure ({len(row.unsure):,})",
+        f"Perhaps implicated in, by rules that are not sure or not minimal ({len(row.unsure):,})",
         _implicated(places, row, row.unsure),
     )
     for heading, ids in (

@@ -9,7 +9,7 @@ from ...report.html.markup import joined_markup
 TERMS: Mapping[str, str] = {
     "Counts": (
         "They are numbers of questions. Only rules count that are proved, or that passed the votes "
-        "or the test that was asked for."
+        "or the test that was asked for, and that are known to be minimal."
     ),
     "Implicated": (
         "A rule names the document by which answers are bad while it is retained, or not bad (or "

@@ -35,7 +35,10 @@ def write_report(audit: Audit, folder: Path) -> None:
         first = documents_page(places, has_parquet=has_parquet)
         (folder / "index.html").write_text(_utf8(first), encoding="utf-8")
     except OSError as error:
-        raise InvalidInput(f"the report in {folder} cannot be written: {error.strerror}") from error
+        raise InvalidInput(
+            f"the report in {folder} cannot be written: {error.strerror}; what was found is kept: "
+            "mend this, and audit with the same folder again"
+        ) from error
 
 
 def _write_pages(folder: Path, things: Mapping[str, Shown], page_of: Callable[[Shown], str]) -> None:
