@@ -130,7 +130,8 @@ def test_a_finished_search_decides_every_class_as_it_is_defined(
         if verdict.claim in {"proved", "tested"}:
             assert verdict.citation_class is by_definition(truth, str(verdict.source), cited)
         else:
-            assert miner == "grouped"
+            # Where each source alone is enough, the model may as well have needed none of them.
+            assert miner == "grouped" or truth == [False] + [True] * (len(truth) - 1)
 
 
 @settings(max_examples=examples(300))
