@@ -6,13 +6,14 @@ from typing import Annotated, Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.tools import InjectedState
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.tools import InjectedToolCallId, ToolException, tool
 from langchain_rag_rule_explainer import RuleExplainer
 from langgraph.graph import END, START, MessagesState, StateGraph
-from langgraph.prebuilt import InjectedState, ToolNode
+from langgraph.prebuilt import ToolNode
 from langgraph.types import Command
 from typing_extensions import override
 
