@@ -268,7 +268,7 @@ class Explainer:
         rule: tuple[Iterable[str], RuleKindLike] | None = None,
         series: "SessionSeries | None" = None,
     ) -> "Session":
-        """Returns the session of one call, part of ``series``; it verifies ``rule`` if given."""
+        """Returns the session of one call, in ``series`` if given, which verifies ``rule`` if given."""
         from .probing.tracing.marks import TracedExplanation
         from .session.session import Session
 

@@ -30,7 +30,7 @@ from .questions import AuditedQuestion, LoggedQuestion
 
 EngineName: TypeAlias = Literal["process", "ray"]
 AskedLike: TypeAlias = str | Mapping[str, Any] | LoggedQuestion
-"""What may be given as a question: a text, a dict with the keys of a ``LoggedQuestion``, or one."""
+"""A question is given as a text, as a ``LoggedQuestion``, or as a dict with its keys."""
 _QUESTION_KEYS = tuple(each.name for each in fields(LoggedQuestion))
 
 

@@ -126,7 +126,7 @@ def _in_audit(question: AuditedQuestion) -> _Told:
 
 @dataclass(slots=True)
 class _Found:
-    """What is known of one suspect so far. ``pairs``: those with the most evidence."""
+    """This class collects the pairs of one suspect. ``pairs``: those with the most evidence so far."""
 
     implicated: list[str] = field(default_factory=list[str])
     proved: list[str] = field(default_factory=list[str])

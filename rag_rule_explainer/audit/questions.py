@@ -19,10 +19,11 @@ from ..rules import ClaimStatus, RuleKind
 from ..sources import SourceLike, SourceSet
 
 AnswerOutcome: TypeAlias = Literal["bad", "not bad", "undecided", "failed", "stopped"]
-"""What became of a question with all of its documents shown. "failed": there is no explanation, because
-of an error. "stopped": a limit of the audit came first, so it is asked again if the audit goes on."""
+"""An ``AnswerOutcome`` says what became of a question with all of its documents shown. "failed":
+there is no explanation, because of an error. "stopped": a limit of the audit came first, so the question
+is asked again if the audit goes on."""
 RuleOutcome: TypeAlias = Literal["bad", "not bad", "good", "not good"]
-"""The outcome that a rule promises."""
+"""A ``RuleOutcome`` is the outcome that a rule promises."""
 _SAVED = re.compile(r"explanations/[0-9a-f]{20}\.(?:html|json)")
 """The path of a saved explanation. Any other path may lead out of the folder."""
 _Count: TypeAlias = Annotated[int, Field(ge=0)]

@@ -47,7 +47,7 @@ class Audit:
 
     @cached_property
     def documents(self) -> tuple[DocumentRow, ...]:
-        """What each document does, those implicated most often first."""
+        """Returns a row for each document, those implicated most often first."""
         return document_rows(self.names)
 
     @cached_property

@@ -6,8 +6,7 @@ from io import StringIO
 from pathlib import Path
 
 from ..errors import InvalidInput
-from ..printable import shortened
-from .questions import AskedQuestion, load_questions
+from .questions import AskedQuestion, check_ids, load_questions
 from .sources import read_text
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -23,14 +22,7 @@ def load_audited(path: Path) -> list[AskedQuestion]:
     questions = list(_rows(path, delimiter))
     if not questions:
         raise InvalidInput(f"{path} holds no questions; {_EXPECTED}")
-    seen = dict[str, int]()
-    for each in questions:
-        if each.id in seen:
-            raise InvalidInput(
-                f"{path}, line {each.line}: the id {shortened(each.id, 100)!r} is that of line "
-                f"{seen[each.id]} as well; give each its own, or leave the column out"
-            )
-        seen[each.id] = each.line
+    check_ids(questions, path)
     return questions
 
 

@@ -1,6 +1,7 @@
 """This module reads the questions that ``rag-rules check`` asks. The file is untrusted."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,6 +71,12 @@ def load_questions(path: Path) -> list[AskedQuestion]:
         else AskedQuestion(f"line {number}", line, number)
         for number, line in written
     ]
+    check_ids(questions, path)
+    return questions
+
+
+def check_ids(questions: Iterable[AskedQuestion], path: Path) -> None:
+    """Raises InvalidInput if two questions of the file ``path`` have the same id."""
     seen = dict[str, int]()
     for each in questions:
         if each.id in seen:
@@ -78,7 +85,6 @@ def load_questions(path: Path) -> list[AskedQuestion]:
                 f"{seen[each.id]} as well; give each its own, or leave it out"
             )
         seen[each.id] = each.line
-    return questions
 
 
 def _of_json(line: str, number: int, path: Path) -> AskedQuestion:

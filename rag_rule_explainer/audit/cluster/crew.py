@@ -19,10 +19,10 @@ from .telling import TELLING_SECONDS, AuditTeller
 from .worker import Worker, WorkerState
 
 RETRIES = 1
-"""How often Ray asks a question again whose worker has died. After that, it is suspected, and asked so
-often once more at the end, alone in its worker."""
+"""Ray asks a question again this many times if its worker has died. If the worker dies each time, the
+question may be the cause. It is then asked at the end, as many times, alone in its worker."""
 _STARTS = 20
-"""How many workers of an audit may die while they start."""
+"""At most this many workers of an audit may die while they start. After that, the audit ends."""
 _GRACE_SECONDS = 10.0
 """The seconds that runs of the application have to end, so that their answers are stored, if the audit is
 stopped."""

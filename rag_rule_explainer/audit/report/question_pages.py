@@ -17,7 +17,7 @@ OUTCOME_WORDS: dict[AnswerOutcome, str] = {
     "failed": "The question failed, so it is in no table",
     "stopped": "The question was stopped, so it is in no table",
 }
-"""What became of a question, in words."""
+"""These words say on a page what became of its question."""
 _GROUPS: tuple[tuple[RuleKind, RuleOutcome, str], ...] = (
     (RuleKind.RETENTION, "bad", "What makes it bad"),
     (RuleKind.OMISSION, "not bad", "What ends the bad answer"),
