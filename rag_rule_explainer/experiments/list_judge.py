@@ -1,10 +1,10 @@
 """This module makes judges that reply with a list of booleans, one for each candidate, as the paper's
 judge does. This is weaker than the package's own form: nothing in a reply says which candidate is meant.
 
-A reply is a verdict only if it is one list, exactly as long as the candidates, and nothing else. It may
-be a list of Python or JSON, lines that may be numbered in order, or the booleans with commas, in a code
-fence or after "Output:". If a reasoning model writes its thoughts between <think> and </think> before the
-list, they are skipped.
+A reply is a verdict only if it is one list, exactly as long as the candidates, and nothing else. A reply
+that was cut off is none, because more might have followed. The list may be one of Python or JSON, lines
+that may be numbered in order, or the booleans with commas, in a code fence or after "Output:". If a
+reasoning model writes its thoughts between <think> and </think> before the list, they are skipped.
 """
 
 import re
@@ -16,6 +16,7 @@ from ..errors import InvalidInput
 from ..predicates import JudgeReply, JudgeRequest
 from ..printable import printable, shortened
 from ..probing.replaying import UnusableReply
+from ..probing.wholeness import Ending, ending_of
 from ..sources import Source
 from ..verdicts import Answer
 from .prompts import JudgePrompt
@@ -23,9 +24,8 @@ from .prompts import JudgePrompt
 _LONGEST: Final = 100_000
 _SHOWN: Final = 100
 _THOUGHTS: Final = re.compile(r"\A<think>.*</think>\s*", re.DOTALL)
-_FENCE: Final = re.compile(
-    r"```[ \t]*(?:json|python|text)?[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE
-)
+_FENCE: Final = "```"
+_OPENS: Final = re.compile(r"```[ \t]*(?:json|python|text)?[ \t]*", re.IGNORECASE)
 _LABEL: Final = re.compile(r"\Aoutput[ \t]*:\s*", re.IGNORECASE)
 _LIST: Final = re.compile(r"\[([^\[\]()]*)\]|\(([^\[\]()]*)\)")
 _BOOLEAN: Final = re.compile(r"""(["']?)(true|false)\1""", re.IGNORECASE)
@@ -59,13 +59,13 @@ class ListJudge:
             )
         texts = [candidate.answer for candidate in request.candidates]
         answer = self.ask(self.prompt.filled(matter.question, matter.truth, texts), ())
-        verdicts = booleans_in(answer.text, len(texts))
+        is_cut_off = ending_of(answer.finish_reason) is Ending.LENGTH
+        verdicts = None if is_cut_off else booleans_in(answer.text, len(texts))
         if verdicts is None:
             begins = shortened(printable(answer.text), _SHOWN)
+            what = "is cut off" if is_cut_off else f"is no list of {len(texts)} booleans"
             raise UnusableReply(
-                f"the judge's reply is no list of {len(texts)} booleans; it begins with {begins!r}",
-                answer.usage,
-                passing=False,
+                f"the judge's reply {what}; it begins with {begins!r}", answer.usage, passing=False
             )
         return JudgeReply(dict(zip(request.ids, verdicts, strict=True)), answer.usage)
 
@@ -76,11 +76,15 @@ def booleans_in(reply: str, count: int) -> tuple[bool, ...] | None:
     if len(reply) > _LONGEST:
         return None
     text = _THOUGHTS.sub("", reply.strip())
-    text = _LABEL.sub("", text)
-    fenced = _FENCE.fullmatch(text)
-    text = (fenced[1] if fenced else text).strip()
-    found = _values(text)
+    found = _values(_unfenced(_LABEL.sub("", text)))
     return found if found is not None and len(found) == count else None
+
+
+def _unfenced(text: str) -> str:
+    # One regular expression for a whole fence would take quadratic time where a reply has many tabs.
+    first, _, rest = text.partition("\n")
+    fenced = _OPENS.fullmatch(first) and rest.endswith(_FENCE)
+    return (rest.removesuffix(_FENCE) if fenced else text).strip()
 
 
 def _values(text: str) -> tuple[bool, ...] | None:

@@ -1,5 +1,6 @@
 """The prompts that models and judges are sent, over a real socket."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from rag_rule_explainer.experiments.reasoning import UNSENT, least_effort
 from rag_rule_explainer.explanation.loose_judging import JUDGED_UNMARKED
 from rag_rule_explainer.storing.store import Store
 from tests.representing import some
+from tests.support.completions import Completion
 from tests.support.messages import Body, entries
 from tests.support.openai_server import OpenAIServer
 
@@ -37,7 +39,7 @@ def text_of(message: object) -> str:
     return str(entries(message).get("content"))
 
 
-def sent_by(script: Callable[[Body], str], ask: Callable[[str], object]) -> list[Body]:
+def sent_by(script: Callable[[Body], "str | Completion"], ask: Callable[[str], object]) -> list[Body]:
     with OpenAIServer(script) as server:
         ask(server.base_url)
         return server.requests
@@ -80,7 +82,7 @@ def test_the_papers_prompt_has_its_parts_in_its_order_and_nothing_more() -> None
     assert (body["temperature"], body["max_completion_tokens"]) == (1.0, 100)
 
 
-def judged(prompt: JudgePrompt, said: str, *answers: str) -> tuple[list[Body], list[Any]]:
+def judged(prompt: JudgePrompt, said: "str | Completion", *answers: str) -> tuple[list[Body], list[Any]]:
     """What the judge was sent about the answers, alone, and what came out."""
     found: list[Any] = []
 
@@ -163,6 +165,12 @@ def test_a_reply_that_is_no_list_is_no_verdict() -> None:
     said = r"the judge's reply is no list of 1 booleans; it begins with '\[true, false\]'"
     with pytest.raises(BaselineFailed, match=said):
         judged(PAPERS_JUDGE, "[true, false]", "It was 1889")
+
+
+def test_a_reply_that_is_cut_off_is_no_verdict() -> None:
+    """Even if it is as long as it has to be by then: more might have followed."""
+    with pytest.raises(BaselineFailed, match=r"the judge's reply is cut off; it begins with 'True'"):
+        judged(PAPERS_JUDGE, Completion("True", finish_reason="length"), "It was 1889")
 
 
 TEMPLATE = b"\xef\xbb\xbfRole {\r\n\t{{x}}  {sources}\r\n--\n\n{question}|{other}|{question}   \n\n"
@@ -258,6 +266,14 @@ def test_a_list_of_one() -> None:
     assert booleans_in("True", 1) == (True,)
     assert booleans_in("[false]", 1) == (False,)
     assert booleans_in("[]", 0) is None
+
+
+@pytest.mark.parametrize("filling", ["\t", "\n\t", " ", "<think>", "</think>", "[", "1. \n"])
+def test_a_hostile_reply_is_soon_refused(filling: str) -> None:
+    began = time.process_time()
+    for opening in ("```\n", "<think>", "output", "["):
+        assert booleans_in(f"{opening}{filling * (90_000 // len(filling))}x", 3) is None
+    assert time.process_time() - began < 10  # a search of the whole for each tab takes minutes
 
 
 EFFORTS = [
