@@ -4,7 +4,7 @@ are only shown to the attacked model."""
 import random
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import BaseModel, Field, StrictStr, ValidationError
 
@@ -15,7 +15,9 @@ EXPECTED_INJECTIONS = (
     'give a .jsonl with lines like {"text": "..."}, or {"parts": ["...", "..."], "exploit": "..."} for a '
     "payload in two halves"
 )
-_Filled = Annotated[StrictStr, Field(min_length=1)]
+Payload: TypeAlias = tuple[tuple[str, str], str]
+"""The two halves, and the exploit, which is a text that an answer contains if the attack succeeded."""
+_Filled = Annotated[StrictStr, Field(min_length=1, pattern=r"\S")]
 
 
 class _Injection(BaseModel):
@@ -24,14 +26,17 @@ class _Injection(BaseModel):
     parts: tuple[_Filled, _Filled] | None = None
     exploit: _Filled | None = None
 
+    @property
+    def texts(self) -> list[str]:
+        return [*([] if self.text is None else [self.text]), *self.adversarial_texts]
+
 
 @dataclass(frozen=True, slots=True)
 class Injections:
-    """An ``Injections`` object holds adversarial texts, and payloads. A payload has two halves, and a
-    text that an answer contains if the attack succeeded."""
+    """An ``Injections`` object holds adversarial texts, and payloads."""
 
     texts: tuple[str, ...]
-    payloads: tuple[tuple[tuple[str, str], str], ...] = ()
+    payloads: tuple[Payload, ...] = ()
 
     def drawn(self, count: int, draw: random.Random) -> list[str]:
         """Returns ``count`` random texts. A text occurs twice only if there are too few."""
@@ -44,22 +49,28 @@ class Injections:
 def injections_in(path: Path) -> Injections:
     """Returns the adversarial texts in a file. Also reads PoisonedRAG's ``adversarial_texts``. Raises
     InvalidInput if the file cannot be read, for a malformed line, and if there is no text."""
-    texts, payloads = list[str](), list[tuple[tuple[str, str], str]]()
+    texts, payloads = list[str](), list[Payload]()
     with readable(path, EXPECTED_INJECTIONS) as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
-            try:
-                one = _Injection.model_validate_json(line)
-            except ValidationError as error:
-                raise InvalidInput(
-                    f"{path}, line {number}: {first_complaint(error)}; {EXPECTED_INJECTIONS}"
-                ) from error
-            if (one.parts is None) != (one.exploit is None):
-                raise InvalidInput(f"{path}, line {number}: parts and exploit belong together; give both")
+            one = _read(line, f"{path}, line {number}")
             if one.parts is not None and one.exploit is not None:
                 payloads.append((one.parts, one.exploit))
-            texts += [*([] if one.text is None else [one.text]), *one.adversarial_texts]
+            texts += one.texts
     if not texts:
         raise InvalidInput(f"{path} has no adversarial texts; {EXPECTED_INJECTIONS}")
     return Injections(tuple(texts), tuple(payloads))
+
+
+def _read(line: str, where: str) -> _Injection:
+    try:
+        one = _Injection.model_validate_json(line)
+    except ValidationError as error:
+        raise InvalidInput(f"{where}: {first_complaint(error)}; {EXPECTED_INJECTIONS}") from error
+    if (one.parts is None) != (one.exploit is None):
+        raise InvalidInput(f"{where}: parts and exploit belong together; give both")
+    if one.parts is None and not one.texts:
+        # A line that is skipped silently, such as one with a misspelled field, would not be missed.
+        raise InvalidInput(f"{where} has neither a text nor a payload; {EXPECTED_INJECTIONS}")
+    return one

@@ -26,7 +26,6 @@ from ..errors import BaselineFailed
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
 from ..lattice import Lattice
-from ..predicates import contains
 from ..probing.replaying import Replay
 from ..settings import MinerName, Settings
 from ..sources import Source
@@ -219,7 +218,7 @@ class _Run:
     def _explainer(self, miner: MinerName, replay: Replay | None = None) -> Explainer:
         return Explainer(
             replay or self.model.replay,
-            predicate=contains(self.attack.exploit),
+            predicate=self.attack.condition,
             settings=self.settings.accepting(length=True),
             miner=miner,
             rules="retention",
@@ -235,7 +234,7 @@ class _Run:
         self.stored += explanation.counts.stored
         if not explanation.ended:
             raise Unfinished(explanation.why_incomplete)
-        if self.attack.exploit not in explanation.baseline.text:
+        if not self.attack.succeeds(explanation.baseline.text):
             raise Unfinished("the model did not fall for it: with all sources, the answer has no hash")
         return explanation
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from ...experiments.charts import REDTEAM_FIGURE, draw_redteam
-from ...experiments.injections import injections_in
+from ...experiments.injections import Injections, injections_in
 from ...experiments.paper import stated
 from ...experiments.payload import PAYLOAD_PARTS, Attack, attack, gullible_model
 from ...experiments.redteam import APPROACHES, RedteamOutcome, RedteamRow, measure_redteam
@@ -59,10 +59,13 @@ class Attacking:
         ),
     ] = None
 
-    def attacks(self) -> list[Attack]:
-        """Returns one attack for each run of the experiment. Raises InvalidInput if the file of
-        injections cannot be used."""
-        injections = None if self.data is None else injections_in(self.data)
+    def injections(self) -> Injections | None:
+        """Returns the texts of ``--data``; None without it. Raises InvalidInput if the file cannot be
+        used."""
+        return None if self.data is None else injections_in(self.data)
+
+    def attacks(self, injections: Injections | None) -> list[Attack]:
+        """Returns one attack for each run of the experiment."""
         runs = range(1, self.examples + 1)
         return [attack(self.sources, self.seed, run, injections=injections) for run in runs]
 
@@ -104,8 +107,10 @@ def redteam(
       3    some are in failures.csv; the model may have ignored the payload
       130  interrupted; run the same command to continue
     """
-    (attacked,) = endpoints.examined((model,) if model else (), gullible_model())
-    attacks = attacking.attacks()
+    injections = attacking.injections()
+    scripted = gullible_model(injections.payloads if injections else ())
+    (attacked,) = endpoints.examined((model,) if model else (), scripted)
+    attacks = attacking.attacks(injections)
     settings, out = running.settings([attacked], attacked.namespace), running.out
     prepare(out, "redteam.csv", figures=figures)
     with counted("runs") as progress:
