@@ -53,32 +53,32 @@ def asked(prompt: PromptTemplate) -> Body:
     return body
 
 
-def in_order(text: str, *parts: str) -> bool:
-    places = [text.find(part) for part in parts]
-    return -1 not in places and places == sorted(places)
+PARTS = f"""\
+You infer answers to questions from knowledge sources. You will be given a question and the text of \
+several sources. Your goal is to give the answer that can be inferred from these sources.
+
+Question:
+{QUESTION}
+
+Sources:
+The tower was built in 1889.
+Soup is {{question}} hot.
+
+Task:
+Determine the answer to the question from the sources. If it cannot be inferred from them, the answer is \
+N/A.
+
+Output:
+The final answer, and nothing else.
+"""
+"""The role, what comes, the goal; then the sections. Whatever is changed here has to be a part of the
+paper's listing: what it does not demand bears on results."""
 
 
 def test_the_papers_prompt_has_its_parts_in_its_order_and_nothing_more() -> None:
     body = asked(PAPERS_PROMPT)
     (message,) = body["messages"]
-    text = text_of(message)
-    assert message["role"] == "user"
-    assert in_order(
-        text,
-        "You infer answers to questions from knowledge sources.",  # the role
-        "You will be given a question",  # what comes
-        "Your goal is",
-        f"Question:\n{QUESTION}\n",
-        "Sources:\nThe tower was built in 1889.\nSoup is {question} hot.\n",
-        "Task:\nDetermine the answer",
-        "the answer is N/A",
-        "Output:\nThe final answer, and nothing else.",
-    )
-    lines = [line for line in text.splitlines() if line]
-    assert len(lines) == 10  # so there is no further sentence between or after them
-    assert [line for line in lines if line.endswith(":")] == ["Question:", "Sources:", "Task:", "Output:"]
-    for more in ("instruction", "nothing else than", "<source", "explanation", "ignore", "data"):
-        assert more not in text.casefold()
+    assert (message["role"], text_of(message)) == ("user", PARTS)
     assert (body["temperature"], body["max_completion_tokens"]) == (1.0, 100)
 
 
@@ -102,27 +102,34 @@ def judged(prompt: JudgePrompt, said: "str | Completion", *answers: str) -> tupl
     return sent_by(lambda _: said, ask), found
 
 
+JUDGES_PARTS = f"""\
+You grade whether candidate answers are equivalent to a true answer. You will be given a question, its \
+true answer, and a list of candidate answers. Your goal is to decide for each candidate whether it is \
+equivalent.
+
+Question:
+{QUESTION}
+
+Ground Truth:
+1889
+
+Candidate Answers:
+["in 1889, \\"truly\\""]
+
+Task:
+Decide for each candidate whether it is equivalent to the ground truth with respect to the question. The \
+ground truth may hold additional details; a candidate need only match the final answer in it.
+
+Output:
+A list of booleans, one for each candidate, in the order of the candidates.
+"""
+
+
 def test_the_papers_prompt_for_judges() -> None:
     bodies, (explanation,) = judged(PAPERS_JUDGE, "[True]", 'in 1889, "truly"')
     body = bodies[0]
     (message,) = body["messages"]
-    text = text_of(message)
-    assert in_order(
-        text,
-        "You grade whether candidate answers are equivalent to a true answer.",
-        "You will be given a question, its true answer, and a list of candidate answers.",
-        "Your goal is",
-        f"Question:\n{QUESTION}\n",
-        "Ground Truth:\n1889\n",
-        'Candidate Answers:\n["in 1889, \\"truly\\""]\n',
-        "Task:\nDecide for each candidate",
-        "with respect to the question",
-        "may hold additional details",
-        "Output:\nA list of booleans, one for each candidate, in the order",
-    )
-    assert len([line for line in text.splitlines() if line]) == 12 - 1
-    assert "data" not in text
-    assert "instruction" not in text
+    assert (message["role"], text_of(message)) == ("user", JUDGES_PARTS)
     assert (body["temperature"], body["max_completion_tokens"]) == (1.0, 100)
     assert "response_format" not in body
     assert "tools" not in body
