@@ -67,7 +67,8 @@ def _is(*kinds: ReplyKind, truth_in: TruthIn | None = None) -> _Test:
     return lambda reply: reply.kind in kinds and truth_in in {None, reply.truth_in}
 
 
-_NOT_THERE = "stand word for word in no source shown, as the paper counts hallucinations"
+_NOT_THERE = "stand word for word in no source shown"
+_PAPERS = f"{_NOT_THERE}, as the paper counts hallucinations"
 _any, _answers = _is(*ReplyKind), _is(ReplyKind.RIGHT, ReplyKind.UNSETTLED, ReplyKind.WRONG)
 _OF: Mapping[str, _Test] = {
     WITH: lambda reply: reply.has_all,
@@ -108,7 +109,7 @@ _COUNTED: Sequence[tuple[str, str, str, _Test]] = (
 )
 OF_REPLIES: tuple[Measure, ...] = (
     *(Measure(group, name, means, _OF[group], counts) for group, name, means, counts in _COUNTED),
-    Measure(SHOWN, "not-in-sources", _NOT_THERE, _answered, attrgetter("not_in_sources"), "answers"),
+    Measure(SHOWN, "not-in-sources", _PAPERS, _answered, attrgetter("not_in_sources"), "answers"),
     Measure(
         SHOWN,
         "wrong-not-in-sources",

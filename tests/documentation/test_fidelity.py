@@ -52,8 +52,10 @@ def test_a_difference_is_documented_where_it_says() -> None:
 
 def test_each_point_has_a_test_that_is_there() -> None:
     for point in POINTS:
-        (written,) = re.findall(r"`([^`]+)`", point.test)
-        file, name = written.split("::")
-        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-        functions = ast.FunctionDef, ast.AsyncFunctionDef
-        assert name in {node.name for node in ast.walk(tree) if isinstance(node, functions)}, written
+        tests = re.findall(r"`([^`]+)`", point.test)
+        assert ", ".join(f"`{each}`" for each in tests) == point.test
+        for written in tests:
+            file, name = written.split("::")
+            tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+            functions = ast.FunctionDef, ast.AsyncFunctionDef
+            assert name in {node.name for node in ast.walk(tree) if isinstance(node, functions)}, written

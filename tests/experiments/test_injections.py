@@ -1,6 +1,7 @@
 """Adversarial texts that a user gives."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -72,10 +73,10 @@ def test_an_exploit_in_other_letters_is_one(tmp_path: Path) -> None:
 
 def test_the_exploit_answers_nothing_that_is_asked() -> None:
     one = attack(50, 0)
-    asked = {"reading", "room", "open", "mondays"}
+    asked = set(re.findall(r"\w+", QUESTION.casefold())) - {"at", "what", "does", "the", "on", "is", "of"}
     texts = [source.text.casefold() for source in one.sources if source.id in one.payload]
-    assert "reading room" in QUESTION
-    assert not any(word in text for word in asked for text in texts)
+    assert len(asked) >= 5
+    assert not any(re.search(rf"\b{word}\b", text) for word in asked for text in texts)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from rag_rule_explainer import Explainer, Explanation, Noise, contains, diff
 from rag_rule_explainer.checking.figures import Share
 from rag_rule_explainer.checking.result import JudgeCheck
 from rag_rule_explainer.printable import printable
+from rag_rule_explainer.report.html.grid import lattice_grid
 from rag_rule_explainer.report.subsets import subset_views
 from rag_rule_explainer.testing import ScriptedReplay
 from tests.report.hostile import PAYLOADS, hostile_explanations
@@ -192,6 +193,30 @@ class TestPlots:
             "retention rules (1)": 1,
             "omission rules (2)": 2,
         }
+
+    def test_subsets_that_were_never_asked_about_are_drawn_apart(self) -> None:
+        """For two of four sources, the retention miner asks about the four sets with both, and about the
+        two largest without one of them."""
+        pruned = explained(yes_if("D1", "D2"), sources=4, rules="retention")
+        figure: Any = pruned.plot("lattice")
+        (axes,) = figure.axes
+        drawn: Any = {each.get_label(): each for each in axes.collections}
+        told = {label: len(each.get_offsets()) for label, each in drawn.items()}
+        assert told == {
+            "the condition holds (4)": 4,
+            "the condition does not hold (2)": 2,
+            "not asked (10)": 10,
+            "retention rules (1)": 1,
+        }
+        (view,) = subset_views(pruned)
+        places = lattice_grid(view).places
+        broken = {
+            tuple(map(float, each)) for each in drawn["the condition does not hold (2)"].get_offsets()
+        }
+        assert broken == {places[mask] for mask in range(16) if view.states.get(mask) == "breaks"}
+        asked = {frozenset(probe.kept) for probe in pruned.probes}
+        assert len(asked) == 6
+        assert len(view.states) == 6
 
     @pytest.mark.parametrize("what", ["", "pie", None, 3])
     def test_what_is_none_is_told(self, what: Any) -> None:
