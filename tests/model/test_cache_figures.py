@@ -6,7 +6,7 @@ import pytest
 
 from tests.documentation.making.places import DOCS
 from tests.model.fewer_layers import layer_of
-from tests.model.prompt_cache import Cell, known, tables
+from tests.model.prompt_cache import ALL_LAYERS, Cell, known, tables
 
 PAGE = DOCS / "explanation" / "paper-model.md"
 REPORT = DOCS.parent / "cookbook" / "paper-model" / "report.md"
@@ -25,6 +25,16 @@ def test_the_page_has_the_shares_of_the_report_that_the_notebook_shows() -> None
     shares = SHARE.findall(came_out.replace("(10 of 20) ", "").replace("(0.200 [", "0.200 ["))
     assert len(shares) > 30
     assert [share for share in shares if share not in told] == []
+
+
+def test_the_page_has_what_the_whole_model_took() -> None:
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    whole = {each[:3]: found for each, found in known().items() if each.layers == ALL_LAYERS}
+    two, four, level = (whole[each] for each in (("ours", 6, 2), ("ours", 6, 4), ("level", 6, 4)))
+    assert f"two slots evaluated {two.ratio:.2f} of the trie and four {four.ratio:.2f}" in text
+    assert f"level order with four slots {level.ratio:.2f}." in text
+    assert f"takes {four.cpu:.0f} seconds of a processor, and level order {int(level.cpu + 0.5)}." in text
+    assert f"and {four.seconds:.0f} in another" in text
 
 
 def test_the_bars_hold_for_what_was_measured() -> None:
