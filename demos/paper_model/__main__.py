@@ -18,6 +18,8 @@ from demos.paper_model.subject import Identity, Subject
 from demos.real_model.asked import FILE, read_questions
 from demos.real_model.runtime import Endpoint, served, weights
 from rag_rule_explainer import RagRuleError
+from rag_rule_explainer.experiments.injections import injections_in
+from rag_rule_explainer.experiments.models import Endpoint as Asking
 
 INTERRUPTED = 130
 EVERY = 10.0
@@ -28,9 +30,9 @@ def main() -> int:
     parser, options = arguments()
     try:
         inputs = inputs_of(options)
-    except ValueError as error:
+        asked = read_questions(options.data)
+    except (ValueError, RagRuleError) as error:
         parser.error(str(error))
-    asked = read_questions(options.data)
     there = Endpoint(options.url, options.name, environ.get("OPENAI_API_KEY", "none"))
     with nullcontext(there) if options.url else served(options.gguf) as endpoint:
         identity = Identity.of(endpoint, options.gguf)
@@ -61,6 +63,10 @@ class Telling:
 
 
 def inputs_of(options: argparse.Namespace) -> Inputs:
+    """Raises ValueError or InvalidInput for what would be noticed only when much has been asked."""
+    Asking("any", temperature=options.temperature, max_tokens=options.tokens)
+    if options.injections:
+        injections_in(options.injections)
     return Inputs(
         options.out,
         Size.of(options),

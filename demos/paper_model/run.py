@@ -26,18 +26,21 @@ def begun(inputs: Inputs, identity: Identity, asked: Sequence[Asked]) -> dict[st
     """Returns what the run is about, with the day on which it began. Raises OtherRun if the folder has
     one with other inputs."""
     texts = "\n".join(f"{each.question} {each.right} {dict(each.documents)}" for each in asked)
+    right = "\n".join(f"{each.right} {each.accepted} {each.wrong}" for each in asked)
     about: dict[str, Any] = {
         "model": identity.model,
         "weights_sha256": identity.weights,
         "runtime": identity.runtime,
         "package": __version__,
         "questions_sha256": sha256(texts.encode()).hexdigest(),
+        "right_answers_sha256": sha256(right.encode()).hexdigest(),
         **inputs.as_dict(),
     }
     file = inputs.out / ABOUT
     if file.exists():
         known = json.loads(file.read_text(encoding="utf-8"))
-        different = sorted(name for name, value in about.items() if known.get(name) != value)
+        # A run that was begun before a name was added says nothing about it.
+        different = sorted(name for name, value in about.items() if known.get(name, value) != value)
         if different:
             raise OtherRun(
                 f"{inputs.out} holds a run with another {' and another '.join(different)}; give --out "

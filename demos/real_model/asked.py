@@ -36,5 +36,22 @@ class Asked:
 
 
 def read_questions(file: Path = FILE) -> Sequence[Asked]:
-    rows: list[Any] = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    return [Asked(**row) for row in rows]
+    """Returns the questions in a file. Raises ValueError for a line that is no question, and without
+    any."""
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    asked = [question_in(line, f"{file}, question {at}") for at, line in enumerate(lines, start=1)]
+    if not asked:
+        raise ValueError(f"{file} has no questions; write them as in {FILE.name}")
+    return asked
+
+
+def question_in(line: str, where: str) -> Asked:
+    try:
+        row: Any = json.loads(line)
+        asked = Asked(**row)
+        fits = isinstance(asked.accepted, list) and asked.accepted and asked.right in asked.documents
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"{where}: {error}; write it as in {FILE.name}") from error
+    if not fits:
+        raise ValueError(f"{where}: accepted answers, and the right document, have to be there")
+    return asked

@@ -7,13 +7,17 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from demos.real_model.asked import read_questions
+from demos.paper_model.run import OtherRun, begun
+from demos.paper_model.sizes import Inputs, Size
+from demos.paper_model.subject import Identity
+from demos.real_model.asked import Asked, read_questions
 from tests.support.messages import Body, prompt
 from tests.support.openai_server import OpenAIServer
 
@@ -119,3 +123,33 @@ def test_a_folder_holds_one_run(tmp_path: Path) -> None:
     bad = started(server, tmp_path, "--sources 6")
     _, err = bad.communicate()
     assert (bad.returncode, "--sources is 6; give 3, 4 or 5" in err) == (2, True)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_bad_files_are_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    bad, out = tmp_path / "bad.jsonl", tmp_path / "out"
+    bad.write_text('{"text": "a"}\n{"prompt": "b"}\n', encoding="utf-8")
+    for options, said in (
+        (f"--injections {bad}", "line 2 has neither a text nor a payload"),
+        (f"--data {bad}", "question 1: "),
+        ("--tokens 0", "may answer in 0 tokens"),
+        ("--temperature nan", "the temperature of any is nan"),
+    ):
+        with OpenAIServer(lambda _: "no idea") as server:
+            refused = started(server, out, options)
+            _, err = refused.communicate()
+            assert (refused.returncode, server.requests) == (2, [])
+        assert said in err
+        assert "Traceback" not in err
+        assert not out.exists()
+
+
+def test_a_folder_is_about_what_counts_as_right(tmp_path: Path) -> None:
+    def begins(asked: Sequence[Asked]) -> dict[str, object]:
+        return begun(Inputs(tmp_path, Size()), Identity("m", "w", "r"), asked)
+
+    first = begins(QUESTIONS[:2])
+    assert begins(QUESTIONS[:2]) == first
+    with pytest.raises(OtherRun, match="another right_answers_sha256"):
+        begins([replace(QUESTIONS[0], accepted=["another"]), QUESTIONS[1]])
