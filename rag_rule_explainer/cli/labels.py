@@ -1,6 +1,8 @@
 """This module reads labelled answers from a JSONL file. The file is untrusted."""
 
+import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -77,9 +79,20 @@ def half_labelled(path: Path, needed: Mapping[str, str]) -> tuple[list[LabelledC
     return cases, unlabelled
 
 
+def _read(line: str) -> LabelLine:
+    try:
+        return LabelLine.model_validate_json(line)
+    except ValidationError:
+        # Half a surrogate pair is no text for pydantic's parser. A model may have answered with one, and
+        # then it is in the file that was written to be labelled.
+        with suppress(ValueError, RecursionError):
+            return LabelLine.model_validate(json.loads(line))
+        raise
+
+
 def _case(line: str, where: str, number: int, needed: Mapping[str, str]) -> LabelledCase | None:
     try:
-        read = LabelLine.model_validate_json(line)
+        read = _read(line)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))

@@ -62,6 +62,19 @@ def test_drawn_labelled_and_measured(rag_rules: RagRules, tmp_path: Path, judgem
     assert_refused(again, "has labels already, which would be lost", "--labels")
 
 
+def test_what_a_model_answered_that_is_no_text_can_be_labelled(
+    rag_rules: RagRules, tmp_path: Path
+) -> None:
+    """Half a surrogate pair, which JSON can hold."""
+    out = tmp_path / "out"
+    said = jsonl(tmp_path / "judgements.jsonl", judgement(1, answer="\ud800 1"), judgement(3))
+    rag_rules("experiment", "judge", "--judgements", said, "--count", 2, "--out", out)
+    file = relabelled(out / "to_label.jsonl", is_odd)
+    run = rag_rules("experiment", "judge", "--labels", file, "--out", out)
+    assert (run.code, run.err) == (0, "")
+    assert "2 labelled answers, 2 distinct" in run.out
+
+
 def test_half_filled_labels_are_measured_and_said_to_be_half(
     rag_rules: RagRules, tmp_path: Path, judgements: Path
 ) -> None:
