@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from ..allowed import brief
 from ..citations.several_conditions import aexplain_each
 from ..errors import InvalidInput, RagRuleError
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
+from ..explanation.records import Finding
 from ..fixing.recheck import outcome_with_all
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
@@ -38,6 +39,8 @@ from .questions import (
 OF_THE_AUDIT = ("the audit's limit", "the audit was stopped")
 """The beginnings of the reasons with which a meter refuses a run. A question that was stopped for such a
 reason is asked again when the audit goes on."""
+TIED: Final = "near-duplicates were only retained or omitted together"
+PINNED: Final = "pinned documents were never omitted"
 _CONCURRENCY = 8
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive"})
 _LONGEST_ANSWER = 2000
@@ -203,7 +206,24 @@ def _rules(job: AuditJob, found: Sequence[Explanation]) -> Iterator[AuditedRule]
     for explanation, (retained, omitted) in zip(found, _promised(job), strict=True):
         for rule in explanation.rules:
             outcome = retained if rule.kind is RuleKind.RETENTION else omitted
-            yield AuditedRule(rule.kind, outcome, rule.sources, rule.claim, rule.evidence, rule.minimal)
+            yield AuditedRule(
+                rule.kind,
+                outcome,
+                rule.sources,
+                rule.claim,
+                rule.evidence,
+                rule.minimal,
+                rule.confidence if rule.claim == "confident" else 1.0,
+                tuple(_untried(rule)),
+            )
+
+
+def _untried(rule: Finding) -> Iterator[str]:
+    """Yields which subsets the claim of a rule does not speak of."""
+    if rule.tied_beside:
+        yield TIED
+    if rule.pinned:
+        yield PINNED
 
 
 def _why_undecided(explanation: Explanation) -> str:
@@ -225,8 +245,8 @@ def _why_open(explanation: Explanation) -> str:
 def _limits(explanation: Explanation) -> Iterator[tuple[bool, str]]:
     """Yields for each reason why a complete search did not look at everything whether it is so."""
     name = explanation.miner.name
-    yield bool(explanation.ties), "near-duplicates were only retained or omitted together"
-    yield any(each.pinned for each in explanation.sources), "pinned documents were never omitted"
+    yield bool(explanation.ties), TIED
+    yield any(each.pinned for each in explanation.sources), PINNED
     yield name not in _LOOK_AT_EVERYTHING, f"the miner {name!r} does not look at every subset"
 
 

@@ -26,7 +26,7 @@ _ABOUT, _QUESTIONS, _TEXTS, _EXPLANATIONS = (
     "documents.jsonl",
     "explanations",
 )
-_SCHEMA_VERSION = 1
+_SCHEMA_VERSION = 2
 _LONGEST_TEXT = 5_000
 
 

@@ -75,7 +75,9 @@ class AuditedRule:
     """An ``AuditedRule`` is one minimal rule: whenever ``documents`` are retained (or omitted, as
     ``kind`` says), the answer is what ``outcome`` says, as far as ``claim`` goes.
 
-    ``evidence``: the evidence of the claim in words. ``minimal``: as in a ``Finding``.
+    ``evidence``: the evidence of the claim in words. ``minimal``: as in a ``Finding``. ``confidence``:
+    the share of the subsets on which a rule held that was seen to break; 1 for one that was not.
+    ``limits``: which subsets the claim does not speak of, in words; empty if it speaks of all.
     """
 
     kind: RuleKind
@@ -84,6 +86,8 @@ class AuditedRule:
     claim: ClaimStatus
     evidence: str = ""
     minimal: bool | None = True
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    limits: tuple[str, ...] = ()
 
     @property
     def is_sure(self) -> bool:
@@ -95,6 +99,12 @@ class AuditedRule:
         """Returns True iff the rule is sure, and known to be minimal. It may else name a document for
         nothing, as a rule does that a limit kept from being made smaller."""
         return self.is_sure and self.minimal is True
+
+    @property
+    def is_always_so(self) -> bool:
+        """Returns True iff the rule was not seen to break on any subset, as one may that needs to hold on
+        a share of the subsets only."""
+        return self.claim != "confident"
 
 
 @dataclass(frozen=True, slots=True)

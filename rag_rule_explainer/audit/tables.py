@@ -37,7 +37,8 @@ class DocumentRow:
     are good. ``implicated``: one of these three. ``unsure``: only a rule that is not sure, or perhaps not
     minimal, implicates it. ``clear``: no rule implicates it, and there are no others. ``unneeded``: no
     rule of any outcome names it, and there are no others. ``decisive``: the answer is bad, and never
-    without this document, whichever others are there. ``single_point``: the answer is not bad (or is
+    without this document, whichever others are there (pinned ones always are, and near-duplicates that
+    were tied are there together). ``single_point``: the answer is not bad (or is
     good, if there is such a condition), and never so without this document. ``redundant``: a document is
     enough in its place, by the names of these documents. ``conflicts``: this document makes answers bad,
     and another one better, or the other way round. ``named``: True iff a sure, minimal rule of any
@@ -162,7 +163,7 @@ class _Reading:
         spoilt: RuleOutcome = "bad" if question.is_good is None else "not good"
         is_fine = question.outcome == "not bad" if question.is_good is None else question.is_good
         for rule in self._sure:
-            if rule.kind is not _OMISSION or len(rule.documents) != 1:
+            if rule.kind is not _OMISSION or len(rule.documents) != 1 or not rule.is_always_so:
                 continue
             row = self.rows[rule.documents[0]]
             if rule.outcome == "not bad" and question.outcome == "bad":
