@@ -23,7 +23,9 @@ from ..probing.judging import error_text
 from ..probing.limits import LimitReached
 from ..progress.report import Progress
 from ..rules import RuleKind
+from ..sources import SourceLike
 from ..verdicts import Verdict
+from .documents import is_made_up_for, names_of
 from .engine import AuditJob
 from .metering import Meter, MeteredLimiter, TokenMeter
 from .questions import (
@@ -107,7 +109,7 @@ async def audited_answer(explainer: Any, job: AuditJob, question: LoggedQuestion
     for each in found:
         if each.stop_reason.startswith(OF_THE_AUDIT):
             return AuditedAnswer(replace(_stopped(asked, each.stop_reason), **_spent(found)))
-    return AuditedAnswer(_read(asked, job, found, monotonic() - begun), found)
+    return AuditedAnswer(_read(asked, question, job, found, monotonic() - begun), found)
 
 
 def _stopped(asked: AuditedQuestion, reason: str) -> AuditedQuestion:
@@ -154,7 +156,11 @@ async def _explained(
 
 
 def _read(
-    asked: AuditedQuestion, job: AuditJob, found: Sequence[Explanation], seconds: float
+    asked: AuditedQuestion,
+    question: LoggedQuestion,
+    job: AuditJob,
+    found: Sequence[Explanation],
+    seconds: float,
 ) -> AuditedQuestion:
     first, doubted = found[0], any(each.doubted for each in found)
     verdict, _ = outcome_with_all(first)
@@ -166,7 +172,7 @@ def _read(
         outcome,
         _why_undecided(first) if outcome == "undecided" else "",
         shortened(first.baseline.text, _LONGEST_ANSWER),
-        tuple(_shown(first)),
+        tuple(_shown(first, question.documents)),
         tuple(_rules(job, found)),
         not why_open,
         why_open,
@@ -197,9 +203,11 @@ def _is_good(job: AuditJob, found: Sequence[Explanation]) -> bool | None:
     return None if verdict is Verdict.UNKNOWN else verdict is Verdict.HOLDS
 
 
-def _shown(explanation: Explanation) -> Iterator[ShownDocument]:
+def _shown(explanation: Explanation, documents: Sequence[SourceLike] | None) -> Iterator[ShownDocument]:
+    own = names_of(documents or ())
     for rank, source in enumerate(explanation.sources, start=1):
-        yield ShownDocument(source.id, source.sha256, rank, source.pinned)
+        named = source.id in own or not is_made_up_for(source.id, given=documents is not None)
+        yield ShownDocument(source.id, source.sha256, rank, source.pinned, named)
 
 
 def _rules(job: AuditJob, found: Sequence[Explanation]) -> Iterator[AuditedRule]:

@@ -14,7 +14,7 @@ from ..explainer import Explainer
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
 from ..settings import Settings
-from ..sources import Source, SourceLike, SourceSet
+from ..sources import SourceLike, SourceSet
 from ..testing.ranking import best_matches
 from .applications import application_input
 from .audit_options import (
@@ -184,9 +184,15 @@ class _Auditing:
         return tuple(corpus.sources[place] for place in places)
 
 
-def _own(asked: AskedQuestion) -> tuple[Source, ...] | None:
+def _own(asked: AskedQuestion) -> tuple[SourceLike, ...] | None:
+    """Returns the documents of a line of JSON. One without an id stays without: where a name was made up,
+    its text tells over all questions which document it is."""
     if asked.sources is None:
         return None
-    lines = enumerate(asked.sources, start=1)
-    named = [line.source(line.id if line.id is not None else f"D{place}") for place, line in lines]
-    return SourceSet.of(named).sources
+    given: list[SourceLike] = []
+    for line in asked.sources:
+        source = line.source(line.id or "?")
+        unnamed = {"text": source.text, "metadata": dict(source.metadata)}
+        given.append(unnamed if line.id is None else source)
+    SourceSet.of(given)
+    return tuple(given)
