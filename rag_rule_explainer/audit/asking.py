@@ -66,7 +66,8 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
             name = next(iter(job.options))
             raise InvalidInput(f"{name} is a setting of the explainer; give it to Explainer(...) there")
         asking = copy(application)
-        asking.settings = replace(application.settings, false_condition="warn")
+        own = application.settings
+        asking.settings = replace(own, false_condition="warn", store=own.store or job.store)
         asking.limiter = MeteredLimiter(application.limiter.size, meter)
         asking.progress = _both(application.progress, TokenMeter(meter))
         return asking
@@ -82,6 +83,8 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
     # Most questions have a good answer, which is no error.
     options = {**job.options, "false_condition": "warn"}
     settings: Any = options.get("settings")
+    if "store" not in options and getattr(settings, "store", None) is None:
+        options["store"] = job.store
     size: Any = options.get("concurrency", getattr(settings, "concurrency", _CONCURRENCY))
     given = options.pop("progress", None)
     return Integration.of(loaded, job.framework).explainer(

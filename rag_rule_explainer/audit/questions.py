@@ -122,7 +122,8 @@ class AuditedQuestion:
     ``is_good``: whether the good outcome holds with all documents shown; None if there is no such
     condition, or no verdict.
     ``cost``: of all tokens whose price is known.
-    ``given``: the ``mark`` of the question as it was asked; empty where that is not kept.
+    ``given``: the ``mark`` of the question as it was asked; empty where that is not kept. ``settings``:
+    stands for the settings with which it was explained, in the folder of the audit.
     ``explanation``: the path of the saved explanation within the folder of the audit; empty if there is
     none.
     """
@@ -140,6 +141,7 @@ class AuditedQuestion:
     is_good: bool | None = None
     warnings: tuple[str, ...] = ()
     given: str = ""
+    settings: str = ""
     probes: _Count = 0
     replays: _Count = 0
     stored: _Count = 0

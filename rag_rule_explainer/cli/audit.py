@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from ..audit import Audit, audit
+from ..audit.folder import ANSWERS
 from ..audit.questions import AuditedQuestion, LoggedQuestion
 from ..errors import InvalidInput
 from ..explainer import Explainer
@@ -15,6 +16,7 @@ from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
 from ..settings import Settings
 from ..sources import SourceLike, SourceSet
+from ..storing.store import Store
 from ..testing.ranking import best_matches
 from .applications import application_input
 from .audit_options import (
@@ -26,7 +28,7 @@ from .audit_options import (
 )
 from .audited_lines import load_audited
 from .models import chat_model_replay, offline_replay
-from .named_stores import with_a_namespace
+from .named_stores import namespace_of, with_a_namespace
 from .options import ASK_ABOVE
 from .questions import AskedQuestion
 from .requests import AskingOptions, Condition, RecordingOptions, SearchRequest
@@ -137,6 +139,10 @@ class _Auditing:
         asking, recording, name = self._request.asking, self._recording, self._subject.app
         if name is None:
             settings = with_a_namespace(self._settings, asking)
+            if settings.store is None:
+                # Answers of another model must not be taken from the folder.
+                store = Store(self._subject.out / ANSWERS, namespace_of(asking))
+                settings = replace(settings, store=store)
             if asking.model is None:
                 return Explainer(offline_replay, settings=settings), {}
             replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)

@@ -68,6 +68,24 @@ def test_a_search_that_gives_up_says_so_and_its_bound_holds(
         assert at_least == exact == len(found)
 
 
+def test_the_exact_search_finds_less_than_taking_the_most_useful_document_first() -> None:
+    """Two documents end all answers, half of them each. Others end more than a half of what is left, but
+    three of them are needed."""
+    halves = [["g1"] * 4 + ["g2"] * 2 + ["g3"] for _ in range(2)]
+    names = [
+        (half, greedy, f"own {half}{place}")
+        for half, others in zip("ab", halves, strict=True)
+        for place, greedy in enumerate(others)
+    ]
+    questions = [frozenset(frozenset({DocumentKey(name, "")}) for name in each) for each in names]
+    exact, at_least = cover(questions)
+    assert {each.name for each in exact} == {"a", "b"}
+    assert at_least == 2
+    greedy, at_least = cover(questions, 0)
+    assert {each.name for each in greedy} == {"g1", "g2", "g3"}
+    assert at_least <= 2
+
+
 def test_a_search_can_give_up() -> None:
     """The graph of Petersen: its pairs need six of ten documents, which no single core tells."""
     outer = [(place, (place + 1) % 5) for place in range(5)]

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
@@ -20,6 +20,7 @@ from ...probing.limits import LimitReached, Limits
 from ...storing.address import Address
 from ...storing.database import RESETS, Database, patiently
 from ...storing.failures import is_broken, may_pass
+from ..metering import SpentTogether
 from .tables import create
 
 Result = TypeVar("Result")
@@ -49,15 +50,6 @@ class Rates:
             given = plain_number(getattr(self, name))
             if given is not None and not (type(given) in {int, float} and 0 < given < inf):
                 raise InvalidInput(f"{name} is {given!r}; give a number above 0, or None")
-
-
-@dataclass(frozen=True, slots=True)
-class SpentTogether:
-    """A ``SpentTogether`` is what an audit has spent so far, with all of its workers."""
-
-    replays: int
-    tokens: int
-    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +111,12 @@ class Ledger:
             self._tokens += tokens
             self._cost += cost
 
-    def after(self, seconds: float | None) -> float | None:
-        """Returns the server's time after so many seconds, for ``LedgerPlan.until``; None for None."""
-        return None if seconds is None else self._database.now + seconds
+    def end_after(self, seconds: float | None) -> LedgerPlan:
+        """Lets no run begin after so many seconds from now; None for no such time. Blocks. Returns the
+        plan that says so, for other processes. Raises StoreFailed."""
+        until = None if seconds is None else self._database.now + seconds
+        self.plan = replace(self.plan, until=until)
+        return self.plan
 
     def spent(self) -> SpentTogether:
         """Returns what all workers have spent. Blocks. Raises StoreFailed."""
