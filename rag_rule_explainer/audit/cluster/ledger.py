@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from queue import Empty, SimpleQueue
@@ -111,12 +111,9 @@ class Ledger:
             self._tokens += tokens
             self._cost += cost
 
-    def end_after(self, seconds: float | None) -> LedgerPlan:
-        """Lets no run begin after so many seconds from now; None for no such time. Blocks. Returns the
-        plan that says so, for other processes. Raises StoreFailed."""
-        until = None if seconds is None else self._database.now + seconds
-        self.plan = replace(self.plan, until=until)
-        return self.plan
+    def after(self, seconds: float | None) -> float | None:
+        """Returns the server's time after so many seconds, for ``LedgerPlan.until``; None for None."""
+        return None if seconds is None else self._database.now + seconds
 
     def spent(self) -> SpentTogether:
         """Returns what all workers have spent. Blocks. Raises StoreFailed."""

@@ -68,7 +68,7 @@ class OnRay:
             ledger = await asyncio.to_thread(Ledger, plan)
             try:
                 await asyncio.to_thread(ledger.stop, stopped=False)
-                plan = await asyncio.to_thread(ledger.end_after, job.limits.seconds)
+                plan = replace(plan, until=ledger.after(job.limits.seconds))
                 crew = Crew(ray, replace(job, options=options), plan, dict(self.actor_options))
                 teller = AuditTeller(progress, ledger, questions)
                 try:
@@ -89,7 +89,7 @@ class OnRay:
         ledger = await asyncio.to_thread(Ledger, self._plan(job))
         try:
             await asyncio.to_thread(ledger.stop, stopped=False)
-            await asyncio.to_thread(ledger.end_after, left)
+            ledger.plan = replace(ledger.plan, until=ledger.after(left))
             yield ledger
         finally:
             await asyncio.to_thread(ledger.close)
