@@ -10,6 +10,7 @@
     ├── AnswerNotRepeatable             the predicate disagrees with itself on the same sources
     ├── NoSourcesCaptured               the application's retrieval could not be seen
     ├── NoBackfill                      what would be retrieved in place of a document is not known
+    ├── CallbackFailed                  a function that a caller gave to an audit raised an error
     ├── Undecided                       neither yes nor no: verdicts that decide it are missing
     ├── StoreFailed                     the store of paid answers cannot be used
     │   └── ApplicationChanged          its answers come from an application that sent other requests
@@ -26,7 +27,7 @@ command that prints its page. An error that an application raises inside a repla
 not listed here: it becomes an UNKNOWN verdict with a reason. Texts that look like keys are masked.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from typing_extensions import override
 
@@ -184,6 +185,13 @@ class NoBackfill(RagRuleError):
 
     def __reduce__(self) -> tuple[type["NoBackfill"], tuple[str]]:
         return type(self), (self.search,)
+
+
+class CallbackFailed(RagRuleError):
+    """This error says that a function which a caller gave to an audit raised an error, which ended the
+    audit. ``audit``: what was found by then, an ``Audit``; None if that is not known."""
+
+    audit: Any = None
 
 
 class Undecided(RagRuleError):

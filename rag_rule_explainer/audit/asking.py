@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 from ..allowed import brief
 from ..citations.several_conditions import aexplain_each
 from ..errors import InvalidInput, RagRuleError
 from ..explainer import Explainer
 from ..explanation.explanation import Explanation
+from ..explanation.records import Finding
 from ..fixing.recheck import outcome_with_all
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
@@ -22,7 +23,9 @@ from ..probing.judging import error_text
 from ..probing.limits import LimitReached
 from ..progress.report import Progress
 from ..rules import RuleKind
+from ..sources import SourceLike
 from ..verdicts import Verdict
+from .documents import is_made_up_for, names_of
 from .engine import AuditJob
 from .metering import Meter, MeteredLimiter, TokenMeter
 from .questions import (
@@ -38,6 +41,8 @@ from .questions import (
 OF_THE_AUDIT = ("the audit's limit", "the audit was stopped")
 """The beginnings of the reasons with which a meter refuses a run. A question that was stopped for such a
 reason is asked again when the audit goes on."""
+TIED: Final = "near-duplicates were only retained or omitted together"
+PINNED: Final = "pinned documents were never omitted"
 _CONCURRENCY = 8
 _LOOK_AT_EVERYTHING = frozenset({"exact", "exhaustive"})
 _LONGEST_ANSWER = 2000
@@ -61,7 +66,8 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
             name = next(iter(job.options))
             raise InvalidInput(f"{name} is a setting of the explainer; give it to Explainer(...) there")
         asking = copy(application)
-        asking.settings = replace(application.settings, false_condition="warn")
+        own = application.settings
+        asking.settings = replace(own, false_condition="warn", store=own.store or job.store)
         asking.limiter = MeteredLimiter(application.limiter.size, meter)
         asking.progress = _both(application.progress, TokenMeter(meter))
         return asking
@@ -77,6 +83,8 @@ def explainer_for(job: AuditJob, meter: Meter) -> Any:
     # Most questions have a good answer, which is no error.
     options = {**job.options, "false_condition": "warn"}
     settings: Any = options.get("settings")
+    if "store" not in options and getattr(settings, "store", None) is None:
+        options["store"] = job.store
     size: Any = options.get("concurrency", getattr(settings, "concurrency", _CONCURRENCY))
     given = options.pop("progress", None)
     return Integration.of(loaded, job.framework).explainer(
@@ -104,7 +112,7 @@ async def audited_answer(explainer: Any, job: AuditJob, question: LoggedQuestion
     for each in found:
         if each.stop_reason.startswith(OF_THE_AUDIT):
             return AuditedAnswer(replace(_stopped(asked, each.stop_reason), **_spent(found)))
-    return AuditedAnswer(_read(asked, job, found, monotonic() - begun), found)
+    return AuditedAnswer(_read(asked, question, job, found, monotonic() - begun), found)
 
 
 def _stopped(asked: AuditedQuestion, reason: str) -> AuditedQuestion:
@@ -151,7 +159,11 @@ async def _explained(
 
 
 def _read(
-    asked: AuditedQuestion, job: AuditJob, found: Sequence[Explanation], seconds: float
+    asked: AuditedQuestion,
+    question: LoggedQuestion,
+    job: AuditJob,
+    found: Sequence[Explanation],
+    seconds: float,
 ) -> AuditedQuestion:
     first, doubted = found[0], any(each.doubted for each in found)
     verdict, _ = outcome_with_all(first)
@@ -163,7 +175,7 @@ def _read(
         outcome,
         _why_undecided(first) if outcome == "undecided" else "",
         shortened(first.baseline.text, _LONGEST_ANSWER),
-        tuple(_shown(first)),
+        tuple(_shown(first, question.documents)),
         tuple(_rules(job, found)),
         not why_open,
         why_open,
@@ -194,16 +206,35 @@ def _is_good(job: AuditJob, found: Sequence[Explanation]) -> bool | None:
     return None if verdict is Verdict.UNKNOWN else verdict is Verdict.HOLDS
 
 
-def _shown(explanation: Explanation) -> Iterator[ShownDocument]:
+def _shown(explanation: Explanation, documents: Sequence[SourceLike] | None) -> Iterator[ShownDocument]:
+    own = names_of(documents or ())
     for rank, source in enumerate(explanation.sources, start=1):
-        yield ShownDocument(source.id, source.sha256, rank, source.pinned)
+        named = source.id in own or not is_made_up_for(source.id, given=documents is not None)
+        yield ShownDocument(source.id, source.sha256, rank, source.pinned, named)
 
 
 def _rules(job: AuditJob, found: Sequence[Explanation]) -> Iterator[AuditedRule]:
     for explanation, (retained, omitted) in zip(found, _promised(job), strict=True):
         for rule in explanation.rules:
             outcome = retained if rule.kind is RuleKind.RETENTION else omitted
-            yield AuditedRule(rule.kind, outcome, rule.sources, rule.claim, rule.evidence, rule.minimal)
+            yield AuditedRule(
+                rule.kind,
+                outcome,
+                rule.sources,
+                rule.claim,
+                rule.evidence,
+                rule.minimal,
+                rule.confidence if rule.claim == "confident" else 1.0,
+                tuple(_untried(rule)),
+            )
+
+
+def _untried(rule: Finding) -> Iterator[str]:
+    """Yields which subsets the claim of a rule does not speak of."""
+    if rule.tied_beside:
+        yield TIED
+    if rule.pinned:
+        yield PINNED
 
 
 def _why_undecided(explanation: Explanation) -> str:
@@ -225,8 +256,8 @@ def _why_open(explanation: Explanation) -> str:
 def _limits(explanation: Explanation) -> Iterator[tuple[bool, str]]:
     """Yields for each reason why a complete search did not look at everything whether it is so."""
     name = explanation.miner.name
-    yield bool(explanation.ties), "near-duplicates were only retained or omitted together"
-    yield any(each.pinned for each in explanation.sources), "pinned documents were never omitted"
+    yield bool(explanation.ties), TIED
+    yield any(each.pinned for each in explanation.sources), PINNED
     yield name not in _LOOK_AT_EVERYTHING, f"the miner {name!r} does not look at every subset"
 
 

@@ -2,8 +2,8 @@
 rules what the documents do."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from time import monotonic
@@ -12,21 +12,23 @@ from typing import Any, TypeVar
 import anyio.to_thread
 from typing_extensions import Unpack
 
-from ..allowed import showing
-from ..errors import MissingExtra
+from ..allowed import brief, showing
+from ..errors import CallbackFailed, MissingExtra
 from ..predicates import PredicateLike, as_predicate
+from ..probing.judging import error_text
+from ..storing.store import Store
 from .blame import BlameList
 from .blaming import Blaming
-from .engine import AuditEngine, AuditJob
-from .folder import AuditFolder, kept_texts
+from .engine import AuditEngine, AuditJob, MeteredEngine
+from .folder import ANSWERS, AuditFolder, kept_texts
+from .in_process import InProcess, LocalMeter
+from .metering import Meter, SpentTogether
 from .options import AskedLike, AuditFields, AuditOptions, logged_questions, split_options
 from .questions import AuditedQuestion, LoggedQuestion
 from .result import Audit
-from .sameness import definition_of
+from .sameness import application_of, definition_of, settings_of
 
 Found = TypeVar("Found")
-_ENGINES = {"process": ("in_process", "in_process"), "ray": ("cluster.on_ray", "on_ray")}
-"""The module of each engine, and its name there."""
 
 
 @showing(AuditOptions, AuditFields)
@@ -79,6 +81,7 @@ class _Run:
     _task: "asyncio.Task[Any] | None" = None
     _interrupted: bool = False
     _may_end: bool = False
+    _settings: str = ""
     _began: float = field(default_factory=monotonic)
 
     @classmethod
@@ -96,7 +99,8 @@ class _Run:
         folder = None
         if options.folder is not None:
             folder = AuditFolder.of(options.folder, _about(job), options.explanations)
-            job = replace(job, identity=folder.identity)
+            store = _store_in(folder, job) if options.engine == "process" else None
+            job = replace(job, identity=folder.identity, store=store, spent=folder.spent)
         return cls(options, job, asked, folder, engine)
 
     def interrupt(self) -> bool:
@@ -112,16 +116,35 @@ class _Run:
     async def audit(self) -> Audit:
         """Asks the questions that the folder does not hold, and writes the report."""
         self._task = asyncio.current_task()
-        await self._until_interrupted(self._ask())
+        try:
+            return await self._found()
+        finally:
+            spent = self.engine.spent if isinstance(self.engine, InProcess) else None
+            if self.folder is not None and spent is not None:
+                self.folder.note_spent(spent)
+
+    async def _found(self) -> Audit:
+        failed: CallbackFailed | None = None
+        try:
+            await self._until_interrupted(self._ask())
+        except CallbackFailed as error:
+            failed = error
         result = self._result()
+        if failed is not None:
+            failed.audit = result
+            await self._report(result)
+            raise failed
         if self.options.fdr is not None and not self._interrupted:
             blame = await self._until_interrupted(self._blamed(result))
             result = replace(result, blame=blame, interrupted=self._interrupted)
+        await self._report(result)
+        return result
+
+    async def _report(self, result: Audit) -> None:
         if self.folder is not None and self.options.report:
             from .report.writing import write_report
 
             await anyio.to_thread.run_sync(write_report, result, self.folder.path)
-        return result
 
     async def _until_interrupted(self, work: Coroutine[Any, Any, Found]) -> Found | None:
         """Returns what ``work`` returns; None if the user interrupted it."""
@@ -141,6 +164,7 @@ class _Run:
     async def _ask(self) -> None:
         folder = self.folder
         if folder is not None:
+            self._settings = folder.note_settings(settings_of(self.job))
             folder.rename(self.questions)
         by_id = {each.id: each for each in self.questions}
         waiting = [each for each in self.questions if folder is None or not folder.holds(each)]
@@ -149,37 +173,69 @@ class _Run:
         answers = self.engine(self.job, waiting)
         async with aclosing(answers):
             async for answer in answers:
-                kept = replace(answer.question, given=by_id[answer.question.id].mark)
+                mark = by_id[answer.question.id].mark
+                kept = replace(answer.question, given=mark, settings=self._settings)
                 if folder is not None:
                     kept = folder.keep(replace(answer, question=kept))
                 self.found[kept.id] = kept
-                if self.options.on_question is not None:
-                    self.options.on_question(kept)
+                self._tell(kept)
+
+    def _tell(self, question: AuditedQuestion) -> None:
+        if self.options.on_question is None:
+            return
+        try:
+            self.options.on_question(question)
+        except Exception as error:
+            where = "the attribute audit of this error" if self.folder is None else str(self.folder.path)
+            raise CallbackFailed(
+                f"on_question failed for the question {brief(question.id)}: {error_text(error)}; what "
+                f"was explained by then is kept in {where}; mend the function and audit again"
+            ) from error
 
     async def _blamed(self, result: Audit) -> BlameList:
         """Returns the documents to blame, after fresh replays."""
         asked = {each.id: each for each in self.questions}
-        blaming = Blaming.of(self.options, self.job, result, self._began)
-        if self.options.on_plan is not None:
-            self.options.on_plan(blaming.plan)
-        return await blaming.found(asked, {each.id: each for each in result.questions})
+        async with self._metered(result) as meter:
+            blaming = await anyio.to_thread.run_sync(Blaming.of, self.options, self.job, result, meter)
+            if self.options.on_plan is not None:
+                self.options.on_plan(blaming.plan)
+            return await blaming.found(asked, {each.id: each for each in result.questions})
+
+    @asynccontextmanager
+    async def _metered(self, result: Audit) -> AsyncGenerator[Meter, None]:
+        """Gives a meter by which the audit's limits hold for further replays as well."""
+        if isinstance(self.engine, MeteredEngine):
+            async with self.engine.metered(self.job, self._began) as meter:
+                yield meter
+            return
+        own = [(each.replays, each.tokens, each.cost) for each in result.questions]
+        spent = SpentTogether(*map(sum, zip(*own, strict=True)))
+        yield LocalMeter(self.job.limits, self._began, spent)
 
     def _result(self) -> Audit:
         known = {} if self.folder is None else self.folder.known
         held = {each.id: known[each.id] for each in self.questions if self._is_known(each)}
         held.update(self.found)
+        folder, questions = self.folder, [held[each.id] for each in self.questions if each.id in held]
         return Audit(
-            tuple(held[each.id] for each in self.questions if each.id in held),
+            tuple(questions),
             str(self.job.condition),
             "" if self.job.good is None else str(self.job.good),
             len(self.questions),
             self._interrupted,
             None if self.folder is None else self.folder.path,
-            {} if self.folder is None else kept_texts(self.folder.path),
+            {} if folder is None else kept_texts(folder.path),
+            notes=() if folder is None else tuple(folder.mixed_settings(self._settings, questions)),
         )
 
     def _is_known(self, asked: LoggedQuestion) -> bool:
         return self.folder is not None and self.folder.holds(asked)
+
+
+def _store_in(folder: AuditFolder, job: AuditJob) -> Store:
+    """Returns the store in the folder, for an engine that runs where the folder is. Another application,
+    such as a function whose code was changed, does not find the answers of this one."""
+    return Store(folder.path / ANSWERS, application_of(job))
 
 
 def _about(job: AuditJob) -> dict[str, str]:
@@ -193,8 +249,9 @@ def _about(job: AuditJob) -> dict[str, str]:
 def _engine(options: AuditOptions) -> AuditEngine:
     if callable(options.engine):
         return options.engine
-    module, name = _ENGINES[options.engine]
+    if options.engine == "process":
+        return InProcess()
     try:
-        return getattr(import_module(f".{module}", __package__), name)
+        return import_module(".cluster.on_ray", __package__).on_ray
     except ImportError as error:
         raise MissingExtra.naming(options.engine, f"engine={options.engine!r}") from error

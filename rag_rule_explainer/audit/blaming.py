@@ -4,7 +4,7 @@ them in the folder of the audit, so that none is paid twice."""
 import json
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -25,7 +25,7 @@ from .blame import BlameList, blame_list
 from .blame_plan import BlamePlan, Trial, plan_blame
 from .engine import AuditJob
 from .fresh import FreshReplays, FreshVerdicts
-from .in_process import LocalMeter
+from .metering import Meter
 from .options import AuditOptions
 from .pivots import suspects_of_log
 from .questions import AuditedQuestion, LoggedQuestion
@@ -54,29 +54,27 @@ class Blaming:
     _found: FreshVerdicts = field(init=False, default_factory=FreshVerdicts)
 
     @classmethod
-    def of(cls, options: AuditOptions, job: AuditJob, result: Audit, began: float) -> "Blaming":
-        """Returns the replays that an audit still needs. The limits of the audit count what its questions
-        have spent, and hold for these replays as well. ``began``: the monotonic time at which the audit
-        began."""
+    def of(cls, options: AuditOptions, job: AuditJob, result: Audit, meter: Meter) -> "Blaming":
+        """Returns the replays that an audit still needs. ``meter``: that of the audit, which counts these
+        replays as well, so that the audit's limits hold for everything together. Blocks."""
+        file = None if result.folder is None else result.folder / _FILE
+        kept = sum(each is not None for verdicts in _kept(file).values() for each in verdicts)
+        # Verdicts that are kept were paid by an earlier run, whose plan was the same.
+        spent = max(meter.spent().replays - kept, sum(each.replays for each in result.questions))
         plan = plan_blame(
             suspects_of_log(result.names, partial(_explanation, result.folder)),
             options.fdr or 0.0,
             deterministic=options.deterministic,
-            most_replays=_affordable(options, job.limits, result),
+            most_replays=_affordable(options, job.limits, spent),
         )
-        meter = LocalMeter(replace(job.limits, replays=None), began)
-        for each in result.questions:
-            meter.spend(each.tokens, each.cost)
-        explainer = explainer_for(job, meter)
-        file = None if result.folder is None else result.folder / _FILE
-        return cls(explainer, job.condition, plan, file)
+        return cls(explainer_for(job, meter), job.condition, plan, file)
 
     async def found(
         self, asked: Mapping[str, LoggedQuestion], audited: Mapping[str, AuditedQuestion]
     ) -> BlameList:
         """Returns the documents to blame. ``asked``, ``audited``: the questions of the plan, by their
         ids, as they were asked and what became of them."""
-        known, verdicts = self._kept(), dict[Trial, Verdict]()
+        known, verdicts = _kept(self.file), dict[Trial, Verdict]()
         async for question, trials, found in self._made(known, asked, audited):
             verdicts.update(zip(trials, found, strict=True))
             if Verdict.UNKNOWN in found:
@@ -132,27 +130,27 @@ class Blaming:
         except Exception as error:
             return FreshVerdicts(reason=error_text(error))
 
-    def _kept(self) -> dict[str, Sequence[Verdict | None]]:
-        """Returns the verdicts that the file keeps, by the digest of their trials; None for a trial that
-        was not made. A line that a killed
-        run left behind half written is no line."""
-        if self.file is None or not self.file.is_file():
-            return {}
-        found = dict[str, Sequence[Verdict | None]]()
-        for line in self.file.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                read = json.loads(line)
-                found[read["trials"]] = [_VERDICTS[each] for each in read["verdicts"]]
-            except (ValueError, KeyError, TypeError):
-                continue
-        return found
-
     def _keep(self, question: str, digest: str, found: Iterable[Verdict | None]) -> None:
         if self.file is not None:
             letters = "".join(_LETTERS[each] for each in found)
             line = json.dumps({"question": question, "trials": digest, "verdicts": letters})
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(f"\n{line}\n")
+
+
+def _kept(file: Path | None) -> dict[str, Sequence[Verdict | None]]:
+    """Returns the verdicts that the file keeps, by the digest of their trials; None for a trial that was
+    not made. A line that a killed run left behind half written is no line."""
+    if file is None or not file.is_file():
+        return {}
+    found = dict[str, Sequence[Verdict | None]]()
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            read = json.loads(line)
+            found[read["trials"]] = [_VERDICTS[each] for each in read["verdicts"]]
+        except (ValueError, KeyError, TypeError):
+            continue
+    return found
 
 
 def _explanation(folder: Path | None, question: AuditedQuestion) -> Explanation | None:
@@ -165,11 +163,11 @@ def _explanation(folder: Path | None, question: AuditedQuestion) -> Explanation 
         return None
 
 
-def _affordable(options: AuditOptions, limits: Limits, result: Audit) -> int | None:
+def _affordable(options: AuditOptions, limits: Limits, spent: int) -> int | None:
     """Returns how many replays may still be made; None for any number."""
     if limits.replays is None:
         return options.blame_replays
-    left = max(0, limits.replays - sum(each.replays for each in result.questions))
+    left = max(0, limits.replays - spent)
     return left if options.blame_replays is None else min(left, options.blame_replays)
 
 

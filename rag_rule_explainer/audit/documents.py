@@ -1,24 +1,28 @@
 """This module recognises the documents of a log: the same text under the same name is one document,
-whichever ids explanations gave it."""
+whichever ids explanations gave it, and also if it was shown twice for one question."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..given import NAMING_METADATA, given_parts
+from ..sources import SourceLike
 from .questions import AuditedQuestion, ShownDocument
 
 _MARK = "#"
 """Stands between the name of a document and a hash, where several documents of one explanation have the
 same name."""
-_UNNAMED = re.compile(r"D\d+(\.\d+)?|doc-[0-9a-f]{8,64}")
-"""The ids that explanations make up for documents without a name. Only its text names such a document."""
+_BY_PLACE = re.compile(r"D\d+(\.\d+)?")
+"""The ids that are made up for documents that a caller gives without a name, from their places."""
+_BY_TEXT = re.compile(r"doc-[0-9a-f]{8,64}")
+"""The ids that are made up for documents without a name that an application retrieves."""
 _MARKED = re.compile(r"(.+)#(?:[0-9a-f]{4}|[0-9a-f]{8}|[0-9a-f]{16}|[0-9a-f]{64})", re.DOTALL)
 """The ids that explanations make of a name that several documents have. Another "#" is part of a name."""
 _SHORT = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class DocumentKey:
     """A ``DocumentKey`` identifies a document over all questions. ``name``: its name without what an
     explanation adds to it; empty if it has none. ``sha256``: the hash of its text."""
@@ -48,26 +52,36 @@ class DocumentNames:
         return self._of_questions[question.id]
 
     def named(self, question: AuditedQuestion, ids: Iterable[str]) -> tuple[str, ...]:
-        """Returns the names of the documents with these ids in a question."""
+        """Returns the names of the documents with these ids in a question, each once."""
         keys = self._of_questions[question.id]
-        return tuple([self.names[keys[each]] for each in ids])
+        return tuple(dict.fromkeys(self.names[keys[each]] for each in ids))
 
 
 def keys_of(shown: Iterable[ShownDocument]) -> Mapping[str, DocumentKey]:
-    """Returns the document for each id. Two sources of one question are never the same document."""
-    given = list(shown)
-    keys = {each.id: _key(each) for each in given}
-    often = Counter(keys.values())
-    # Where one retrieval has the same text twice, only the whole ids tell the sources apart.
-    return {
-        each.id: keys[each.id] if often[keys[each.id]] == 1 else DocumentKey(each.id, each.sha256)
-        for each in given
-    }
+    """Returns the document for each id. Sources of one question with the same name and the same text are
+    one document of the corpus, which was shown twice."""
+    return {each.id: _key(each) for each in shown}
+
+
+def is_made_up_for(identity: str, *, given: bool) -> bool:
+    """Returns True iff an id has a form that explanations make up. ``given``: True iff the document was
+    given with its question, not retrieved."""
+    return bool(_BY_TEXT.fullmatch(identity) or (given and _BY_PLACE.fullmatch(identity)))
+
+
+def names_of(documents: Sequence[SourceLike]) -> frozenset[str]:
+    """Returns the ids that documents bring along, and the names that their metadata have."""
+    found = list[object]()
+    for each in documents:
+        parts = given_parts(each)
+        if parts is not None:
+            found += [parts.id, *(parts.metadata.get(key) for key in NAMING_METADATA)]
+    return frozenset(str(each) for each in found if each is not None)
 
 
 def _key(shown: ShownDocument) -> DocumentKey:
     marked = _MARKED.fullmatch(shown.id)
-    name = "" if _UNNAMED.fullmatch(shown.id) else marked[1] if marked else shown.id
+    name = "" if not shown.named else marked[1] if marked else shown.id
     return DocumentKey(name, shown.sha256)
 
 

@@ -1,11 +1,14 @@
 """This module defines an audit as a job, and the protocol of the engines that carry it out."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from ..predicates import Predicate
 from ..probing.limits import Limits
+from ..storing.store import Store
+from .metering import Meter, SpentTogether
 from .questions import AuditedAnswer, LoggedQuestion
 
 WORKERS = 4
@@ -24,6 +27,8 @@ class AuditJob:
     name of its integration; None to find it. ``limits``: caps on what all questions together may spend.
     ``workers``: the number of questions that are explained at the same time. ``identity``: names the
     audit where what it has spent is kept for later runs; empty for a name that is made of the job.
+    ``store``: keeps answers if the application's settings name no store; None to keep none.
+    ``spent``: what earlier runs of the audit have spent, which its limits count, but for seconds.
     """
 
     application: Any
@@ -34,6 +39,8 @@ class AuditJob:
     limits: Limits = field(default_factory=lambda: Limits(failures=None))
     workers: int = WORKERS
     identity: str = ""
+    store: Store | None = None
+    spent: SpentTogether = field(default_factory=SpentTogether)
 
 
 class AuditEngine(Protocol):
@@ -50,4 +57,15 @@ class AuditEngine(Protocol):
         known from an earlier run. Raises the errors that every question would meet, such as an
         application that cannot be imported, before the first question.
         """
+        ...
+
+
+@runtime_checkable
+class MeteredEngine(Protocol):
+    """A ``MeteredEngine`` is an engine that lets replays which are made after the questions, such as
+    those for whom to blame, spend from the same limits."""
+
+    def metered(self, job: AuditJob, began: float, /) -> AbstractAsyncContextManager[Meter]:
+        """Gives, for the block, a meter that counts what the questions of the job have spent as well.
+        ``began``: the monotonic time from which the seconds of the job's limits count."""
         ...

@@ -2,13 +2,16 @@
 never asked again."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Literal, TypeAlias, cast
+from typing import Annotated, Any, Final, Literal, TypeAlias, cast
+
+from pydantic import Field, FiniteFloat, TypeAdapter
 
 from ..allowed import brief
 from ..errors import InvalidInput
@@ -16,17 +19,25 @@ from ..explanation.explanation import Explanation
 from ..printable import encodable
 from ..report import FORMS
 from ..report.saving import write_whole
+from .metering import SpentTogether
 from .questions import AuditedAnswer, AuditedQuestion, LoggedQuestion
 
 SavedForm: TypeAlias = Literal["html", "json"]
 """The form in which explanations are saved."""
-_ABOUT, _QUESTIONS, _TEXTS, _EXPLANATIONS = (
+_ABOUT, _QUESTIONS, _TEXTS, _SETTINGS, _SPENT, _EXPLANATIONS = (
     "audit.json",
     "questions.jsonl",
     "documents.jsonl",
+    "settings.jsonl",
+    "spent.json",
     "explanations",
 )
-_SCHEMA_VERSION = 1
+ANSWERS: Final = "answers.db"
+"""The file that keeps what was paid, if the user names no store."""
+_SPENT_BEFORE: TypeAdapter[Any] = TypeAdapter(
+    tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)], Annotated[FiniteFloat, Field(ge=0)]]
+)
+_SCHEMA_VERSION = 2
 _LONGEST_TEXT = 5_000
 
 
@@ -36,12 +47,13 @@ class AuditFolder:
 
     ``identity``: names the audit, wherever its folder is moved; empty if it was made without. ``known``:
     what became of each question so far, by its id. ``form``: the form of saved explanations; None to save
-    none.
+    none. ``settings``: the settings of this run, and of earlier ones, by what stands for them.
     """
 
     path: Path
     form: SavedForm | None = "html"
     identity: str = ""
+    settings: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     known: dict[str, AuditedQuestion] = field(default_factory=dict[str, AuditedQuestion])
     _texts: set[str] = field(default_factory=set[str])
 
@@ -64,7 +76,53 @@ class AuditFolder:
         folder = cls(path, form, _identity_of_same(path, about))
         folder.known = {each.id: each for each in kept_questions(path)}
         folder._texts = set(kept_texts(path))
+        folder.settings = dict(_lines_of(path / _SETTINGS, _settings_of))
         return folder
+
+    @property
+    def spent(self) -> SpentTogether:
+        """Returns what all runs of the audit have spent, as far as it is known: a run that was killed
+        may have spent more. Raises InvalidInput if it cannot be read."""
+        known = self.known.values()
+        file, noted = self.path / _SPENT, list[Any]()
+        if file.is_file():
+            try:
+                noted = _SPENT_BEFORE.validate_json(file.read_bytes())
+            except ValueError as error:
+                raise InvalidInput(
+                    f"{file} cannot be read: {error}; give another folder, or remove the file"
+                ) from error
+        replays, tokens, cost = noted or (0, 0, 0.0)
+        return SpentTogether(
+            max(replays, sum(each.replays for each in known)),
+            max(tokens, sum(each.tokens for each in known)),
+            max(cost, sum(each.cost for each in known)),
+        )
+
+    def note_spent(self, spent: SpentTogether) -> None:
+        """Writes what all runs of the audit have spent. Raises InvalidInput if it cannot be written."""
+        write_whole(self.path / _SPENT, f"{json.dumps(list(spent))}\n")
+
+    def note_settings(self, settings: Mapping[str, str]) -> str:
+        """Writes the settings of this run if they are new. Returns what stands for them."""
+        mark = sha256(json.dumps(settings, sort_keys=True).encode("ascii")).hexdigest()[:8]
+        if mark not in self.settings:
+            self.settings[mark] = dict(settings)
+            self._append(_SETTINGS, json.dumps({"mark": mark, "settings": settings}))
+        return mark
+
+    def mixed_settings(self, now: str, asked: Iterable[AuditedQuestion]) -> Iterator[str]:
+        """Yields a sentence for each other settings with which some of the questions were explained.
+        ``now``: stands for the settings of this run."""
+        often = Counter(each.settings for each in asked if each.is_explained and each.settings != now)
+        current = self.settings.get(now, {})
+        for mark, count in sorted(often.items()):
+            then = self.settings.get(mark, {})
+            differ = [name for name in {**current, **then} if current.get(name) != then.get(name)]
+            said = ", ".join(f"{name} {then.get(name, 'not set')}" for name in differ)
+            instead = ", ".join(f"{name} {current.get(name, 'not set')}" for name in differ)
+            many = "1 question was" if count == 1 else f"{count:,} questions were"
+            yield f"{many} explained otherwise: {said or 'nobody knows how'}; now {instead}"
 
     def holds(self, asked: LoggedQuestion) -> bool:
         """Returns True iff the folder holds an explanation of the answer to this question."""
@@ -141,6 +199,16 @@ def kept_questions(path: Path) -> Iterator[AuditedQuestion]:
 def kept_texts(path: Path) -> dict[str, str]:
     """Returns the texts of the documents, by their hashes. Long texts are cut off."""
     return dict(_lines_of(path / _TEXTS, _text_of))
+
+
+def _settings_of(line: bytes) -> tuple[str, dict[str, str]]:
+    read: Any = json.loads(line)
+    whole = cast("dict[str, Any]", read) if isinstance(read, dict) else {}
+    given = whole.get("settings")
+    if not isinstance(given, dict):
+        raise InvalidInput("it says no settings")
+    found = cast("dict[str, Any]", given)
+    return str(whole.get("mark", "")), {str(name): str(value) for name, value in found.items()}
 
 
 def _text_of(line: bytes) -> tuple[str, str]:

@@ -5,6 +5,8 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import Future
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 from ..probing.limits import LimitReached, Limits
 from .asking import audited_answer, explainer_for
 from .engine import AuditJob
+from .metering import SpentTogether
 from .questions import AuditedAnswer, AuditedQuestion, LoggedQuestion
 
 _CANCELLED = "the application cancelled its own task"
@@ -19,13 +22,19 @@ _CANCELLED = "the application cancelled its own task"
 
 class LocalMeter:
     """A ``LocalMeter`` counts what the questions of one process spend together, and refuses what the
-    limits forbid. Thread-safe. Seconds count from its making, or from ``began``."""
+    limits forbid. Thread-safe. Seconds count from its making, or from ``began``. ``before``: what was
+    spent before, which counts as well."""
 
-    def __init__(self, limits: Limits, began: float | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        began: float | None = None,
+        before: SpentTogether | None = None,
+    ) -> None:
         self._limits = limits
         self._guard = threading.Lock()
         self._began = monotonic() if began is None else began
-        self.replays, self.tokens, self.cost = 0, 0, 0.0
+        self.replays, self.tokens, self.cost = before or SpentTogether()
 
     def begin(self) -> "Future[float]":
         """Counts one run of the application; see ``Meter``."""
@@ -45,6 +54,11 @@ class LocalMeter:
             self.tokens += tokens
             self.cost += cost
 
+    def spent(self) -> SpentTogether:
+        """Returns what was spent so far."""
+        with self._guard:
+            return SpentTogether(self.replays, self.tokens, self.cost)
+
     def refusal(self) -> str:
         """Returns the reason why no further run may begin; empty if one may."""
         caps = self._limits
@@ -59,12 +73,37 @@ class LocalMeter:
         return ""
 
 
-async def in_process(
-    job: AuditJob, questions: Iterable[LoggedQuestion], /
+@dataclass(slots=True)
+class InProcess:
+    """An ``InProcess`` is the engine of one run of an audit in this process."""
+
+    _meter: LocalMeter | None = field(default=None, init=False)
+
+    def __call__(
+        self, job: AuditJob, questions: Iterable[LoggedQuestion], /
+    ) -> AsyncGenerator[AuditedAnswer, None]:
+        """Explains the answers in this process; see ``AuditEngine``. At most ``job.workers`` questions
+        are explained at the same time, and questions are read only as they are needed."""
+        self._meter = LocalMeter(job.limits, before=job.spent)
+        return _explained(job, questions, self._meter)
+
+    @asynccontextmanager
+    async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[LocalMeter, None]:
+        """Gives the meter of the questions; see ``MeteredEngine``."""
+        if self._meter is None:
+            self._meter = LocalMeter(job.limits, began, job.spent)
+        yield self._meter
+
+    @property
+    def spent(self) -> SpentTogether | None:
+        """Returns what this run of the audit and the earlier ones have spent; None if nothing was asked
+        in this run."""
+        return None if self._meter is None else self._meter.spent()
+
+
+async def _explained(
+    job: AuditJob, questions: Iterable[LoggedQuestion], meter: LocalMeter
 ) -> AsyncGenerator[AuditedAnswer, None]:
-    """Explains the answers in this process; see ``AuditEngine``. At most ``job.workers`` questions are
-    explained at the same time, and questions are read only as they are needed."""
-    meter = LocalMeter(job.limits)
     explainer = explainer_for(job, meter)
     waiting, tasks = iter(questions), dict[asyncio.Task[AuditedAnswer], LoggedQuestion]()
     # Applications import and connect in their first run, often in a way that is not safe in several

@@ -5,13 +5,21 @@ import asyncio
 from collections.abc import AsyncGenerator
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from typing_extensions import override
 
 from ..probing.interrupts import Interrupts
 from ..probing.limiter import Limiter
 from ..progress.report import ProgressReport
+
+
+class SpentTogether(NamedTuple):
+    """A ``SpentTogether`` is what the questions of an audit have spent together so far."""
+
+    replays: int = 0
+    tokens: int = 0
+    cost: float = 0.0
 
 
 class Meter(Protocol):
@@ -24,6 +32,10 @@ class Meter(Protocol):
 
     def spend(self, tokens: int, cost: float) -> None:
         """Adds what runs and judges have spent. Does not block."""
+        ...
+
+    def spent(self) -> SpentTogether:
+        """Returns what was spent so far. May block."""
         ...
 
 

@@ -145,28 +145,34 @@ class _Found:
 def _suspects(log: Iterable[tuple[str, _Told]], named: Named) -> tuple[Suspect, ...]:
     shown, found = defaultdict[str, int](int), defaultdict[str, _Found](_Found)
     for question, told in log:
+        copies = defaultdict[str, list[str]](list)
         for identity in told.shown:
-            shown[named(question, identity)] += 1
+            copies[named(question, identity)].append(identity)
         rules = defaultdict[str, list[_Named]](list)
+        for name in copies:
+            shown[name] += 1
         for rule in told.rules:
-            for identity in rule.sources:
-                rules[identity].append(rule)
-        for identity, own in rules.items():
-            name = named(question, identity)
+            for name in dict.fromkeys(named(question, identity) for identity in rule.sources):
+                rules[name].append(rule)
+        for name, own in rules.items():
             found[name].implicated.append(question)
-            if any(each.settles for each in own):
+            # A rule about one of two copies does not settle what is so without both.
+            if len(copies[name]) == 1 and any(each.settles for each in own):
                 found[name].proved.append(question)
-            strength, kept, removed = _best_pair(identity, own, told)
+            strength, kept, removed = _best_pair(copies[name], own, told)
             found[name].add(strength, PivotPair(name, question, kept, removed))
     return tuple(one.suspect(name, shown[name]) for name, one in found.items())
 
 
 def _best_pair(
-    identity: str, rules: Sequence[_Named], told: _Told
+    copies: Sequence[str], rules: Sequence[_Named], told: _Told
 ) -> tuple[_Strength, tuple[str, ...], tuple[str, ...]]:
     """Returns the pair with the most evidence, as its strength, its larger subset, and what the smaller
-    one lacks: of the probes, or else of the rules themselves."""
-    tied = next((group for rule in rules for group in rule.tied if identity in group), (identity,))
+    one lacks: of the probes, or else of the rules themselves. ``copies``: the ids of the document in the
+    question."""
+    groups = [group for rule in rules for group in rule.tied if not set(copies).isdisjoint(group)]
+    removed = {*copies, *(name for group in groups for name in group)}
+    tied = tuple(each for each in told.shown if each in removed)
     pairs = list(_of_probes(told, frozenset(tied)))
     if pairs:
         samples, _, kept = max(pairs)
@@ -191,4 +197,4 @@ def _of_rule(rule: _Named, told: _Told, tied: frozenset[str]) -> tuple[str, ...]
     among = frozenset(rule.sources)
     if rule.kind is RuleKind.OMISSION:
         return tuple(each for each in told.shown if each not in among or each in tied)
-    return tuple(each for each in told.shown if each in among or each in told.pinned)
+    return tuple(each for each in told.shown if each in among or each in tied or each in told.pinned)

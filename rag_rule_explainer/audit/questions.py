@@ -62,12 +62,14 @@ class LoggedQuestion:
 class ShownDocument:
     """A ``ShownDocument`` is a document that was shown with a question. ``id``: its id in the
     explanation. ``sha256``: the hash of its text. ``rank``: its place, from 1. ``pinned``: True iff it
-    was never omitted, so that no rule names it."""
+    was never omitted, so that no rule names it. ``named``: False if the id was made up for a document
+    that has none."""
 
     id: str
     sha256: str
     rank: int
     pinned: bool = False
+    named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,9 @@ class AuditedRule:
     """An ``AuditedRule`` is one minimal rule: whenever ``documents`` are retained (or omitted, as
     ``kind`` says), the answer is what ``outcome`` says, as far as ``claim`` goes.
 
-    ``evidence``: the evidence of the claim in words. ``minimal``: as in a ``Finding``.
+    ``evidence``: the evidence of the claim in words. ``minimal``: as in a ``Finding``. ``confidence``:
+    the share of the subsets on which a rule held that was seen to break; 1 for one that was not.
+    ``limits``: which subsets the claim does not speak of, in words; empty if it speaks of all.
     """
 
     kind: RuleKind
@@ -84,6 +88,8 @@ class AuditedRule:
     claim: ClaimStatus
     evidence: str = ""
     minimal: bool | None = True
+    confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
+    limits: tuple[str, ...] = ()
 
     @property
     def is_sure(self) -> bool:
@@ -95,6 +101,12 @@ class AuditedRule:
         """Returns True iff the rule is sure, and known to be minimal. It may else name a document for
         nothing, as a rule does that a limit kept from being made smaller."""
         return self.is_sure and self.minimal is True
+
+    @property
+    def is_always_so(self) -> bool:
+        """Returns True iff the rule was not seen to break on any subset, as one may that needs to hold on
+        a share of the subsets only."""
+        return self.claim != "confident"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +122,8 @@ class AuditedQuestion:
     ``is_good``: whether the good outcome holds with all documents shown; None if there is no such
     condition, or no verdict.
     ``cost``: of all tokens whose price is known.
-    ``given``: the ``mark`` of the question as it was asked; empty where that is not kept.
+    ``given``: the ``mark`` of the question as it was asked; empty where that is not kept. ``settings``:
+    stands for the settings with which it was explained, in the folder of the audit.
     ``explanation``: the path of the saved explanation within the folder of the audit; empty if there is
     none.
     """
@@ -128,6 +141,7 @@ class AuditedQuestion:
     is_good: bool | None = None
     warnings: tuple[str, ...] = ()
     given: str = ""
+    settings: str = ""
     probes: _Count = 0
     replays: _Count = 0
     stored: _Count = 0

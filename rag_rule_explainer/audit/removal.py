@@ -2,22 +2,19 @@
 
 A question's bad answer is gone for certain once all documents of one of its omission rules are removed.
 So for each question one of its rules has to be chosen, such that the chosen rules have few documents in
-total. The solver python-sat does this; where its work is cut short, its cores give a lower bound.
+total.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from math import floor
 
 from ..rules import ClaimStatus, RuleKind
-from .documents import DocumentKey, DocumentNames
+from .covering import MOST_CORES, Choice, Choices, cover
+from .documents import DocumentNames
 from .questions import AuditedQuestion, AuditedRule
 
-Choice: TypeAlias = frozenset[DocumentKey]
-"""The documents of one omission rule: to remove them ends the bad answer of its question."""
-Choices: TypeAlias = frozenset[Choice]
-_MOST_CORES = 2_000
-_WEAKEST_FIRST: tuple[ClaimStatus, ...] = ("tested", "confident", "voted", "proved")
+_SUREST_FIRST: tuple[ClaimStatus, ...] = ("proved", "voted", "tested", "relative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +22,13 @@ class Removal:
     """A ``Removal`` is a set of documents whose removal ends the bad answers, as far as its rules claim.
 
     ``documents``: the names of the documents. ``ended``: the ids of the questions whose bad answer cannot
-    come back without them. ``not_ended``: ids of questions with a bad answer that no sure omission rule
-    ends, each with the reason. ``claim``: the weakest claim among the rules that are relied on; None if
-    there is none. ``at_least``: no set of fewer documents ends the bad answers of ``ended``.
+    come back without them, as far as ``claim`` goes. ``not_ended``: ids of questions with a bad answer
+    that no sure omission rule ends, each with the reason. ``claim``: the weakest claim among the rules
+    that are relied on for ``ended``; None if there is none. It is "relative" if one of them does not
+    speak of all subsets, and ``limits`` says in words of which it does not. ``at_least``: no set of
+    fewer documents ends the bad answers of ``ended``. ``rare``: the ids of the questions whose bad answer
+    was seen to come back without them, on some subsets, as a minimum confidence below 1 allows; it stays
+    away on a share of ``confidence`` of the subsets at least.
     """
 
     documents: tuple[str, ...]
@@ -35,6 +36,9 @@ class Removal:
     not_ended: tuple[tuple[str, str], ...]
     claim: ClaimStatus | None
     at_least: int
+    limits: tuple[str, ...] = ()
+    rare: tuple[str, ...] = ()
+    confidence: float = 1.0
 
     @property
     def is_smallest(self) -> bool:
@@ -42,186 +46,63 @@ class Removal:
         return len(self.documents) == self.at_least
 
     def __str__(self) -> str:
-        if not self.ended and not self.not_ended:
-            return "there is no bad answer to end"
-        if not self.ended:
-            return "no bad answer is ended for certain by the removal of documents"
-        many = len(self.ended)
-        answers = "1 bad answer" if many == 1 else f"{many:,} bad answers"
-        count = len(self.documents)
-        documents = "1 document" if count == 1 else f"{count:,} documents"
+        if not self.ended and not self.rare:
+            some = "no bad answer is ended for certain by the removal of documents"
+            return some if self.not_ended else "there is no bad answer to end"
+        what = _counted(len(self.documents), "document")
+        limits = "; ".join(self.limits)
+        effects = list[str]()
+        if self.ended:
+            claim = f"{self.claim}: {limits}" if limits else f"{self.claim}"
+            effects.append(f"ends {_counted(len(self.ended), 'bad answer')} [{claim}]")
+        if self.rare:
+            # Rounded down, so that it is never said to be away on more subsets than it is.
+            share = f"on {floor(self.confidence * 1000) / 10:g} % of the subsets or more"
+            claim = f"confident: {limits}" if limits else "confident"
+            effects.append(f"keeps {_counted(len(self.rare), 'bad answer')} away {share} [{claim}]")
         least = (
             "no smaller set does"
             if self.is_smallest
             else f"whether fewer do is not known, but at least {self.at_least:,} are needed"
         )
         others = len(self.not_ended)
-        left = f"; {others:,} bad answer{' is' if others == 1 else 's are'} left" if others else ""
-        return f"removing {documents} ends {answers} [{self.claim}]; {least}{left}"
+        left = (
+            f"; {_counted(others, 'bad answer')} {'is' if others == 1 else 'are'} left" if others else ""
+        )
+        return f"removing {what} {' and '.join(effects)}; {least}{left}"
 
 
-def smallest_removal(names: DocumentNames, *, most_cores: int = _MOST_CORES) -> Removal:
+def smallest_removal(names: DocumentNames, *, most_cores: int = MOST_CORES) -> Removal:
     """Returns the smallest set of documents whose removal ends the bad answers. Only sure omission rules
     count. ``most_cores``: how long the solver may search; a set is returned in any case."""
-    ended, not_ended = list[AuditedQuestion](), list[tuple[str, str]]()
+    reached, not_ended = list[AuditedQuestion](), list[tuple[str, str]]()
     for question in names.questions:
         if question.outcome != "bad":
             continue
         if _sure(question):
-            ended.append(question)
+            reached.append(question)
         else:
             not_ended.append((question.id, _why_not(question)))
-    wanted = {question.id: _choices(names, question) for question in ended}
+    wanted = {question.id: _choices(names, question) for question in reached}
     chosen, least = cover(wanted.values(), most_cores)
-    whole = [question for question in ended if question.exhaustive]
-    if len(whole) < len(ended):
-        # Of the others, a smaller rule may not have been found. So they do not say what is needed.
-        least = cover([wanted[question.id] for question in whole], most_cores)[1]
+    whole = [question for question in reached if question.exhaustive]
+    if len(whole) < len(reached):
+        # Of the others, a smaller rule may not have been found. So they do not say what is needed, but
+        # that the answers are bad as long as nothing is removed.
+        least = max(1, cover([wanted[question.id] for question in whole], most_cores)[1])
+    relied = {each.id: _surest(names, each, chosen) for each in reached}
+    ended = [rule for rule in relied.values() if rule.is_always_so]
+    claims: list[ClaimStatus] = ["relative" if each.limits else each.claim for each in ended]
     return Removal(
         tuple(sorted(names.names[key] for key in chosen)),
-        tuple(question.id for question in ended),
+        tuple(identity for identity, rule in relied.items() if rule.is_always_so),
         tuple(not_ended),
-        _weakest(names, ended, chosen),
+        max(claims, key=_SUREST_FIRST.index, default=None),
         least,
+        tuple(_limits(list(relied.values()))),
+        tuple(identity for identity, rule in relied.items() if not rule.is_always_so),
+        min((each.confidence for each in relied.values()), default=1.0),
     )
-
-
-def cover(wanted: Iterable[Choices], most_cores: int = _MOST_CORES) -> tuple[Choice, int]:
-    """Returns the smallest set that contains one choice of each question, and a lower bound of its size.
-    Both agree unless the solver had to give up after ``most_cores`` cores for a part of the questions
-    that has no document in common with the others."""
-    forced, questions = _forced({_minimal(each) for each in wanted})
-    chosen, at_least = set(forced), len(forced)
-    for part in _parts(questions):
-        documents = sorted({key for each in part for choice in each for key in choice}, key=_by_name)
-        found, least = _solved(part, documents, most_cores)
-        if found is None:
-            found, least = _greedy(part), max(least, _apart(part))
-        chosen |= found
-        at_least += least
-    return frozenset(chosen), at_least
-
-
-def _forced(questions: set[Choices]) -> tuple[Choice, list[Choices]]:
-    """Returns the documents of all questions that have one choice only, and the questions that are left
-    once these documents are taken, without these documents."""
-    forced, left = frozenset[DocumentKey](), questions
-    while single := [next(iter(each)) for each in left if len(each) == 1]:
-        forced = forced.union(*single)
-        rest = ({choice - forced for choice in each} for each in left)
-        left = {_minimal(frozenset(each)) for each in rest if frozenset() not in each}
-    return forced, sorted(left, key=_order)
-
-
-def _parts(questions: Sequence[Choices]) -> list[list[Choices]]:
-    """Returns the questions in parts, such that no document is in two of them."""
-    part_of, parts = dict[DocumentKey, int](), list[list[Choices]]()
-    for choices in questions:
-        documents = {key for choice in choices for key in choice}
-        joined = sorted({part_of[key] for key in documents if key in part_of})
-        place = joined[0] if joined else len(parts)
-        if not joined:
-            parts.append([])
-        parts[place].append(choices)
-        for other in joined[1:]:
-            parts[place] += parts[other]
-            parts[other] = []
-        if joined[1:]:
-            documents = {key for each in parts[place] for choice in each for key in choice}
-        part_of.update(dict.fromkeys(documents, place))
-    return [part for part in parts if part]
-
-
-def _solved(
-    questions: Sequence[Choices], documents: Sequence[DocumentKey], most_cores: int
-) -> tuple[Choice | None, int]:
-    from pysat.formula import WCNF  # pyright: ignore[reportMissingTypeStubs] -- this package has no stubs
-
-    formula: Any = WCNF()
-    number = {key: place for place, key in enumerate(documents, start=1)}
-    last = len(number)
-    for choices in questions:
-        ways: list[int] = []
-        for choice in sorted(choices, key=lambda each: (len(each), sorted(map(_by_name, each)))):
-            if len(choice) == 1:
-                ways.append(number[next(iter(choice))])
-                continue
-            last += 1
-            ways.append(last)
-            for key in choice:
-                formula.append([-last, number[key]])
-        formula.append(ways)
-    for place in number.values():
-        formula.append([-place], weight=1)
-    model, at_least = _within(formula, most_cores)
-    if model is None:
-        return None, at_least
-    return frozenset(documents[each - 1] for each in model if 0 < each <= len(documents)), at_least
-
-
-def _within(formula: Any, most_cores: int) -> tuple[list[int] | None, int]:
-    from pysat.examples.rc2 import RC2  # pyright: ignore[reportMissingTypeStubs] -- this package has no stubs
-
-    class Patient(RC2):
-        def process_core(self) -> None:
-            self.seen = getattr(self, "seen", 0) + 1
-            if self.seen > most_cores:
-                raise _GivenUp
-            super().process_core()
-
-    solver: Any
-    with Patient(formula, adapt=True, exhaust=False, minz=True) as solver:
-        try:
-            model = solver.compute()
-        except _GivenUp:
-            return None, int(solver.cost)
-        return model, int(solver.cost)
-
-
-class _GivenUp(Exception):
-    """This error ends a search of the solver that takes too long."""
-
-
-def _greedy(questions: Sequence[Choices]) -> Choice:
-    """Returns a small set that contains a choice of each question: again and again, the choice that ends
-    the most questions for each of its documents is taken."""
-    left, taken = list(questions), set[DocumentKey]()
-    while left:
-        gains = dict[Choice, int]()
-        for choices in left:
-            for choice in choices:
-                gains[choice] = gains.get(choice, 0) + 1
-        best = max(
-            gains,
-            key=lambda each: (gains[each] / len(each - taken), sorted(map(_by_name, each))),
-        )
-        taken |= best
-        left = [choices for choices in left if not any(each <= taken for each in choices)]
-    return _pruned(questions, taken)
-
-
-def _pruned(questions: Sequence[Choices], taken: set[DocumentKey]) -> Choice:
-    kept = set(taken)
-    for key in sorted(taken, key=_by_name):
-        without = kept - {key}
-        if all(any(choice <= without for choice in choices) for choices in questions):
-            kept = without
-    return frozenset(kept)
-
-
-def _apart(questions: Sequence[Choices]) -> int:
-    """Returns a lower bound: the documents that questions need which have no document in common."""
-    used, needed = set[DocumentKey](), 0
-    for choices in sorted(questions, key=_order):
-        documents = {key for choice in choices for key in choice}
-        if used.isdisjoint(documents):
-            used |= documents
-            needed += min(map(len, choices))
-    return needed
-
-
-def _minimal(choices: Choices) -> Choices:
-    return frozenset(each for each in choices if not any(other < each for other in choices))
 
 
 def _choices(names: DocumentNames, question: AuditedQuestion) -> Choices:
@@ -242,25 +123,29 @@ def _why_not(question: AuditedQuestion) -> str:
     return f"no sure rule was found: {question.why_open}"
 
 
-def _weakest(
-    names: DocumentNames, ended: Iterable[AuditedQuestion], chosen: Choice
-) -> ClaimStatus | None:
-    """Returns the weakest claim that is relied on. Of rules that end the same question, the surest
-    counts."""
-    relied = [
-        max(
-            _WEAKEST_FIRST.index(rule.claim)
-            for rule in _sure(question)
-            if chosen.issuperset(names.keys(question)[each] for each in rule.documents)
-        )
-        for question in ended
-    ]
-    return _WEAKEST_FIRST[min(relied)] if relied else None
+def _surest(names: DocumentNames, question: AuditedQuestion, chosen: Choice) -> AuditedRule:
+    """Returns the surest rule that ends the bad answer of a question, once the chosen documents are
+    removed."""
+    keys = names.keys(question)
+    rules = [each for each in _sure(question) if chosen.issuperset(keys[name] for name in each.documents)]
+    return max(
+        rules,
+        key=lambda each: (
+            each.is_always_so,
+            each.confidence,
+            not each.limits,
+            -_SUREST_FIRST.index(each.claim) if each.is_always_so else 0,
+        ),
+    )
 
 
-def _order(choices: Choices) -> tuple[int, list[list[tuple[str, str]]]]:
-    return len(choices), sorted(sorted(map(_by_name, each)) for each in choices)
+def _limits(rules: Sequence[AuditedRule]) -> list[str]:
+    """Returns what is to be said of the subsets that rules do not speak of, each once; with the claims
+    of rules that are not proved."""
+    limits = dict.fromkeys(limit for rule in rules for limit in rule.limits)
+    weak = dict.fromkeys(each.claim for each in rules if each.is_always_so and each.claim != "proved")
+    return [*limits, *(f"some rules are {each} only" for each in weak)] if limits else []
 
 
-def _by_name(key: DocumentKey) -> tuple[str, str]:
-    return key.name, key.sha256
+def _counted(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count:,} {what}s"

@@ -28,7 +28,8 @@ class Audit:
     ``total``: the number of questions that were given; it is larger than that of ``questions`` after an
     interrupt. ``interrupted``: True iff the user stopped the audit. ``folder``: the folder with the
     report; None if there is none. ``blame``: the documents to blame under a false discovery rate; None
-    if none was set, or if the audit was interrupted.
+    if none was set, or if the audit was interrupted. ``notes``: what a reader has to know of how the
+    questions were asked, such as that earlier ones were explained with other settings.
     """
 
     questions: tuple[AuditedQuestion, ...]
@@ -39,6 +40,7 @@ class Audit:
     folder: Path | None = None
     texts: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     blame: BlameList | None = None
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def names(self) -> DocumentNames:
@@ -105,6 +107,7 @@ class Audit:
         lines += [f"  {_name(name)}" for name in self.removal.documents[:_MOST_TOLD]]
         left = len(self.removal.documents) - _MOST_TOLD
         lines += [f"  … and {left:,} more"] if left > 0 else []
+        lines += [f"note: {_note(each)}" for each in self.notes]
         implicated = [row for row in self.documents if row.implicated]
         if implicated:
             lines.append("implicated most often:")
@@ -124,6 +127,10 @@ class Audit:
 
 def _name(text: str) -> str:
     return cut_in_the_middle(plain_id(text), 200)
+
+
+def _note(text: str) -> str:
+    return shortened(printable(text), 600)
 
 
 def _line(text: str) -> str:

@@ -1,7 +1,9 @@
-"""This module recognises whether two conditions are the same, where their words do not tell: two
-functions may be worded alike."""
+"""This module recognises whether two runs of an audit are about the same: the same conditions, where
+their words do not tell, because two functions may be worded alike; the same application, and the same
+settings."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -9,9 +11,22 @@ from hashlib import sha256
 from types import CodeType, FunctionType, MethodType
 from typing import Any, cast
 
+from ..allowed import brief
+from ..explainer import Explainer
 from ..instrumentation.copies.copying import is_filled
+from ..settings import Settings
+from .engine import AuditJob
 
 _DEEPEST = 8
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_DECIDES_NO_RULE = frozenset(
+    {
+        *("store", "concurrency", "timeout", "retries", "prices", "speculate", "lockstep"),
+        *("reuse_answers", "false_condition", "rules", "settings", "progress", "limiter"),
+        *("trace_replays", "print_replays", "omission_predicate", "question_of", "answer_of"),
+    }
+)
+"""Settings with which the same rules are found, or which an audit has no choice of."""
 
 
 def definition_of(conditions: object) -> str:
@@ -20,6 +35,47 @@ def definition_of(conditions: object) -> str:
     each run of a program. The code of functions may differ between versions of Python."""
     told = json.dumps(_told(conditions, _DEEPEST))
     return sha256(told.encode("ascii")).hexdigest()[:16]
+
+
+def application_of(job: AuditJob) -> str:
+    """Returns a text by which an application is known: its name as it was given, or the name of its type;
+    with the code of a function, and the namespace of its store, which names its version. What is inside
+    of an object, such as its model, is not looked at: it may change while the application runs."""
+    application = job.application
+    if isinstance(application, Explainer):
+        application = application.replay
+    inner: Any = getattr(application, "__func__", application)
+    if isinstance(application, str):
+        named = application
+    elif isinstance(inner, FunctionType):
+        named = f"{inner.__qualname__} ({definition_of(inner.__code__)})"
+    else:
+        named = type(inner).__qualname__
+    store = _settings_of(job).store
+    version = None if store is None else store.namespace
+    return named if version is None else f"{named}, {version}"
+
+
+def settings_of(job: AuditJob) -> dict[str, str]:
+    """Returns in words the application, and the settings that decide which rules are found."""
+    settings = _settings_of(job)
+    found = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    found |= {name: value for name, value in job.options.items() if name not in found}
+    said = {
+        name: _ADDRESS.sub("", brief(value))
+        for name, value in found.items()
+        if name not in _DECIDES_NO_RULE
+    }
+    return {"application": application_of(job), **said}
+
+
+def _settings_of(job: AuditJob) -> Settings:
+    if isinstance(job.application, Explainer):
+        return job.application.settings
+    own: Any = {
+        name: value for name, value in job.options.items() if name in Settings.__dataclass_fields__
+    }
+    return Settings.of(job.options.get("settings"), own)
 
 
 def _told(value: Any, depth: int) -> Any:

@@ -10,10 +10,11 @@ from typing import TypeAlias
 from ..checking.figures import Share, share
 from ..rules import RuleKind
 from .documents import DocumentKey, DocumentNames
-from .questions import AuditedQuestion, AuditedRule, RuleOutcome
+from .questions import AuditedQuestion, RuleOutcome
 
 _RETENTION, _OMISSION = RuleKind.RETENTION, RuleKind.OMISSION
 _Way: TypeAlias = tuple[RuleKind, RuleOutcome]
+_Pair: TypeAlias = tuple[DocumentKey, DocumentKey]
 _IMPLICATING: frozenset[_Way] = frozenset(
     {(_RETENTION, "bad"), (_OMISSION, "not bad"), (_OMISSION, "good")}
 )
@@ -37,7 +38,8 @@ class DocumentRow:
     are good. ``implicated``: one of these three. ``unsure``: only a rule that is not sure, or perhaps not
     minimal, implicates it. ``clear``: no rule implicates it, and there are no others. ``unneeded``: no
     rule of any outcome names it, and there are no others. ``decisive``: the answer is bad, and never
-    without this document, whichever others are there. ``single_point``: the answer is not bad (or is
+    without this document, whichever others are there (pinned ones always are, and near-duplicates that
+    were tied are there together). ``single_point``: the answer is not bad (or is
     good, if there is such a condition), and never so without this document. ``redundant``: a document is
     enough in its place, by the names of these documents. ``conflicts``: this document makes answers bad,
     and another one better, or the other way round. ``named``: True iff a sure, minimal rule of any
@@ -99,7 +101,7 @@ def document_rows(names: DocumentNames) -> tuple[DocumentRow, ...]:
         for key in keys.values():
             if key not in rows:
                 rows[key] = DocumentRow(key, names.names[key], ids[key])
-        _Reading(question, {each: rows[key] for each, key in keys.items()}).note()
+        _Reading.of(question, keys, rows).note()
     order = sorted(
         rows.values(), key=lambda row: (-len(row.implicated), -len(row.bad), -len(row.shown), row.name)
     )
@@ -115,90 +117,127 @@ def _ids(names: DocumentNames) -> Mapping[DocumentKey, tuple[str, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Rule:
+    """A ``_Rule`` is a rule with the documents that it names. ``counts``: True iff it is sure and
+    minimal."""
+
+    kind: RuleKind
+    outcome: RuleOutcome
+    documents: frozenset[DocumentKey]
+    counts: bool
+    is_always_so: bool
+
+    @property
+    def way(self) -> _Way:
+        return self.kind, self.outcome
+
+    def is_within(self, other: "_Rule") -> bool:
+        """Returns True iff the other rule is not minimal, since this one names fewer documents."""
+        return self.counts and self.way == other.way and self.documents < other.documents
+
+
+@dataclass(frozen=True, slots=True)
 class _Reading:
     """A ``_Reading`` notes in the rows of a question's documents what the question says of them."""
 
     question: AuditedQuestion
-    rows: Mapping[str, DocumentRow]
+    rows: Mapping[DocumentKey, DocumentRow]
+    rules: list[_Rule]
+    pinned: frozenset[DocumentKey]
+
+    @classmethod
+    def of(
+        cls,
+        question: AuditedQuestion,
+        keys: Mapping[str, DocumentKey],
+        rows: Mapping[DocumentKey, DocumentRow],
+    ) -> "_Reading":
+        """Returns the reading of a question. ``keys``: the document for each id."""
+        rules = [
+            _Rule(
+                each.kind,
+                each.outcome,
+                frozenset(keys[name] for name in each.documents),
+                each.needs_each and not question.doubted,
+                each.is_always_so,
+            )
+            for each in question.rules
+        ]
+        own = dict.fromkeys(keys.values())
+        if len(own) < len(keys):
+            # A rule about one of two copies may be a part of a rule about both.
+            rules = [each for each in rules if not any(other.is_within(each) for other in rules)]
+        pinned = frozenset(keys[each.id] for each in question.shown if each.pinned)
+        return cls(question, {key: rows[key] for key in own}, rules, pinned)
 
     def note(self) -> None:
         """Notes everything."""
-        self._note_each()
+        for key, row in self.rows.items():
+            self._note_each(key, row)
         self._note_single()
         for one, other in sorted(self._redundant_pairs()):
             self._note_pair("redundant", one, other)
         for one, other in sorted(self._conflicting_pairs()):
             self._note_pair("conflicts", one, other)
 
-    def _note_each(self) -> None:
-        question = self.question
-        for shown in question.shown:
-            row, naming = self.rows[shown.id], self._naming_rules(shown.id)
-            sure = [each for each in naming if each in self._sure]
-            row.shown.append(question.id)
-            row.named = row.named or bool(sure)
-            if question.outcome in {"bad", "not bad"}:
-                (row.bad if question.outcome == "bad" else row.not_bad).append(question.id)
-            ways = set(map(_way, sure))
-            for way, noted in (
-                ((_RETENTION, "bad"), row.retained),
-                ((_OMISSION, "not bad"), row.omitted),
-                ((_OMISSION, "good"), row.omitted_good),
-            ):
-                if way in ways:
-                    noted.append(question.id)
-            is_whole = question.exhaustive and not shown.pinned
-            if ways & _IMPLICATING:
-                row.implicated.append(question.id)
-            elif _IMPLICATING.intersection(map(_way, naming)):
-                row.unsure.append(question.id)
-            elif is_whole:
-                row.clear.append(question.id)
-            if is_whole and not naming:
-                row.unneeded.append(question.id)
+    def _note_each(self, key: DocumentKey, row: DocumentRow) -> None:
+        question, naming = self.question, [each for each in self.rules if key in each.documents]
+        row.shown.append(question.id)
+        row.named = row.named or any(each.counts for each in naming)
+        if question.outcome in {"bad", "not bad"}:
+            (row.bad if question.outcome == "bad" else row.not_bad).append(question.id)
+        ways = {each.way for each in naming if each.counts}
+        for way, noted in (
+            ((_RETENTION, "bad"), row.retained),
+            ((_OMISSION, "not bad"), row.omitted),
+            ((_OMISSION, "good"), row.omitted_good),
+        ):
+            if way in ways:
+                noted.append(question.id)
+        is_whole = question.exhaustive and key not in self.pinned
+        if ways & _IMPLICATING:
+            row.implicated.append(question.id)
+        elif _IMPLICATING.intersection(each.way for each in naming):
+            row.unsure.append(question.id)
+        elif is_whole:
+            row.clear.append(question.id)
+        if is_whole and not naming:
+            row.unneeded.append(question.id)
 
     def _note_single(self) -> None:
         question = self.question
         spoilt: RuleOutcome = "bad" if question.is_good is None else "not good"
         is_fine = question.outcome == "not bad" if question.is_good is None else question.is_good
         for rule in self._sure:
-            if rule.kind is not _OMISSION or len(rule.documents) != 1:
+            if rule.kind is not _OMISSION or len(rule.documents) != 1 or not rule.is_always_so:
                 continue
-            row = self.rows[rule.documents[0]]
+            row = self.rows[next(iter(rule.documents))]
             if rule.outcome == "not bad" and question.outcome == "bad":
                 row.decisive.append(question.id)
             if rule.outcome == spoilt and is_fine:
                 row.single_point.append(question.id)
 
-    def _redundant_pairs(self) -> set[tuple[str, str]]:
-        alike = dict[tuple[RuleOutcome, frozenset[str]], list[str]]()
+    def _redundant_pairs(self) -> set[_Pair]:
+        alike = dict[tuple[RuleOutcome, frozenset[DocumentKey]], set[DocumentKey]]()
         for rule in self._sure:
-            for name in rule.documents if rule.kind is _RETENTION else ():
-                partners = frozenset(rule.documents) - {name}
-                alike.setdefault((rule.outcome, partners), []).append(name)
+            for key in rule.documents if rule.kind is _RETENTION else ():
+                alike.setdefault((rule.outcome, rule.documents - {key}), set()).add(key)
         pairs = (pair for found in alike.values() for pair in combinations(found, 2))
         return {(min(pair), max(pair)) for pair in pairs}
 
-    def _conflicting_pairs(self) -> set[tuple[str, str]]:
+    def _conflicting_pairs(self) -> set[_Pair]:
         towards, away = set(self._naming(TOWARDS_BAD)), set(self._naming(AWAY_FROM_BAD))
         return {(min(one, other), max(one, other)) for one in towards for other in away if one != other}
 
-    def _naming_rules(self, identity: str) -> list[AuditedRule]:
-        return [each for each in self.question.rules if identity in each.documents]
-
-    def _naming(self, ways: Iterable[_Way]) -> Iterator[str]:
+    def _naming(self, ways: Iterable[_Way]) -> Iterator[DocumentKey]:
         wanted = set(ways)
-        return (name for each in self._sure if _way(each) in wanted for name in each.documents)
+        return (key for each in self._sure if each.way in wanted for key in each.documents)
 
-    def _note_pair(self, field_name: str, one: str, other: str) -> None:
+    def _note_pair(self, field_name: str, one: DocumentKey, other: DocumentKey) -> None:
         for row, beside in ((self.rows[one], self.rows[other]), (self.rows[other], self.rows[one])):
             noted: dict[str, list[str]] = getattr(row, field_name)
             noted.setdefault(beside.name, []).append(self.question.id)
 
     @property
-    def _sure(self) -> list[AuditedRule]:
-        return [] if self.question.doubted else [each for each in self.question.rules if each.needs_each]
-
-
-def _way(rule: AuditedRule) -> _Way:
-    return rule.kind, rule.outcome
+    def _sure(self) -> list[_Rule]:
+        return [each for each in self.rules if each.counts]

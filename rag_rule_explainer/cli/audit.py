@@ -8,13 +8,15 @@ from typing import Any
 import typer
 
 from ..audit import Audit, audit
+from ..audit.folder import ANSWERS
 from ..audit.questions import AuditedQuestion, LoggedQuestion
 from ..errors import InvalidInput
 from ..explainer import Explainer
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
 from ..settings import Settings
-from ..sources import Source, SourceLike, SourceSet
+from ..sources import SourceLike, SourceSet
+from ..storing.store import Store
 from ..testing.ranking import best_matches
 from .applications import application_input
 from .audit_options import (
@@ -26,7 +28,7 @@ from .audit_options import (
 )
 from .audited_lines import load_audited
 from .models import chat_model_replay, offline_replay
-from .named_stores import with_a_namespace
+from .named_stores import namespace_of, with_a_namespace
 from .options import ASK_ABOVE
 from .questions import AskedQuestion
 from .requests import AskingOptions, Condition, RecordingOptions, SearchRequest
@@ -137,6 +139,10 @@ class _Auditing:
         asking, recording, name = self._request.asking, self._recording, self._subject.app
         if name is None:
             settings = with_a_namespace(self._settings, asking)
+            if settings.store is None:
+                # Answers of another model must not be taken from the folder.
+                store = Store(self._subject.out / ANSWERS, namespace_of(asking))
+                settings = replace(settings, store=store)
             if asking.model is None:
                 return Explainer(offline_replay, settings=settings), {}
             replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
@@ -184,9 +190,15 @@ class _Auditing:
         return tuple(corpus.sources[place] for place in places)
 
 
-def _own(asked: AskedQuestion) -> tuple[Source, ...] | None:
+def _own(asked: AskedQuestion) -> tuple[SourceLike, ...] | None:
+    """Returns the documents of a line of JSON. One without an id stays without: where a name was made up,
+    its text tells over all questions which document it is."""
     if asked.sources is None:
         return None
-    lines = enumerate(asked.sources, start=1)
-    named = [line.source(line.id if line.id is not None else f"D{place}") for place, line in lines]
-    return SourceSet.of(named).sources
+    given: list[SourceLike] = []
+    for line in asked.sources:
+        source = line.source(line.id or "?")
+        unnamed = {"text": source.text, "metadata": dict(source.metadata)}
+        given.append(unnamed if line.id is None else source)
+    SourceSet.of(given)
+    return tuple(given)

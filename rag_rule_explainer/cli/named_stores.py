@@ -34,9 +34,14 @@ def with_a_namespace(settings: Settings, asking: "AskingOptions") -> Settings:
     store = settings.store
     if store is None or store.namespace is not None:
         return settings
+    namespace = namespace_of(asking)
+    say(f"answers are stored under the namespace {namespace!r}")
+    return replace(settings, store=replace(store, namespace=namespace))
+
+
+def namespace_of(asking: "AskingOptions") -> str:
+    """Returns the namespace that is made of the options about the model."""
     place = endpoint(asking.base_url) if asking.model else None
     temperature = None if asking.temperature is None else f"temperature {asking.temperature:g}"
     parts = (asking.model or "offline reader", place, temperature)
-    namespace = ", ".join(part for part in parts if part)
-    say(f"answers are stored under the namespace {namespace!r}")
-    return replace(settings, store=replace(store, namespace=namespace))
+    return ", ".join(part for part in parts if part)

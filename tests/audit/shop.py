@@ -47,5 +47,8 @@ def run(shop: Shop, questions: Sequence[LoggedQuestion] = FOUR, **fields: Any) -
 
 
 def said(found: Audit) -> list[AuditedQuestion]:
-    """All that is known of the questions but what varies from run to run."""
-    return [replace(each, seconds=0.0, explanation="") for each in found.questions]
+    """All that is known of the questions but what varies from run to run, such as what was paid for."""
+    return [
+        replace(each, seconds=0.0, explanation="", settings="", replays=0, stored=0)
+        for each in found.questions
+    ]

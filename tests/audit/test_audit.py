@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 
 from rag_rule_explainer import Explainer, InvalidInput, Limits, Settings, Source
-from rag_rule_explainer.audit import Audit, AuditedQuestion, AuditJob, LoggedQuestion, aaudit, audit
+from rag_rule_explainer.audit import Audit, AuditedQuestion, AuditJob, aaudit, audit
 from rag_rule_explainer.audit.asking import audited_answer, explainer_for
-from rag_rule_explainer.audit.documents import keys_of
 from rag_rule_explainer.audit.in_process import LocalMeter
-from rag_rule_explainer.audit.questions import ShownDocument
 from tests.audit.shop import CONDITION, FOUR, Shop, asked, run, said
 from tests.fixing import applications
 from tests.fixing.applications import BAD
@@ -145,34 +143,6 @@ def test_wrong_input_is_refused_before_anything_is_asked(change: dict[str, Any],
         call(**{**given, **change})
     assert said in str(error.value)
     assert not shop.asked
-
-
-def shown(*pairs: tuple[str, str]) -> list[ShownDocument]:
-    return [ShownDocument(name, text * 64, rank) for rank, (name, text) in enumerate(pairs, start=1)]
-
-
-def test_a_document_is_known_by_its_text_and_its_name() -> None:
-    first, second = (
-        keys_of(shown(("D1", "a"), ("guide", "b"))),
-        keys_of(shown(("D7", "a"), ("guide#3f01", "b"), ("guide#4e02", "c"))),
-    )
-    assert first["D1"] == second["D7"]
-    assert first["guide"] == second["guide#3f01"] != second["guide#4e02"]
-    twice = keys_of(shown(("one", "a"), ("two", "a"), ("D3", "b"), ("D4", "b")))
-    assert len(set(twice.values())) == 4
-
-
-@pytest.mark.parametrize("names", [("doc-17", "doc-18"), ("guide#faq", "guide#intro")])
-def test_documents_with_ids_like_those_made_up_are_not_taken_for_one(names: tuple[str, str]) -> None:
-    """Two files have the same text, so both have to be removed."""
-    log = [
-        LoggedQuestion(f"q{n}", f"question {n}", None, (Source(name, "a lie"),))
-        for n, name in enumerate(names)
-    ]
-    explainer = Explainer(lambda _, sources: "bad" if sources else "fine", check_repeatable=False)
-    found = audit(explainer, log, CONDITION)
-    assert found.removal.documents == names
-    assert [row.name for row in found.documents] == [*names]
 
 
 def test_documents_of_the_same_name_have_different_names_in_the_tables() -> None:

@@ -208,6 +208,21 @@ def test_no_more_is_spent_than_was_allowed(most: int) -> None:
         assert bool(found.blame.plan.left_out) is (most < 200)
 
 
+def test_retries_of_these_replays_do_not_pass_a_cap() -> None:
+    spent = sum(each.replays for each in audited(Flaky(0.0)).questions)
+    steady, runs = Flaky(0.0), count(1)
+
+    def replay(question: str, sources: Sequence[Source]) -> str:
+        if next(runs) > spent:
+            raise ConnectionError("no model today")
+        return steady(question, sources)
+
+    retries = Retries(most=3, first_wait=0)
+    explainer = Explainer(replay, concurrency=1, check_repeatable=False, retries=retries)
+    audit(explainer, QUESTIONS, equals("bad"), workers=1, fdr=0.9, audit_limits=spent + 20)
+    assert next(runs) == spent + 20 + 1
+
+
 def test_options_that_cannot_be_are_refused_before_anything_is_asked() -> None:
     steady = Flaky(0.0)
     refused: list[dict[str, Any]] = [

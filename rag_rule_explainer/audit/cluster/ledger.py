@@ -20,6 +20,7 @@ from ...probing.limits import LimitReached, Limits
 from ...storing.address import Address
 from ...storing.database import RESETS, Database, patiently
 from ...storing.failures import is_broken, may_pass
+from ..metering import SpentTogether
 from .tables import create
 
 Result = TypeVar("Result")
@@ -49,15 +50,6 @@ class Rates:
             given = plain_number(getattr(self, name))
             if given is not None and not (type(given) in {int, float} and 0 < given < inf):
                 raise InvalidInput(f"{name} is {given!r}; give a number above 0, or None")
-
-
-@dataclass(frozen=True, slots=True)
-class SpentTogether:
-    """A ``SpentTogether`` is what an audit has spent so far, with all of its workers."""
-
-    replays: int
-    tokens: int
-    cost: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,10 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from time import monotonic
 from typing import Any
 
 from ...allowed import called_as, checked_whole
@@ -78,6 +80,19 @@ class OnRay:
                     teller.close()
             finally:
                 ledger.close()
+
+    @asynccontextmanager
+    async def metered(self, job: AuditJob, began: float, /) -> AsyncGenerator[Ledger, None]:
+        """Gives the account of the audit; see ``MeteredEngine``. Its rates hold as well."""
+        seconds = job.limits.seconds
+        left = None if seconds is None else max(0.0, seconds - (monotonic() - began))
+        ledger = await asyncio.to_thread(Ledger, self._plan(job))
+        try:
+            await asyncio.to_thread(ledger.stop, stopped=False)
+            ledger.plan = replace(ledger.plan, until=ledger.after(left))
+            yield ledger
+        finally:
+            await asyncio.to_thread(ledger.close)
 
     def _plan(self, job: AuditJob) -> LedgerPlan:
         if not isinstance(job.application, str):

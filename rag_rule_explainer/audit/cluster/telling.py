@@ -8,8 +8,9 @@ from time import monotonic
 
 from ...errors import StoreFailed
 from ...progress.report import Progress, ProgressReport
+from ..metering import SpentTogether
 from ..questions import AuditedQuestion
-from .ledger import Ledger, SpentTogether
+from .ledger import Ledger
 
 TELLING_SECONDS = 1.0
 """The number of seconds between two reports."""

@@ -27,7 +27,7 @@ def _parts(places: Places, row: DocumentRow) -> Iterator[Markup]:
         as_one(plain_id(row.name))
     )
     if row.name in places.audit.removal.documents:
-        yield Markup('<p class="outcome bad">In the smallest removal that ends the bad answers.</p>')
+        yield Markup('<p class="outcome bad">In the smallest removal against the bad answers.</p>')
     yield blamed_for(places.audit, row.name)
     yield Markup("</header>\n<main>{}").format(_figures(row))
     needed = _NEEDED[row.never_needed]

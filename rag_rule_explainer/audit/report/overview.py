@@ -103,6 +103,7 @@ def _found(audit: Audit) -> Markup:
     facts = [("An answer is bad if", audit.condition)]
     facts += [("It is good if", audit.good)] if audit.good else []
     facts.append(("Bad answers", str(audit.bad_share)))
+    facts += [("Note", each) for each in audit.notes]
     return Markup("<dl>{}</dl>").format(
         joined_markup(
             Markup("<dt>{}</dt><dd>{}</dd>").format(name, isolated(printable(said)))

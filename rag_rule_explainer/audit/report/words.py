@@ -20,7 +20,10 @@ TERMS: Mapping[str, str] = {
         "Wilson's, of 95 %, for questions drawn independently."
     ),
     "Undecided": "Questions that do not decide whether it is implicated. They are in no share.",
-    "Decisive": ("The answer is bad, and it never is without this document, whichever others are there."),
+    "Decisive": (
+        "The answer is bad, and it never is without this document, whichever others are there. Pinned "
+        "ones always are, and near-duplicates that were tied are there together."
+    ),
     "Single point": (
         "A single point of failure: the answer is not bad (or is good), and it never is so without "
         "this document."
@@ -34,7 +37,10 @@ TERMS: Mapping[str, str] = {
         "No rule names it in any question that shows it, and there are no other rules. This is "
         "undecided if there may be others."
     ),
-    "Remove": ("It is in the smallest set of documents whose removal ends the bad answers for certain."),
+    "Remove": (
+        "It is in the smallest set of documents whose removal ends the bad answers, as far as the claim "
+        "of the set goes."
+    ),
     "Blame": "Why it is in the list of documents to blame, if a false discovery rate was set.",
 }
 """The columns of the list of documents, and what they count."""

@@ -61,6 +61,7 @@ def main(asked: dict[str, Any]) -> None:
         "times": times,
         "memory": memory.seen,
         "used": memory.used,
+        "blame": None if found.blame is None else str(found.blame),
     }
     print(json.dumps(told))
 
@@ -68,7 +69,7 @@ def main(asked: dict[str, Any]) -> None:
 def _told(question: AuditedQuestion) -> dict[str, Any]:
     """Without what depends on who was faster."""
     known = asdict(question)
-    for name in ("seconds", "replays", "stored", "explanation", "tokens"):
+    for name in ("seconds", "replays", "stored", "explanation", "tokens", "settings"):
         known.pop(name)
     return known
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from rag_rule_explainer import Explainer, InvalidInput, Limits, Source
-from rag_rule_explainer.audit.cluster.ledger import Ledger, LedgerPlan, Rates, SpentTogether
-from rag_rule_explainer.audit.metering import MeteredLimiter, TokenMeter
+from rag_rule_explainer.audit.cluster.ledger import Ledger, LedgerPlan, Rates
+from rag_rule_explainer.audit.metering import MeteredLimiter, SpentTogether, TokenMeter
 from rag_rule_explainer.probing.limits import LimitReached
 from rag_rule_explainer.verdicts import Answer
 from tests.postgres import Server

@@ -1,14 +1,17 @@
 """An audit on a real Ray cluster, with a real PostgreSQL: the same as in one process, whoever dies."""
 
+import json
 import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from rag_rule_explainer.audit.cluster.ledger import Ledger, LedgerPlan
 from tests.audit.cluster.paid_answers import paid_again, paid_often, paid_runs
 from tests.audit.cluster.ray_cluster import (
     Asked,
@@ -44,6 +47,12 @@ def built(paid: Path) -> list[int]:
 def in_one_process(cluster: PrivateCluster, fresh: str, paid: Path, questions: int) -> list[object]:
     elsewhere = paid.with_name("paid in one process")
     return told(driver(cluster, Asked(fresh, questions, engine="process"), elsewhere))["questions"]
+
+
+def account(asked: Asked) -> str:
+    """The id of the account of an audit that has a folder."""
+    assert asked.folder is not None
+    return json.loads((Path(asked.folder) / "audit.json").read_text())["id"]
 
 
 @pytest.mark.slow
@@ -97,6 +106,23 @@ def test_the_cap_holds_for_the_whole_cluster(
     asked.options = {}
     assert told(driver(cluster, asked, paid))["questions"] == in_one_process(cluster, another, paid, 12)
     assert not paid_again(paid, database)
+
+
+@pytest.mark.slow
+def test_replays_for_whom_to_blame_are_in_the_account_of_the_cluster(
+    cluster: PrivateCluster, database: str, paid: Path, tmp_path: Path
+) -> None:
+    asked = Asked(database, 6, folder=str(tmp_path / "audit"))
+    told(driver(cluster, asked, paid))
+    searched, cap = len(paid_runs(paid)), 40
+    # Application runs of questions are counted, so little is left of a cap just above them.
+    with closing(Ledger(LedgerPlan(database, account(asked)))) as ledger:
+        before = ledger.spent().replays
+        asked.options = {"fdr": 0.05, "audit_limits": {"replays": before + cap}}
+        said = told(driver(cluster, asked, paid))["blame"]
+        assert said is not None
+        assert 0 < len(paid_runs(paid)) - searched <= cap
+        assert before < ledger.spent().replays <= before + cap
 
 
 @pytest.mark.nightly
