@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from langchain.agents import create_agent
 from langchain_core.prompts import ChatPromptTemplate, FewShotChatMessagePromptTemplate
+from langchain_core.runnables import RunnableConfig
 from langchain_rag_rule_explainer import RuleExplainer as OfLangChain
 from langgraph.checkpoint.memory import InMemorySaver
 from llama_index.core.base.llms.types import ChatMessage
@@ -66,7 +67,7 @@ def test_turns_and_instructions_of_an_agent(omit: Any) -> None:
 
 def test_memory_of_a_checkpointer() -> None:
     said = iter([TEXTS["c"], TEXTS["d"]])
-    saver, config = InMemorySaver(), {"configurable": {"thread_id": "1"}}
+    saver, config = InMemorySaver(), RunnableConfig(configurable={"thread_id": "1"})
     for role, text in EARLIER:
         if role == "user":
             first = create_agent(Telling(says=lambda _: next(said)), [], checkpointer=saver)
@@ -74,7 +75,8 @@ def test_memory_of_a_checkpointer() -> None:
     agent = create_agent(telling(), [], system_prompt=SYSTEM, checkpointer=saver)
     kinds: Any = ["memory", "instructions", "turns"]
     explainer = OfLangChain(agent, BAD, source_kinds=kinds)
-    explanation = explainer.explain({"messages": [("user", "So?")]}, config)
+    asked: Any = {"messages": [("user", "So?")]}
+    explanation = explainer.explain(asked, config)
     is_right(explanation, "memory 2", "memory 1", "memory 2")
 
 

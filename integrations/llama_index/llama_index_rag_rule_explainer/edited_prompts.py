@@ -11,7 +11,6 @@ from rag_rule_explainer.instrumentation.beginnings import prompt_editing
 from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
 
 _MESSAGES = "messages"
-Given = tuple[tuple[Any, ...], Mapping[str, Any]]
 
 
 def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
@@ -38,7 +37,9 @@ def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any
     return made
 
 
-def _edited(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Given:
+def _edited(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
     editing = prompt_editing()
     messages: Sequence[ChatMessage] = (args[0] if args else kwargs.get(_MESSAGES)) or ()
     if editing is None or not messages:

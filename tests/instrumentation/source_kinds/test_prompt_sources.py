@@ -1,5 +1,6 @@
 """Turns and sections of requests, omitted as a naive reading of whole conversations would."""
 
+from collections.abc import Callable, Collection
 from typing import Any
 
 import pytest
@@ -17,8 +18,15 @@ WORDS = st.sampled_from(["yes", "no", "what"])
 TURN = st.tuples(WORDS, st.lists(st.tuples(st.sampled_from(["assistant", "tool"]), WORDS), max_size=3))
 
 
-def as_turn(kind: str) -> Any:
-    return lambda _: kind
+def as_turn(kind: Any) -> Callable[[str], SourceKind]:
+    def kind_of(_: str) -> SourceKind:
+        return kind
+
+    return kind_of
+
+
+def ignored(_ids: Collection[str], _recorded: bool) -> None:
+    pass
 
 
 def spoken(turns: list[Any]) -> list[list[PromptMessage]]:
@@ -34,16 +42,19 @@ def test_turns(turns: list[Any], data: Any) -> None:
     found = PromptSources.of(messages, as_turn("turns"), ["turns"], "remove")
     whole = [group for group in groups if any(m.role == "assistant" for m in group)]
     assert [each.id for each in found.sources] == [f"turn {n}" for n in range(1, len(whole) + 1)]
-    kept = data.draw(st.sets(st.sampled_from([each.id for each in found.sources]))) if whole else set()
-    told = list[tuple[Any, bool]]()
-    sent = found.omitting(kept, lambda *each: told.append(each)).edited(messages)
+    kept = {each.id for each in found.sources if data.draw(st.booleans())}
+    told = list[str]()
+
+    def deliver(ids: Collection[str], _recorded: bool) -> None:
+        told.extend(ids)
+
+    sent = found.omitting(kept, deliver).edited(messages)
     left = [each for each, text in zip(messages, sent, strict=True) if text is not None]
     omitted = [group for n, group in enumerate(whole, start=1) if f"turn {n}" not in kept]
-    expected = list(messages)
-    assert len(left) == len(expected) - sum(map(len, omitted))
+    assert len(left) == len(messages) - sum(map(len, omitted))
     assert left[0] == messages[0]
     assert left[-1] == asked
-    assert sorted(told[0][0]) == sorted(kept)
+    assert sorted(told) == sorted(kept)
     rest = [each for each in left if each.role == "user"]
     assert len(rest) == 1 + len(groups) - len(omitted)
 
@@ -65,18 +76,18 @@ def test_sections(system: str, names: list[str], without: str) -> None:
     found = PromptSources.of(messages, as_turn("turns"), ["instructions"], "remove")
     ids = [each.id for each in found.sources]
     assert ids == [f"instructions: {name}" for name in names]
-    sent = found.omitting(ids[1:], lambda *_: None).edited(messages)
+    sent = found.omitting(ids[1:], ignored).edited(messages)
     assert sent == [without, "so?"]
-    assert found.omitting(ids, lambda *_: None).edited(messages) == [system, "so?"]
+    assert found.omitting(ids, ignored).edited(messages) == [system, "so?"]
 
 
 def test_instructions_without_marks_are_one() -> None:
     messages = [PromptMessage("system", "Be kind."), PromptMessage("user", "so?")]
     found = PromptSources.of(messages, as_turn("turns"), ["instructions"], "remove")
     assert [each.id for each in found.sources] == ["instructions"]
-    assert found.omitting([], lambda *_: None).edited(messages) == [None, "so?"]
+    assert found.omitting([], ignored).edited(messages) == [None, "so?"]
     blank = PromptSources.of(messages, as_turn("turns"), ["instructions"], "blank")
-    assert blank.omitting([], lambda *_: None).edited(messages) == ["", "so?"]
+    assert blank.omitting([], ignored).edited(messages) == ["", "so?"]
 
 
 @pytest.mark.parametrize("kind", ["turns", "memory", "examples"])
