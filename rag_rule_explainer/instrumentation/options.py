@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from ..allowed import brief, checked_flag, checked_function, checked_list, checked_text, did_you_mean
 from ..errors import InvalidInput, RagRuleError
+from ..predicates import Predicate
 from ..probing.judging import error_text
 from ..probing.replaying import WantedScope
 from ..probing.whose import is_named_as_ours
@@ -17,12 +18,19 @@ from .recording.exposure_checks import OnNoRetrieval
 from .recording.refetching import Refetch
 from .requests.volatile import Steady
 from .rewinding.companies import is_of_own
+from .source_kinds.kinds import Omit, SourceKind
 from .tool_replay import OnNewToolCall, checked_on_new_tool_call
 
+ReplayOf: TypeAlias = Literal["whole_run", "next_action"]
+"""What a replay makes again: the whole run, or one request to a model, the next action given the recorded
+conversation."""
 QuestionOf: TypeAlias = Callable[[Any], str]
 """The user's function that reads the question out of an application's input."""
 AnswerOf: TypeAlias = Callable[[Any], Answer | str]
 """The user's function that reads the answer out of an application's output."""
+
+
+_NO_RETRIEVER = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +86,10 @@ class Manner:
     accepts_calls: bool = False
     on_new_tool_call: OnNewToolCall | None = None
     safe_tools: frozenset[str] = frozenset()
+    source_kinds: tuple[SourceKind, ...] = ("documents",)
+    omit: Omit = "remove"
+    replay_of: ReplayOf = "whole_run"
+    condition: Predicate | None = None
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +100,7 @@ class Manner:
             checked_flag(name, getattr(self, name))
         object.__setattr__(self, "steady", Steady(self.ignore))
         checked_factor(self.replay_bound)
+        _one_of("replay_of", self.replay_of, get_args(ReplayOf))
         _one_of("scope", self.scope, get_args(WantedScope))
         _one_of("on_new_query", self.on_new_query, (*get_args(OnNewQuery), None))
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
@@ -100,8 +113,17 @@ class Manner:
     @property
     def replays_tools(self) -> bool:
         """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
-        user wants it, or a condition is about tool calls."""
-        return self.accepts_calls or self.on_new_tool_call is not None or bool(self.safe_tools)
+        user wants it, a condition is about tool calls, results of tools are sources, or only the next
+        action is replayed."""
+        wanted = self.on_new_tool_call is not None or bool(self.safe_tools)
+        of_results = "tools" in self.source_kinds or self.replay_of == "next_action"
+        return wanted or self.accepts_calls or of_results
+
+    @property
+    def recorded_retrievers(self) -> tuple[object, ...]:
+        """Returns the only retrievers that are recorded and served; empty for all. If retrieved documents
+        are no sources, it has an object that is no retriever, so that none is."""
+        return self.retrievers if "documents" in self.source_kinds else (_NO_RETRIEVER,)
 
     @property
     def reads_answers(self) -> bool:
@@ -118,6 +140,12 @@ class Manner:
             chosen["answer_of"] = getattr(self.answer_of, "function", self.answer_of)
         if self.new_queries(called) != _by_default(called):
             chosen["on_new_query"] = self.on_new_query
+        if self.source_kinds != ("documents",):
+            chosen["source_kinds"] = sorted(self.source_kinds)
+        if self.replay_of != "whole_run":
+            chosen["replay_of"] = self.replay_of
+        if self.omit != "remove":
+            chosen["omit"] = self.omit
         if self.stub_tools:
             chosen["stub_tools"] = dict(self.stub_tools)
         if self.replays_tools and called:

@@ -12,30 +12,25 @@ from ..sources import Source
 from ..verdicts import Answer
 from .answered import cut_answer, taken_as_answer, whole_answer
 from .application import Application
+from .beginnings import begin_replay
 from .bounds import Bound, Extent, ReplayEnded
 from .copies.state import State
 from .doubts import named
 from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
+from .next_action import action_in
 from .options import CallInput, Manner
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
-from .run_context import (
-    Participation,
-    failed_reply,
-    failing,
-    participating,
-    unusable,
-)
+from .run_context import Participation, failed_reply, failing, participating, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
 from .starts import Starts
 from .state_watch import StateWatch
-from .tool_replay import ToolReplay
 
 Item = TypeVar("Item")
 
@@ -105,12 +100,7 @@ class Replays(Generic[Item]):
         run.traced = self.manner.trace_replays
         run.muted = not self.manner.print_replays
         run.bound = self._bound(run, kept)
-        if self.manner.replays_tools:
-            first, on_new = self.first, self.manner.on_new_tool_call or "unknown"
-            safe, retrieving = self.manner.safe_tools, first.retrieving_tools
-            run.tool_replay = ToolReplay(first.tool_record, retrieving, safe, on_new)
-            answering = run.tool_replay
-            run.watch.exchanges.before_sending.append(lambda _: answering.check())
+        begin_replay(run, self.first, self.manner, kept)
         sources, maker, watch = self._choice(kept), named(kept), run.watch
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
         texts = self.fidelity.texts
@@ -188,13 +178,11 @@ class Replays(Generic[Item]):
             raise TypeError("a replay is served")
         serving = cast("Serving[object]", run.gate)
         self._check_not_ended(run)
-        if run.tool_replay is not None and run.tool_replay.cut:
+        action = self.first.action
+        if action is None and run.tool_replay is not None and run.tool_replay.cut:
             return self._checked_so_far(run.tool_replay.cut, kept, run, serving)
-        output = got[0]
-        stopped = self.application.stopped(output, self.case)
-        if stopped:
-            self.captured.waited = stopped
-            raise unusable(stopped, run.watch, passing=False)
+        if action is None:
+            self._check_not_waiting(got[0], run)
         if run.watch.fault and serving.refused is None:
             raise failed_reply(run.watch.fault, run.watch)
         sources = self._choice(kept)
@@ -203,7 +191,8 @@ class Replays(Generic[Item]):
             # model was called or that nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
-        answer, fault = taken_as_answer(whole_answer(self.manner, output, run), run, self.manner)
+        whole = whole_answer(self.manner, got[0], run) if action is None else action_in(run)
+        answer, fault = taken_as_answer(whole, run, self.manner)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
         self._check_search_is_no_chance(checked, kept, run)
         if fault:
@@ -216,6 +205,12 @@ class Replays(Generic[Item]):
         if leftover is not None:
             self.fidelity.take(leftover, kept)
         return checked
+
+    def _check_not_waiting(self, output: Any, run: Participation) -> None:
+        stopped = self.application.stopped(output, self.case)
+        if stopped:
+            self.captured.waited = stopped
+            raise unusable(stopped, run.watch, passing=False)
 
     @staticmethod
     def _check_not_ended(run: Participation) -> None:

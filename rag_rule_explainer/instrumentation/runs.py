@@ -15,11 +15,13 @@ from ..sources import Source
 from ..verdicts import Answer
 from .answered import explainable, whole_answer
 from .application import Application
+from .beginnings import begin_baseline
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
 from .first_run_faults import application_failed, check_stubs, check_tools, no_answer, nothing_retrieved
 from .isolation.attributes import data_copy
+from .next_action import at_next_action
 from .options import CallInput, Manner
 from .recorded_baseline import RecordedBaseline
 from .recording.captured import Captured
@@ -32,6 +34,7 @@ from .run_context import ModelWatch, Participation, failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
+from .source_kinds.gathering import check_kinds, constant_texts, gathered, why_no_sources
 from .state_watch import StateWatch
 from .stopping import Stopping
 from .streams import AsyncForwarded, forwarded
@@ -78,7 +81,8 @@ class ApplicationRun(Generic[Item]):
         return ApplicationRun(self.application, case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
-        only, identify = self._manner.retrievers, self.application.identify
+        check_kinds(self._manner, self.case)
+        only, identify = self._manner.recorded_retrievers, self.application.identify
         gate: Recording[Item] | Serving[Item]
         if self.case.documents is None:
             added = self.application.brought(self.case.add_documents) if self.case.add_documents else []
@@ -93,9 +97,10 @@ class ApplicationRun(Generic[Item]):
         first = participation_of(self.application, self._manner, self._state, gate, copies)
         early = self._state.leftovers.early
         first.watch.exchanges.before_sending.append(
-            lambda request: None if _has_retrieved(gate) else early.append(request.text)
+            lambda request: None if first.retrievals else early.append(request.text)
         )
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
+        begin_baseline(first, self._manner)
         first.trace = self.trace
         return first
 
@@ -113,9 +118,8 @@ class ApplicationRun(Generic[Item]):
     def baseline(self) -> Any:
         """Runs the baseline through the sync interface, and returns its output. Raises BaselineFailed if
         the application raises an error, or the application's own error if the case has ``own_errors``."""
-        kept = interrupts_kept()
         turn, running = self._state.alone.first_turn(), self._running_first()
-        with turn, running, kept as interrupts, interrupts.passed_on():
+        with turn, running, interrupts_kept() as interrupts, interrupts.passed_on():
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
@@ -140,7 +144,7 @@ class ApplicationRun(Generic[Item]):
 
     @contextmanager
     def _until_enough(self) -> Generator[Stopping, None, None]:
-        stopping = Stopping(lambda: _has_retrieved(self._first.gate))
+        stopping = Stopping(lambda: bool(self._first.retrievals) and not self._first.takes_results)
         self._first.watch.exchanges.before_sending.append(stopping.before)
         with stopping.forgiving():
             yield stopping
@@ -170,7 +174,7 @@ class ApplicationRun(Generic[Item]):
         except Exception as error:
             if self.case.own_errors:
                 raise
-            raise application_failed(error, self.case, _retrievals_of(self._first.gate)) from error
+            raise application_failed(error, self.case, self._first.retrievals) from error
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
         """Returns the sources that rules are about, and the baseline made from the first run's answer.
@@ -179,14 +183,14 @@ class ApplicationRun(Generic[Item]):
         baseline. Raises NoSourcesCaptured if no retrieval was observed, BaselineFailed if a model's reply
         is not a usable answer (empty, cut off or an error).
         """
-        first = self._first
-        if first.refused is not None:
+        if (first := self._first).refused is not None:
             raise first.refused
         self._check_not_stopped(output)
         if self.case.unreadable is not None:
             raise self.case.unreadable
         check_stubs(self._manner, first)
         check_tools(self._manner, first)
+        self._first = first = at_next_action(first, self._manner, self.case.question)
         if first.watch.fault:
             raise no_answer(first.watch.fault)
         captured = self._sources_of(output)
@@ -211,14 +215,15 @@ class ApplicationRun(Generic[Item]):
 
     def answer_in(self, output: Any) -> Answer:
         """Returns the answer in an output of the first run."""
-        return whole_answer(self._manner, output, self._first)
+        first = self._first
+        return first.action.answer if first.action else whole_answer(self._manner, output, first)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
         try:
             return self._recorded_sources()
         except NoSourcesCaptured:
             with suppress(InvalidInput):
-                whole_answer(self._manner, output, self._first)
+                self.answer_in(output)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
             # human. The error then has to name this cause.
@@ -230,15 +235,17 @@ class ApplicationRun(Generic[Item]):
             raise BaselineFailed(stopped)
 
     def _recorded_sources(self) -> Captured[Item]:
-        gate, retrievals = self._first.gate, _retrievals_of(self._first.gate)
+        first, gate, retrievals = self._first, self._first.gate, self._first.retrievals
         if isinstance(gate, Recording):
             if gate.fault is not None:
                 raise gate.fault
-            self._captured = gate.captured(self._manner.new_queries(self._first.tools))
+            self._captured = gate.captured(self._manner.new_queries(first.tools), first.before)
+        if self._captured is not None:
+            self._captured = gathered(self._captured, first, self._manner, self.application, self.case)
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
-            reason = next(faults, "") or self.application.why_nothing(retrievals)
-            raise nothing_retrieved(reason, self._manner, self._first.tools)
+            reason = next(faults, "") or why_no_sources(self._manner, self.application, retrievals)
+            raise nothing_retrieved(reason, self._manner, first.tools)
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
@@ -257,6 +264,7 @@ class ApplicationRun(Generic[Item]):
         """Returns the same as ``recorded``, but for a run that the user made and that has ended. For this
         run, ``recording`` has the searches, ``watch`` the model requests, ``state`` the application's
         memory at its start, ``tools`` the names of the tools that ran, ``identity`` its id in traces."""
+        check_kinds(self._manner, self.case, has_ended=True)
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)
         self._state.miss_the_baseline()
@@ -267,7 +275,7 @@ class ApplicationRun(Generic[Item]):
             captured.sources,
             self._first.watch.requests,
             scope=self._manner.scope,
-            constant=self.application.texts_in(self.case.given),
+            constant=constant_texts(self.application.texts_in(self.case.given), self._first),
             pinned=self.case.pinned,
             shown=self.application.shown(captured),
             on_no_retrieval=self._manner.on_no_retrieval,
@@ -290,11 +298,3 @@ class ApplicationRun(Generic[Item]):
     def muting(self) -> AbstractContextManager[None]:
         """Mutes prints and warnings during the block, unless the user set ``print_replays``."""
         return replays_muted(self._manner)
-
-
-def _retrievals_of(gate: Recording[Any] | Serving[Any]) -> int:
-    return gate.retrievals if isinstance(gate, Recording) else gate.served
-
-
-def _has_retrieved(gate: Recording[Any] | Serving[Any]) -> bool:
-    return bool(_retrievals_of(gate))

@@ -9,13 +9,14 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from ..allowed import brief, checked_function, checked_list, checked_text
 from ..errors import InvalidInput
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .copies.copying import copied
+from .requests.exchanges import moment
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """What a replay gets for a tool call that the baseline did not make; see ``ToolReplay``."""
@@ -49,21 +50,67 @@ class ToolOutcome(NamedTuple):
         return copied(self.result)
 
 
+class NotedResult(NamedTuple):
+    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
+    ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
+    it; ``within``: the tools inside which it was called, the outermost first; ``at``: the
+    moment of the result."""
+
+    call: ToolCall
+    key: str
+    place: int
+    result: Any
+    replies: int
+    within: tuple[str, ...]
+    at: int = 0
+
+
+class Omits(Protocol):
+    """An ``Omits`` removes the omitted sources from the results that one replay gets."""
+
+    def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
+        """Returns what came of a call of the baseline, without the omitted sources."""
+        ...
+
+    def new(self, result: Any) -> Any:
+        """Returns a result that the baseline did not have, without the omitted sources."""
+        ...
+
+
+class ResultSources(Protocol):
+    """A ``ResultSources`` holds the sources that are results of tools."""
+
+    def omitting(self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]) -> Omits:
+        """Returns what removes the omitted sources from the results that one replay gets. ``kept``: the
+        ids of the retained sources; ``deliver``: is told the ids of those that a result has, and whether
+        the baseline had this result."""
+        ...
+
+
 @dataclass(slots=True, eq=False)
 class ToolRecord:
     """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
-    order. Thread-safe."""
+    order. Thread-safe. ``noted``: the results among them, in the order in which the tools ended."""
 
+    noted: list[NotedResult] = field(default_factory=list[NotedResult])
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, call: ToolCall, outcome: ToolOutcome) -> None:
-        """Records what came of a call. A stream is not recorded, because it can be read only once."""
+    def note(
+        self, call: ToolCall, outcome: ToolOutcome, replies: int = 0, within: tuple[str, ...] = ()
+    ) -> None:
+        """Records what came of a call. A stream is not recorded, because it can be read only once.
+        ``replies``, ``within``: see ``NotedResult``."""
         if isinstance(outcome.result, (Iterator, AsyncIterator, Awaitable)):
             return
-        kept = outcome.copy()
+        kept, key = outcome.copy(), _key(call)
         with self._guard:
-            self._outcomes.setdefault(_key(call), []).append(kept)
+            known = self._outcomes.setdefault(key, [])
+            if kept.error is None:
+                self.noted.append(
+                    NotedResult(call, key, len(known), kept.result, replies, within, moment())
+                )
+            known.append(kept)
 
     def outcome(self, call: ToolCall, place: int) -> ToolOutcome | None:
         """Returns what came of the call with these arguments that is number ``place``, counted from 0;
@@ -80,13 +127,15 @@ class ToolReplay:
     ``record``: the calls of the baseline. ``running``: the names of the tools that run: those that
     retrieve, and those that the user named safe. ``on_new``: what a call gets that the record does not
     have: "unknown" ends the replay, "live" runs the tool, a function gives the result. ``cut``: why the
-    replay was ended; empty if it was not.
+    replay was ended; empty if it was not. ``omitting``: removes omitted sources from results; None if no
+    result has any.
     """
 
     record: ToolRecord
     retrieving: Collection[str] = ()
     safe: Collection[str] = ()
     on_new: OnNewToolCall = "unknown"
+    omitting: Omits | None = None
     cut: str = ""
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
@@ -103,14 +152,18 @@ class ToolReplay:
             self._made[_key(call)] = place + 1
         known = self.record.outcome(call, place)
         if known is not None:
-            return known
+            return known if self.omitting is None else self.omitting.recorded(_key(call), place, known)
         if callable(self.on_new):
-            return ToolOutcome(self.on_new(call))
+            return ToolOutcome(self.lasting(self.on_new(call)))
         if self.on_new == "live" or call.name in self.safe:
             return None
         self.cut = self.cut or _NEW.format(call=call, name=call.name)
         self.check()
         return None
+
+    def lasting(self, result: Any) -> Any:
+        """Returns a result that the record does not have, without the omitted sources."""
+        return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
         """Raises if the replay was ended, because the application may have caught the error."""
@@ -125,16 +178,22 @@ class ToolReplay:
 @dataclass(frozen=True, slots=True)
 class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: what it gets in place of a run of the tool;
-    None if the tool is to run. What comes of it is then kept in ``record``, unless that is None."""
+    None if the tool is to run. What comes of it is then kept in ``record``, unless that is None.
+    ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay; None in the
+    baseline, and for a tool that retrieves."""
 
     call: ToolCall | None
     record: ToolRecord | None
     outcome: ToolOutcome | None
+    replies: int = 0
+    within: tuple[str, ...] = ()
+    replay: ToolReplay | None = None
 
-    def note(self, result: Any) -> None:
-        """Records the result of a tool that ran."""
+    def noted(self, result: Any) -> Any:
+        """Records the result of a tool that ran, and returns what the application gets of it."""
         if self.record is not None and self.call is not None:
-            self.record.note(self.call, ToolOutcome(result))
+            self.record.note(self.call, ToolOutcome(result), self.replies, self.within)
+        return result if self.replay is None else self.replay.lasting(result)
 
     @contextmanager
     def noting_errors(self) -> Generator[None, None, None]:
