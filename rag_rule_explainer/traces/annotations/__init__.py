@@ -3,7 +3,7 @@
 Nothing is sent before ``Annotations.send`` is called.
 """
 
-from .annotating import Annotations, NotSent, annotations_file
+from .annotating import Annotations, annotations_file
 from .tools import ANNOTATED_TOOLS, annotated_tool
 
-__all__ = ["ANNOTATED_TOOLS", "Annotations", "NotSent", "annotated_tool", "annotations_file"]
+__all__ = ["ANNOTATED_TOOLS", "Annotations", "annotated_tool", "annotations_file"]

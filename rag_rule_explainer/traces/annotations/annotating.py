@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ...errors import InvalidInput, RagRuleError
+from ...errors import InvalidInput, NotSent, RagRuleError
 from ...explanation.explanation import Explanation
 from ...printable import printable_within
 from ...report.saving import write_whole
@@ -14,21 +14,14 @@ from .placed import PlacedNotes
 from .tools import annotated_tool
 
 
-class NotSent(RagRuleError):
-    """This error says that a tracing tool did not take annotations. The message names the reason, and how
-    many were sent before it."""
-
-    PAGE = "NotSent"
-
-
 class Annotations:
     """An ``Annotations`` says in a tracing tool what the rules say of an answer and of its documents.
 
     ``explanation``: that of the answer. ``incident``: the answer, as ``Incident.from_trace`` read it.
     ``tool``: "phoenix", "langsmith", "langfuse", "mlflow" or "otlp".
 
-    ``payload`` is what the tool's API takes, as JSON data. Raises InvalidInput if the incident is not from
-    a trace of this tool, or not the explained one.
+    ``payload`` is what the tool's API takes, as JSON data. Raises InvalidInput if the incident is not
+    from a trace of this tool, or not the explained one.
     """
 
     def __init__(self, explanation: Explanation, incident: Incident, tool: str) -> None:

@@ -1,28 +1,31 @@
 """This module writes notes as annotations of Phoenix: on documents of retrievers, and on spans."""
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 from .placed import ANNOTATION_NAME, PlacedNote, PlacedNotes
 
 _SPANS, _DOCUMENTS = "span_annotations", "document_annotations"
+_WITH_DOCUMENTS = frozenset({"retrieval", "rerank"})
 
 
 def phoenix_payload(notes: PlacedNotes) -> dict[str, Any]:
     """Returns the bodies of the requests ``POST /v1/span_annotations`` and
     ``POST /v1/document_annotations``, by the last part of their paths.
 
-    Phoenix shows documents of retrievers. What is said of a document of another step, such as a
-    tool, is said on the span of this step.
+    Phoenix has annotations on documents of retrievers and rerankers alone, one of a name for each
+    document. What is said of a document of another step, such as a tool, is said on this step's span.
     """
     spans, documents = list[dict[str, Any]](), list[dict[str, Any]]()
     for placed in notes.each:
         place = placed.document
-        if place is not None and place.kind == "retrieval":
+        if place is not None and place.kind in _WITH_DOCUMENTS:
             said = _annotation(notes, placed, placed.note.text)
             documents.append({**said, "document_position": place.position})
         else:
-            spans.append(_annotation(notes, placed, notes.comment(placed)))
+            said = _annotation(notes, placed, notes.comment(placed))
+            spans.append({**said, "identifier": str(notes.identity(placed))})
     return {_SPANS: {"data": spans}, _DOCUMENTS: {"data": documents}}
 
 
@@ -33,15 +36,12 @@ def _annotation(notes: PlacedNotes, placed: PlacedNote, text: str) -> dict[str, 
         "span_id": placed.step,
         "result": {"label": placed.note.label, "explanation": text},
         "metadata": notes.metadata(placed),
-        "identifier": str(notes.identity(placed)),
     }
 
 
 def phoenix_client() -> Any:
     """Returns Phoenix's client, which reads its address from the environment."""
-    from phoenix.client import Client  # pyright: ignore
-
-    return Client()
+    return import_module("phoenix.client").Client()
 
 
 def send_to_phoenix(payload: dict[str, Any], client: Any) -> Iterator[int]:
