@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import InvalidInput, NotInTrace
 from ..printable import printable_within
-from .places import DocumentPlace, TracedPlaces
+from .places import DocumentPlace, TracedPlaces, usual_id
 from .questions import history_in, traced_answer, traced_question
 from .reading import SpansOfTrace
 from .spans import TracedMessage, TracedSpan
@@ -82,7 +82,7 @@ class TracedQuestion:
         steps, the answer stands in the first one."""
         top = self.top or self.spans[0]
         project = next((each.project for each in self.spans if each.project), None)
-        return TracedPlaces(self.trace, top.id, documents, project)
+        return TracedPlaces(usual_id(self.trace), usual_id(top.id), documents, project)
 
     def shown(self) -> str:
         """Returns the id and the beginning of the question, for a list of questions."""

@@ -10,7 +10,7 @@ from ..sources import Source
 from .asked import TracedQuestion
 from .corpora import Corpus
 from .documents import tool_text
-from .places import DocumentPlace
+from .places import DocumentPlace, usual_id
 from .spans import TracedDocument, TracedSpan
 
 _Batch = tuple[TracedDocument, ...]
@@ -167,7 +167,7 @@ def _places(
     places = dict[str, tuple[DocumentPlace, ...]]()
     for span, batch in zip(spans, several, strict=True):
         for position, source in enumerate(batch):
-            place = DocumentPlace(span.id, position, span.kind)
+            place = DocumentPlace(usual_id(span.id), position, span.kind)
             places[source.id] = (*places.get(source.id, ()), place)
     return places
 

@@ -1,6 +1,8 @@
 """This module defines where in its trace an answer and its documents stand, so that notes can be put
 there."""
 
+import re
+from base64 import b64decode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -33,3 +35,13 @@ class TracedPlaces:
         default_factory=dict[str, tuple[DocumentPlace, ...]]
     )
     project: str | None = None
+
+
+_OF_BYTES = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")
+"""Matches 8 or 16 bytes in base64."""
+
+
+def usual_id(identity: str) -> str:
+    """Returns the id of a trace or of a span in hexadecimal digits, which tools know it by, if it is
+    written in base64, as MLflow and Protocol Buffers do in JSON; any other id unchanged."""
+    return b64decode(identity).hex() if _OF_BYTES.fullmatch(identity) else identity

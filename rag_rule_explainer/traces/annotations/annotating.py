@@ -26,15 +26,25 @@ class Annotations:
 
     def __init__(self, explanation: Explanation, incident: Incident, tool: str) -> None:
         self._tool = annotated_tool(tool)
-        self.notes = PlacedNotes.of(explanation, incident)
+        self._notes = PlacedNotes.of(explanation, incident)
         if incident.traced is not None:
             self._tool.check_ids(incident.traced)
-        self.payload: dict[str, Any] = self._tool.payload(self.notes)
+        self.payload: dict[str, Any] = self._tool.payload(self._notes)
+
+    @property
+    def tool(self) -> str:
+        """Returns the name of the tool."""
+        return self._tool.name
+
+    @property
+    def count(self) -> int:
+        """Returns the number of annotations."""
+        return len(self._notes.each)
 
     def write(self, folder: "str | Path" = ".") -> Path:
         """Writes the payload into a file, whose name has those of the tool and of the trace. Returns the
         file. Raises InvalidInput if it cannot be written."""
-        file = annotations_file(folder, self._tool.name, self.notes.trace)
+        file = annotations_file(folder, self._tool.name, self._notes.trace)
         # ``dumps`` writes ASCII and escapes control characters, so the file suits every reader.
         write_whole(file, f"{json.dumps(self.payload, indent=2)}\n")
         return file

@@ -42,10 +42,11 @@ def send_to_mlflow(payload: dict[str, Any], client: Any) -> Iterator[int]:
     """Sends the assessments one by one, and yields 1 for each. One that the trace has already is
     replaced, because MLflow would keep both."""
     trace = payload["trace_id"]
-    known = {
-        (each.metadata or {}).get(_ID): each.assessment_id
-        for each in client.get_trace(trace).info.assessments
-    }
+    kept: list[Any] = client.get_trace(trace).info.assessments
+    known = dict[str | None, str]()
+    for each in kept:
+        metadata: dict[str, str] = each.metadata or {}
+        known[metadata.get(_ID)] = each.assessment_id
     for each in payload["assessments"]:
         said = each["assessment"]
         made = _feedback(said, client)

@@ -90,7 +90,7 @@ def _note_on(explanation: Explanation, source: SourceRecord, verdict: CitationVe
     if word == _OMISSION_ALONE:
         claim = weakest(each.claim for each in naming)
     lines = [plain_text_within(verdict.why, 500)] if verdict.why else []
-    lines += _listed(naming, _MOST_RULES) or [f"no rule names it; condition: {_condition(explanation)}"]
+    lines += _listed(naming, _MOST_RULES) or [f"no rule names it; condition: {condition_of(explanation)}"]
     return TraceNote(plain_text_within(word, 100), claim, _text(lines), source.id)
 
 
@@ -123,8 +123,12 @@ def _listed(rules: tuple[Finding, ...] | list[Finding], most: int) -> list[str]:
     return [*listed, f"… and {more} more rule{'s' * (more != 1)}"] if more > 0 else listed
 
 
-def _condition(explanation: Explanation) -> str:
-    return "; ".join(dict.fromkeys(explanation.predicates.values()))
+def condition_of(explanation: Explanation) -> str:
+    """Returns what the rules are about, in words: the condition of retention rules, and that of omission
+    rules unless it is the opposite."""
+    conditions = list(dict.fromkeys(explanation.predicates.values()))
+    several = conditions[:1] if explanation.conditions_are_opposite else conditions
+    return plain_text_within("; ".join(several), 500)
 
 
 def _text(lines: list[str]) -> str:

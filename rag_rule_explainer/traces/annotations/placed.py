@@ -11,7 +11,7 @@ from ...printable import plain_id, printable_within
 from ...version import __version__
 from ..incident import Incident
 from ..places import DocumentPlace, TracedPlaces
-from .notes import TraceNote, note_on_answer, notes_on_documents
+from .notes import TraceNote, condition_of, note_on_answer, notes_on_documents
 from .plain import plain_text_within
 
 ANNOTATION_NAME = "rag_rules"
@@ -50,7 +50,6 @@ class PlacedNotes:
         if traced is None:
             raise InvalidInput("the incident was not read from a trace; use Incident.from_trace")
         _check_same(explanation, incident)
-        condition = "; ".join(dict.fromkeys(explanation.predicates.values()))
         about = {
             "explanation": plain_text_within(explanation.id, 100),
             "made_at": explanation.made_at,
@@ -60,7 +59,7 @@ class PlacedNotes:
             traced.trace,
             PlacedNote(note_on_answer(explanation), traced.step),
             tuple(_placed(explanation, traced)),
-            plain_text_within(condition, 500),
+            condition_of(explanation),
             {key: value for key, value in about.items() if value},
             traced.project,
         )
