@@ -28,9 +28,9 @@ def _score(notes: PlacedNotes, placed: PlacedNote) -> dict[str, Any]:
         "traceId": notes.trace,
         **on_step,
         "name": ANNOTATION_NAME,
-        "value": placed.note.label,
+        "value": notes.label(placed),
         "dataType": "CATEGORICAL",
-        "comment": notes.comment(placed),
+        "comment": placed.note.text,
         "metadata": notes.metadata(placed),
         **timed,
     }

@@ -19,16 +19,18 @@ def mlflow_payload(notes: PlacedNotes) -> dict[str, Any]:
 
 def _assessment(notes: PlacedNotes, placed: PlacedNote) -> dict[str, Any]:
     note = placed.note
-    feedback = {"value": note.label}
+    feedback = {"value": notes.label(placed)}
     if note.is_undecided:
-        feedback = {"error": {"error_code": "UNDECIDED", "error_message": note.text}}
+        feedback = {
+            "error": {"error_code": "UNDECIDED", "error_message": f"{notes.label(placed)}: {note.text}"}
+        }
     return {
         "assessment_name": ANNOTATION_NAME,
         "trace_id": notes.trace,
         **({} if placed.document is None else {"span_id": placed.step}),
         "source": {"source_type": "CODE", "source_id": _SOURCE},
         "feedback": feedback,
-        "rationale": notes.comment(placed),
+        "rationale": placed.note.text,
         "metadata": {**notes.metadata(placed), _ID: str(notes.identity(placed))},
     }
 

@@ -50,8 +50,8 @@ def _span(notes: PlacedNotes, step: str, several: list[PlacedNote]) -> dict[str,
 def _annotation(notes: PlacedNotes, placed: PlacedNote) -> dict[str, str]:
     return {
         "name": ANNOTATION_NAME,
-        "label": placed.note.label,
-        "explanation": notes.comment(placed),
+        "label": notes.label(placed),
+        "explanation": placed.note.text,
         "annotator_kind": "CODE",
         "identifier": str(notes.identity(placed)),
         "metadata": json.dumps(notes.metadata(placed)),
@@ -63,8 +63,8 @@ def _evaluation(notes: PlacedNotes, placed: PlacedNote) -> dict[str, str | int]:
     own = {} if document is None else {"rag_rule.document_position": document.position}
     return {
         "gen_ai.evaluation.name": ANNOTATION_NAME,
-        "gen_ai.evaluation.score.label": placed.note.label,
-        "gen_ai.evaluation.explanation": notes.comment(placed),
+        "gen_ai.evaluation.score.label": notes.label(placed),
+        "gen_ai.evaluation.explanation": placed.note.text,
         **own,
         **{f"rag_rule.{key}": value for key, value in notes.metadata(placed).items()},
     }

@@ -21,20 +21,20 @@ def phoenix_payload(notes: PlacedNotes) -> dict[str, Any]:
     for placed in notes.each:
         place = placed.document
         if place is not None and place.kind in _WITH_DOCUMENTS:
-            said = _annotation(notes, placed, placed.note.text)
+            said = _annotation(notes, placed, placed.note.label)
             documents.append({**said, "document_position": place.position})
         else:
-            said = _annotation(notes, placed, notes.comment(placed))
+            said = _annotation(notes, placed, notes.label(placed))
             spans.append({**said, "identifier": str(notes.identity(placed))})
     return {_SPANS: {"data": spans}, _DOCUMENTS: {"data": documents}}
 
 
-def _annotation(notes: PlacedNotes, placed: PlacedNote, text: str) -> dict[str, Any]:
+def _annotation(notes: PlacedNotes, placed: PlacedNote, label: str) -> dict[str, Any]:
     return {
         "name": ANNOTATION_NAME,
         "annotator_kind": "CODE",
         "span_id": placed.step,
-        "result": {"label": placed.note.label, "explanation": text},
+        "result": {"label": label, "explanation": placed.note.text},
         "metadata": notes.metadata(placed),
     }
 

@@ -7,7 +7,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from ...errors import InvalidInput
 from ...explanation.explanation import Explanation
-from ...printable import plain_id, printable_within
+from ...printable import cut_in_the_middle, plain_id, printable_within
 from ...version import __version__
 from ..incident import Incident
 from ..places import DocumentPlace, TracedPlaces
@@ -16,6 +16,7 @@ from .plain import plain_text_within
 
 ANNOTATION_NAME = "rag_rules"
 """The name of all annotations in all tools."""
+_LONGEST_ID, _LONGEST_NAME = 1000, 60
 _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it is in no rule")
 
 
@@ -93,13 +94,14 @@ class PlacedNotes:
         }
         return {**{key: value for key, value in own.items() if value is not None}, **self.about}
 
-    def comment(self, placed: PlacedNote) -> str:
-        """Returns the text of a note with the name of its document, for tools that have no notes on
-        documents."""
+    def label(self, placed: PlacedNote) -> str:
+        """Returns the label of a note after the name of its document, for tools that have no notes on
+        documents: "D1: needs D4 (proved)"."""
         note = placed.note
         if note.source is None:
-            return note.text
-        return f"{plain_text_within(plain_id(note.source), 200)}: {note.label}\n{note.text}"
+            return note.label
+        named = cut_in_the_middle(plain_id(note.source[:_LONGEST_ID]), _LONGEST_NAME)
+        return f"{plain_text_within(named, _LONGEST_NAME)}: {note.label}"
 
 
 def _check_same(explanation: Explanation, incident: Incident) -> None:

@@ -1,7 +1,7 @@
 """Explanations of traced answers, without the applications that gave them, and a guard of the network."""
 
 import socket
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,8 +20,8 @@ def explained(incident: Incident, holds: Holds, **settings: Any) -> Explanation:
     def replay(question: str, shown: Sequence[Source]) -> str:
         return incident.answer if holds(frozenset(each.id for each in shown)) else "something else"
 
-    condition = contains(incident.answer)
-    explainer = Explainer(replay, predicate=condition, **{"miner": "exhaustive", **settings})
+    options: dict[str, Any] = {"miner": "exhaustive", **settings}
+    explainer = Explainer(replay, predicate=contains(incident.answer), **options)
     documents = list(incident.documents or ())
     return explainer.explain(incident.question or "why?", documents, incident.answer)
 
@@ -33,7 +33,7 @@ def by_first_two(incident: Incident) -> Explanation:
 
 
 @contextmanager
-def no_connection() -> Iterator[list[Any]]:
+def no_connection() -> Generator[list[Any]]:
     """Refuses each connection, also one to this machine, and keeps where it would have gone."""
     tried: list[Any] = []
 

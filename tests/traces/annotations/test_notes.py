@@ -10,7 +10,7 @@ from rag_rule_explainer.traces import Incident
 from rag_rule_explainer.traces.annotations.notes import TraceNote, note_on_answer, notes_on_documents
 from tests.traces.annotations.annotated import Holds, explained
 
-IDS = ("D1", "D2", "D3", "D4")
+IDS: tuple[str, ...] = ("D1", "D2", "D3", "D4")
 INCIDENT = Incident("yes", "why?", tuple(Source(each, f"text of {each}") for each in IDS))
 
 

@@ -10,7 +10,7 @@ import pytest
 from rag_rule_explainer import Explanation
 from rag_rule_explainer.errors import InvalidInput
 from rag_rule_explainer.traces import ANNOTATED_TOOLS, Annotations, Incident
-from rag_rule_explainer.traces.places import usual_id
+from rag_rule_explainer.traces.places import DocumentPlace, usual_id
 from rag_rule_explainer.traces.reading import traces_in
 from tests.traces.annotations.annotated import by_first_two, explained, no_connection
 from tests.traces.cells import CELLS, Cell, corpus_of
@@ -58,6 +58,12 @@ def placed(tool: str, payload: dict[str, Any]) -> list[tuple[str | None, str]]:
     ]
 
 
+def said_of(tool: str, place: DocumentPlace, source: str, label: str) -> str:
+    """Where a tool has no annotations of documents, they are named."""
+    is_of_document = tool == "phoenix" and place.kind in {"retrieval", "rerank"}
+    return label if is_of_document else f"{source}: {label}"
+
+
 def of_event(event: dict[str, Any]) -> dict[str, Any]:
     return {each["key"]: next(iter(each["value"].values())) for each in event["attributes"]}
 
@@ -79,13 +85,12 @@ def test_each_document_has_its_label_where_the_trace_has_the_document(case: tupl
     first, second = [each.id for each in incident.documents or ()][:2]
     assert incident.traced is not None
     labels = {first: f"needs {second} (proved)", second: f"needs {first} (proved)"}
-    at = {None: incident.traced.step}
     expected = sorted(
-        (place.step, labels.get(source, "not named (proved)"))
+        (place.step, said_of(tool, place, source, labels.get(source, "not named (proved)")))
         for source, places in incident.traced.documents.items()
         for place in places
     )
-    found = [(at.get(step, step), label) for step, label in placed(tool, made.payload)]
+    found = [(step or incident.traced.step, label) for step, label in placed(tool, made.payload)]
     answer = (incident.traced.step, "1 retention rule and 2 omission rules (proved)")
     assert sorted(cast("Any", found)) == sorted([*expected, answer])
     assert made.count == len(found)
@@ -116,7 +121,7 @@ def test_documents_of_a_tool_are_spoken_of_on_its_step() -> None:
     payload = Annotations(by_first_two(incident), incident, "phoenix").payload
     assert payload["document_annotations"]["data"] == []
     _, *of_documents = payload["span_annotations"]["data"]
-    names = [each["result"]["explanation"].partition(":")[0] for each in of_documents]
+    names = [each["result"]["label"].partition(":")[0] for each in of_documents]
     assert names == [each.id for each in incident.documents or ()]
     # Phoenix keeps one annotation of a name and an identifier for each span.
     assert len({each["identifier"] for each in of_documents}) == len(names)
