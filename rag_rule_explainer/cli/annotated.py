@@ -65,13 +65,17 @@ class AnnotateOptions:
                 annotated_tool(name).check_ids(incident.traced)
                 check_place(annotations_file(self._folder, name, incident.traced.trace))
 
-    def put(self, explanation: Explanation, incident: Incident | None, *, stopped: bool = False) -> None:
+    def made(self, explanation: Explanation, incident: Incident | None) -> list[Annotations]:
+        """Returns the annotations for each tool. Raises InvalidInput if the explanation is not that of
+        the incident."""
+        return [Annotations(explanation, incident, each) for each in self.annotate or () if incident]
+
+    def put(self, made: list[Annotations], *, stopped: bool = False) -> None:
         """Writes the files, and sends them if the user wishes so. ``stopped``: True if the user has
         interrupted the search; then nothing is sent.
 
         Raises InvalidInput, MissingExtra or NotSent if that fails; the files that were written stay.
         """
-        made = [Annotations(explanation, incident, each) for each in self.annotate or () if incident]
         files = [each.write(self._folder) for each in made]
         for annotations, file in zip(made, files, strict=True):
             tool, count = annotations.tool, annotations.count

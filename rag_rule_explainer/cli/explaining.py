@@ -27,7 +27,8 @@ def explain(
     annotating.check_incident(incident)
     explanation = _explained_once_confirmed(request, settings, predicates, incident)
     printed.show(explanation)
-    annotating.put(explanation, incident, stopped=explanation.stop_reason == INTERRUPTED)
+    made = annotating.made(explanation, incident)
+    annotating.put(made, stopped=explanation.stop_reason == INTERRUPTED)
     print_notes(explanation, settings)
 
 

@@ -14,7 +14,6 @@ def show_saved(
     """Show a saved explanation again, in any form, without asking any model.
 
     Examples:
-      rag-rules show saved.json
       rag-rules show saved.json --out report.html
       rag-rules show report.html --format csv --out rules.csv
       rag-rules show saved.json --trace trace.json --annotate phoenix --send
@@ -29,5 +28,6 @@ def show_saved(
         raise InvalidInput("--trace says where --annotate puts annotations; give one, or leave it out")
     explanation, incident = load(file), traced.incident()
     annotating.check_incident(incident)
+    made = annotating.made(explanation, incident)
     printed.show(explanation)
-    annotating.put(explanation, incident)
+    annotating.put(made)

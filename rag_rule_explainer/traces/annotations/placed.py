@@ -7,7 +7,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from ...errors import InvalidInput
 from ...explanation.explanation import Explanation
-from ...printable import cut_in_the_middle, plain_id, printable_within
+from ...printable import cut_in_the_middle, plain_id
 from ...version import __version__
 from ..incident import Incident
 from ..places import DocumentPlace, TracedPlaces
@@ -23,7 +23,8 @@ _NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it 
 @dataclass(frozen=True, slots=True)
 class PlacedNote:
     """A ``PlacedNote`` is a note with its place. ``step``: the id of the step of the trace. ``document``:
-    the place of the document; None for the note on the answer."""
+    the place of the document; None for the note on the answer, and for those on documents that are in no
+    step, which stand beside it."""
 
     note: TraceNote
     step: str
@@ -79,7 +80,7 @@ class PlacedNotes:
     def identity(self, placed: PlacedNote) -> UUID:
         """Returns the id of a note, which is always the same for this place and this condition."""
         position = "" if placed.document is None else placed.document.position
-        place = f"{self.trace}/{placed.step}/{position}/{self.key}"
+        place = f"{self.trace}/{placed.step}/{position}/{placed.note.source or ''}/{self.key}"
         return uuid5(NAMESPACE_URL, f"{ANNOTATION_NAME}:{place}")
 
     def metadata(self, placed: PlacedNote) -> dict[str, str]:
@@ -87,7 +88,7 @@ class PlacedNotes:
         where it comes from."""
         note = placed.note
         own = {
-            "document": None if note.source is None else printable_within(note.source, 200),
+            "document": None if note.source is None else plain_text_within(note.source, 200),
             "word": note.word,
             "claim": note.claim,
             "condition": self.condition,
@@ -130,3 +131,6 @@ def _placed(explanation: Explanation, traced: TracedPlaces) -> Iterator[PlacedNo
         note = notes.get(source) or TraceNote(_NOT_SHOWN.word, None, _NOT_SHOWN.text, source)
         for place in places:
             yield PlacedNote(note, place.step, place)
+    for source, note in notes.items():
+        if source not in traced.documents:
+            yield PlacedNote(note, traced.step)
