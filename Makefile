@@ -81,7 +81,7 @@ traces: $(VENV)-traces/.made
 
 # SCREENSHOTS=docs/pictures takes the pictures of the documentation anew.
 annotations: $(VENV)-traces/.made
-	$(VENV)-traces/bin/python -m pytest -q -s -W ignore -m nightly tests/traces/annotations
+	$(VENV)-traces/bin/python -m pytest -q -s -W ignore -m nightly tests/traces/annotations/test_servers.py
 
 coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term

@@ -65,11 +65,18 @@ class Annotations:
         except RagRuleError:
             raise
         except Exception as error:
-            said = printable_within(f"{type(error).__name__}: {error}", 500)
             raise NotSent(
-                f"{tool.name} did not take the annotations ({sent} were sent before): {said}"
+                f"{tool.name} did not take the annotations ({sent} were sent before): {_reason(error)}"
             ) from error
         return sent
+
+
+def _reason(error: Exception) -> str:
+    """Returns what a client says of a failure, with the server's reply where it is not in the message."""
+    said = f"{type(error).__name__}: {error}"
+    reply = getattr(getattr(error, "response", None), "text", None)
+    more = f" {reply[:500]}" if isinstance(reply, str) and reply[:100] not in said else ""
+    return printable_within(said + more, 700)
 
 
 def annotations_file(folder: "str | Path", tool: str, trace: str) -> Path:

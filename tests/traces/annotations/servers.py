@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -60,9 +61,18 @@ def mlflow_with_trace(folder: Path) -> Generator[tuple[str, Path]]:
         *(str(Path(sys.executable).parent / "mlflow"), "server", "--workers", "1"),
         *("--host", "127.0.0.1", "--port", str(port), "--backend-store-uri", f"sqlite:///{folder}/m.db"),
     ]
-    quiet = {**os.environ, "MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+    quiet = {
+        **os.environ,
+        "MLFLOW_DISABLE_TELEMETRY": "true",
+        "DO_NOT_TRACK": "true",
+        # It would start a dozen processes for jobs.
+        "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false",
+    }
     with (folder / "log").open("w") as log:
-        server = subprocess.Popen(command, cwd=folder, env=quiet, stdout=log, stderr=log)
+        # In a group of its own: the server is several processes.
+        server = subprocess.Popen(
+            command, cwd=folder, env=quiet, stdout=log, stderr=log, start_new_session=True
+        )
         try:
             for _ in range(900):
                 with suppress(OSError):
@@ -79,5 +89,5 @@ def mlflow_with_trace(folder: Path) -> Generator[tuple[str, Path]]:
             file.write_text(json.dumps(trace.to_dict()))
             yield place, file
         finally:
-            server.terminate()
+            os.killpg(server.pid, signal.SIGTERM)
             server.wait(30)
