@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 from playwright.sync_api import Page, Route, ViewportSize
 
@@ -51,3 +52,23 @@ def mlflow_page(place: str, incident: Incident) -> Generator[Page]:
             page.locator('button:has-text("Assess")').last.click()
         page.get_by_text("Feedback (").first.wait_for()
         yield page
+
+
+def unfold(page: Page, begun: str = "") -> None:
+    """Unfolds MLflow's assessments whose value begins so, to show their rationale."""
+    toggle = '[data-component-id$="toggle-assessment-expanded"]'
+    for row in page.locator(f"div:has(> {toggle})").all():
+        if begun in row.inner_text():
+            row.locator(toggle).click()
+
+
+def taken(page: Page, file: Path) -> None:
+    """Takes the picture of the page that the documentation shows."""
+    if "phoenix" in file.name:
+        page.get_by_text("Document Annotations").nth(1).evaluate(
+            "e => e.scrollIntoView({block: 'center'})"
+        )
+        page.mouse.move(0, 0)
+        page.screenshot(path=file, clip={"x": 350, "y": 40, "width": 1050, "height": 920})
+    else:
+        page.screenshot(path=file, clip={"x": 0, "y": 0, "width": 978, "height": 660})

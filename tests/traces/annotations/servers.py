@@ -8,13 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 from tests.traces.annotations.story import KNEE, application
-from tests.traces.making.write import phoenix_running
+from tests.traces.making.write import phoenix_running, wait_for
 
 
 def trace_in_phoenix(place: str, folder: Path) -> Path:
@@ -74,11 +73,7 @@ def mlflow_with_trace(folder: Path) -> Generator[tuple[str, Path]]:
             command, cwd=folder, env=quiet, stdout=log, stderr=log, start_new_session=True
         )
         try:
-            for _ in range(900):
-                with suppress(OSError):
-                    urlopen(f"{place}/health", timeout=5).close()  # noqa: S310 -- this machine
-                    break
-                time.sleep(0.2)
+            wait_for(f"{place}/health")
             mlflow.set_tracking_uri(place)
             mlflow.langchain.autolog()
             application().invoke(KNEE.question)

@@ -42,11 +42,13 @@ def mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
         yield found
 
 
-def pictured(page: Any, tool: str) -> None:
+def pictured(page: Any, tool: str, folder: Path) -> None:
     """Takes a picture; where SCREENSHOTS names a folder, it is kept there."""
-    folder = os.environ.get("SCREENSHOTS")
-    if folder:
-        page.screenshot(path=Path(folder) / f"annotated-{tool}.png")
+    from tests.traces.annotations.pages import taken
+
+    file = Path(os.environ.get("SCREENSHOTS", folder)) / f"annotated-{tool}.png"
+    taken(page, file)
+    assert file.stat().st_size > 10_000
 
 
 def test_phoenix_takes_annotations_and_shows_them(
@@ -70,13 +72,13 @@ def test_phoenix_takes_annotations_and_shows_them(
         for label in set(labels().values()):
             assert page.get_by_text(label).first.is_visible()
         assert page.get_by_text("proved on all").first.is_visible()
-        pictured(page, "phoenix")
+        pictured(page, "phoenix", trace.parent)
 
 
 def test_mlflow_takes_annotations_and_shows_them(mlflow: tuple[str, Path]) -> None:
     import mlflow as tool
 
-    from tests.traces.annotations.pages import mlflow_page
+    from tests.traces.annotations.pages import mlflow_page, unfold
 
     place, trace = mlflow
     incident, explanation = explained_story_of(trace)
@@ -93,14 +95,16 @@ def test_mlflow_takes_annotations_and_shows_them(mlflow: tuple[str, Path]) -> No
     with mlflow_page(place, incident) as page:
         for name, label in labels().items():
             assert page.get_by_text(f"{name}: {label}"[:20]).first.is_visible()
-        pictured(page, "mlflow")
+        unfold(page, "leaflet-9: ")
+        page.get_by_text("proved on all 8 subsets").first.wait_for()
+        pictured(page, "mlflow", trace.parent)
 
 
 def test_hostile_texts_do_no_harm_in_the_tools(
     phoenix: tuple[str, Path], mlflow: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The servers keep them, and their pages ask for nothing and run nothing because of them."""
-    from tests.traces.annotations.pages import mlflow_page, phoenix_page
+    from tests.traces.annotations.pages import mlflow_page, phoenix_page, unfold
 
     monkeypatch.setenv("PHOENIX_COLLECTOR_ENDPOINT", phoenix[0])
     for tool, (_, trace) in {"phoenix": phoenix, "mlflow": mlflow}.items():
@@ -112,11 +116,10 @@ def test_hostile_texts_do_no_harm_in_the_tools(
         assert made.send() == len(KNEE.documents) + 1
     for opened, (place, trace) in ((phoenix_page, phoenix), (mlflow_page, mlflow)):
         with opened(place, explained_story_of(trace)[0]) as page:
-            content = page.content()
-            assert "steals.png" in content or "condition" in content
-            assert not page.locator(
-                "img[src*='steals'], img[onerror], script:has-text('alert(1)')"
-            ).count()
+            unfold(page)
+            page.get_by_text("steals.png").first.wait_for()
+            harmful = "img[src*='steals'], img[onerror], a[href^='javascript'], script:text('alert(1)')"
+            assert not page.locator(harmful).count()
 
 
 def test_langfuses_own_client_sends_scores_in_the_published_form() -> None:
