@@ -82,7 +82,7 @@ if TYPE_CHECKING:
     from .sources import Source
     from .storing.store import Store
     from .tool_calls import ToolCall
-    from .traces import Incident
+    from .traces import Annotations, Incident
     from .verdicts import Answer, Case, Judgement, Verdict
     from .version import __version__
 
@@ -158,7 +158,7 @@ _ROOMS = {
     "settings": ("Settings", "SettingsFields"),
     "sources": ("Source",),
     "storing.store": ("Store",),
-    "traces": ("Incident",),
+    "traces": ("Annotations", "Incident"),
     "explanation.summary": ("RuleSummary", "Summary"),
     "session.updates": ("Update",),
     "tool_calls": ("ToolCall",),
@@ -169,6 +169,7 @@ _ROOMS = {
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "Annotations",
     "Answer",
     "AnswerNotRepeatable",
     "ApplicationChanged",

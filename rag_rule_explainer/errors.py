@@ -12,6 +12,7 @@
     ├── NoBackfill                      what would be retrieved in place of a document is not known
     ├── CallbackFailed                  a function that a caller gave to an audit raised an error
     ├── Undecided                       neither yes nor no: verdicts that decide it are missing
+    ├── NotSent                         a tracing tool did not take annotations
     ├── StoreFailed                     the store of paid answers cannot be used
     │   └── ApplicationChanged          its answers come from an application that sent other requests
     └── UntrueReplay                    a replay did not show the model the intended sources
@@ -197,6 +198,13 @@ class CallbackFailed(RagRuleError):
 class Undecided(RagRuleError):
     """This error says that an explanation does not decide a question, such as whether a rule is valid.
     The message names the question, the reason, and what would decide it."""
+
+
+class NotSent(RagRuleError):
+    """This error says that a tracing tool did not take annotations. The message names the reason, and how
+    many were sent before it."""
+
+    PAGE = "NotSent"
 
 
 class StoreFailed(RagRuleError):

@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from ..estimate.assumptions import Assumptions
 from ..version import __version__
+from .annotated import AnnotateOptions
 from .audit import audit_questions
 from .check import check_questions
 from .cite import cite_questions
@@ -16,8 +17,9 @@ from .demo import demo
 from .differences import print_diff
 from .doctor import examine
 from .experiments import experiment
-from .explain import estimate, explain
+from .explain import estimate
 from .explained import explain_names
+from .explaining import explain
 from .groups import grouped
 from .judge_check import judge_check
 from .options import AnswerTokens, Json, SecondsPerReplay
@@ -66,7 +68,9 @@ def _demo() -> None:
 
 @app.command("explain", cls=ScreenCommand)
 @grouped
-def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOptions) -> None:
+def _explain(
+    request: SearchRequest, search: SearchOptions, printed: PrintedOptions, annotating: AnnotateOptions
+) -> None:
     """Explain the answer to one question, from given sources or of an application.
 
     Without --app and --model, the offline reader answers: an extractive reader that needs no key.
@@ -85,7 +89,7 @@ def _explain(request: SearchRequest, search: SearchOptions, printed: PrintedOpti
       2    bad input; a model or application that fails; a condition not met
       130  interrupted; the rules found so far are printed
     """
-    explain(request, search.settings(free=request.is_free), printed)
+    explain(request, search.settings(free=request.is_free), printed, annotating)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""This module runs ``rag-rules explain`` and ``rag-rules estimate``."""
+"""This module explains one answer for the commands, and runs ``rag-rules estimate``."""
 
 import json
 from collections.abc import Callable
@@ -6,19 +6,15 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, TypeAlias
 
-import typer
-
 from ..citations import CiteOptions
-from ..errors import BaselineFailed, ConditionFalse, InvalidInput
+from ..errors import BaselineFailed, InvalidInput
 from ..estimate.assumptions import Assumptions
 from ..explainer import Explainer
-from ..explanation.explanation import Explanation
 from ..given import no_source
 from ..instrumentation.importing import load_application
 from ..instrumentation.integration import Integration
 from ..predicates import Judge, JudgeFailed, Predicate
 from ..predicates.inside import sources_named_in
-from ..probing.limits import INTERRUPTED
 from ..probing.replaying import Replay
 from ..probing.retries import Retries
 from ..progress import ProgressBar
@@ -27,7 +23,7 @@ from ..session.planning import choose, choose_to_verify
 from ..settings import Settings
 from ..sources import Source, SourceSet
 from ..traces import Incident
-from .agreeing import agree_on_cost, is_interactive
+from .agreeing import agree_on_cost
 from .applications import (
     advice_on_input_key,
     application_explainer,
@@ -38,7 +34,6 @@ from .conditions import parsed
 from .models import NamedJudge, chat_model_replay, offline_replay, unanswered
 from .named_stores import with_a_namespace
 from .options import ASK_ABOVE
-from .printing import PrintedOptions
 from .rechecking_entry import RecheckAsked, rechecking_entry
 from .requests import SearchRequest
 from .sources import load_sources
@@ -54,50 +49,28 @@ Predicates: TypeAlias = tuple[Predicate, Predicate | None]
 the negation of the first."""
 
 
-def explain(request: SearchRequest, settings: Settings, printed: PrintedOptions) -> None:
-    """Explains the answer and prints the explanation. Exits with code 130 if the user interrupted the
-    search."""
-    explanation = _explained_once_confirmed(request, settings)
-    printed.show(explanation)
-    print_notes(explanation, settings)
-
-
-def _explained_once_confirmed(request: SearchRequest, settings: Settings) -> Explanation:
-    """Returns the explanation. If the answer does not meet the condition, the user is first asked whether
-    to search for rules anyway."""
-    if request.asking.yes:
-        return explained_or_verified(request, settings)
-    try:
-        return explained_or_verified(request, replace(settings, false_condition="error"))
-    except ConditionFalse as false:
-        if not is_interactive():
-            raise
-        say(false.finding)
-        if not typer.confirm("Look for rules all the same?", err=True):
-            raise InvalidInput("nothing else was asked; give another --predicate") from false
-        return explained_or_verified(request, settings)
-
-
 def explained_or_verified(request: SearchRequest, settings: Settings, rule: AskedRule = None) -> Any:
     """Returns the explanation of the answer, the verification of one rule, or the check of citations.
     ``rule``: the rule, or the options of the check; None for an explanation."""
-    predicates = _predicates(request, request.condition.judge.judge())
-    incident = request.incident()
+    return explained_incident(request, settings, conditions_of(request), request.incident(), rule)
+
+
+def conditions_of(request: SearchRequest) -> Predicates:
+    """Returns the conditions that the user named, with the judge that decides them."""
+    return _predicates(request, request.condition.judge.judge())
+
+
+def explained_incident(
+    request: SearchRequest,
+    settings: Settings,
+    predicates: Predicates,
+    incident: Incident | None,
+    rule: AskedRule = None,
+) -> Any:
+    """Returns the same as ``explained_or_verified``, with what it reads first."""
     of_kind = _of_application if request.subject.app is not None else _of_sources
     with stdout_kept():
         return of_kind(request, settings, predicates, incident, rule)
-
-
-def print_notes(explanation: Explanation, settings: Settings) -> None:
-    """Prints the number of answers that came from the store, if there is a store. Exits with code 130 if
-    the user interrupted the search."""
-    if settings.store is not None:
-        counts = explanation.counts
-        came = "1 answer came" if counts.stored == 1 else f"{counts.stored} answers came"
-        made = "1 replay was made" if counts.replays == 1 else f"{counts.replays} replays were made"
-        say(f"{came} from the store; {made}")
-    if explanation.stop_reason == INTERRUPTED:
-        raise typer.Exit(130)
 
 
 def _entry(explainer: Any, rule: AskedRule) -> Callable[..., Any]:

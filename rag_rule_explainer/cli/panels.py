@@ -148,7 +148,7 @@ PANELS: tuple[OptionPanel, ...] = (
         "Output",
         "how it is written",
         ("out", "format", "json", "fail_on"),
-        ("explanations", "figures", "legend", "show", "help"),
+        ("annotate", "annotate_to", "send", "explanations", "figures", "legend", "show", "help"),
     ),
 )
 """All panels, in the order in which the help texts show them."""

@@ -12,7 +12,8 @@ from ..fixing import Recheck
 from ..fixing.change_options import ROUNDS
 from ..given import no_source
 from ..sources import Source
-from .explain import explained_or_verified, print_notes
+from .explain import explained_or_verified
+from .explaining import print_notes
 from .printing import PrintedOptions
 from .rechecking_entry import RecheckAsked
 from .requests import SearchRequest, parsed_ids

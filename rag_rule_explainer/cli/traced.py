@@ -57,10 +57,8 @@ class TraceOptions:
         ``answers``: True if an application or a model is named. ``others``: options that a trace
         replaces, with their values.
         """
+        self.check_alone()
         if self.trace is None:
-            for option, value in {"--trace-id": self.trace_id, "--corpus": self.corpus}.items():
-                if value is not None:
-                    raise InvalidInput(f"{option} goes with --trace only; give one, or leave it out")
             return
         for option, value in others.items():
             if value is not None:
@@ -73,6 +71,12 @@ class TraceOptions:
                 "--trace needs what answers: --app, to replay the application, or --model, to replay the "
                 "request that the trace recorded"
             )
+
+    def check_alone(self) -> None:
+        """Raises InvalidInput for options that do not go without a trace."""
+        for option, value in {"--trace-id": self.trace_id, "--corpus": self.corpus}.items():
+            if self.trace is None and value is not None:
+                raise InvalidInput(f"{option} goes with --trace only; give one, or leave it out")
 
     def incident(self) -> Incident | None:
         """Returns the incident in the trace, and prints what was read; None if there is no trace."""

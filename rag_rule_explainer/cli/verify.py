@@ -4,7 +4,8 @@ import typer
 
 from ..errors import InvalidInput
 from ..rules import RuleKind
-from .explain import explained_or_verified, print_notes
+from .explain import explained_or_verified
+from .explaining import print_notes
 from .options import KindOption, RuleIds
 from .printing import PrintedOptions
 from .requests import SearchRequest, parsed_ids

@@ -1,10 +1,11 @@
 """This module finds the questions in a trace, each with its answer and the steps that led to it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ..errors import InvalidInput, NotInTrace
 from ..printable import printable_within
+from .places import DocumentPlace, TracedPlaces, usual_id
 from .questions import history_in, traced_answer, traced_question
 from .reading import SpansOfTrace
 from .spans import TracedMessage, TracedSpan
@@ -75,6 +76,13 @@ class TracedQuestion:
     def history(self) -> tuple[TracedMessage, ...]:
         """Returns the earlier messages of the conversation, as the input holds them."""
         return () if self.top is None else history_in(self.top.input)
+
+    def places(self, documents: Mapping[str, tuple[DocumentPlace, ...]]) -> TracedPlaces:
+        """Returns where the answer and the documents stand in the trace. Without a common step of all
+        steps, the answer stands in the first one."""
+        top = self.top or self.spans[0]
+        project = next((each.project for each in self.spans if each.project), None)
+        return TracedPlaces(usual_id(self.trace), usual_id(top.id), documents, project)
 
     def shown(self) -> str:
         """Returns the id and the beginning of the question, for a list of questions."""

@@ -1,8 +1,8 @@
 """This module finds the documents behind an answer in its trace."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ..errors import NotInTrace
 from ..instrumentation.searches.identity import RetrievedText, sources_of
@@ -10,6 +10,7 @@ from ..sources import Source
 from .asked import TracedQuestion
 from .corpora import Corpus
 from .documents import tool_text
+from .places import DocumentPlace, usual_id
 from .spans import TracedDocument, TracedSpan
 
 _Batch = tuple[TracedDocument, ...]
@@ -19,10 +20,14 @@ _KNOWN = 20
 @dataclass(frozen=True, slots=True)
 class FoundDocuments:
     """A ``FoundDocuments`` holds the documents of an answer as sources, in the order in which the
-    application got them, and a note on where they were found (or "")."""
+    application got them, and a note on where they were found (or ""). ``places``: where each of them
+    stands in the trace, by its id."""
 
     sources: tuple[Source, ...]
     note: str = ""
+    places: Mapping[str, tuple[DocumentPlace, ...]] = field(
+        default_factory=dict[str, tuple[DocumentPlace, ...]]
+    )
 
 
 def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocuments:
@@ -32,15 +37,17 @@ def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocume
 
     Raises NotInTrace if there are none, naming the places that were looked at, and if texts are missing.
     """
-    batches = _reranked(question, _searched(question))
+    found = _reranked(question, _searched(question))
+    batches = [batch for _, batch in found]
     is_nameless = any(each.text is None and each.id is None for batch in batches for each in batch)
     if any(batches) and not (is_nameless and corpus is not None):
-        return FoundDocuments(_named(_completed(question, batches, corpus)))
+        several = _named(_completed(question, batches, corpus))
+        return FoundDocuments(_once(several), places=_places([span for span, _ in found], several))
     missing = _nothing(question) if not any(batches) else _nameless(question, batches)
     seen = _texts_of(question)
     if corpus is None:
         raise NotInTrace(f"{missing}. {_advice(seen)}")
-    within = [found for text in seen if (found := corpus.within(text))]
+    within = [texts for text in seen if (texts := corpus.within(text))]
     if not within:
         raise NotInTrace(
             f"{missing}, and no text of {corpus.name} stands in a request to a model or in the result of "
@@ -50,7 +57,7 @@ def documents_of(question: TracedQuestion, corpus: Corpus | None) -> FoundDocume
         f"the documents are the texts of {corpus.name} that stand in the request to the model, or in the "
         "result of a tool"
     )
-    return FoundDocuments(_named([max(within, key=len)]), note)
+    return FoundDocuments(_once(_named([max(within, key=len)])), note)
 
 
 def _nameless(question: TracedQuestion, batches: Sequence[_Batch]) -> str:
@@ -87,7 +94,9 @@ def _above(span: TracedSpan, by_id: dict[str, TracedSpan]) -> Iterator[TracedSpa
         yield span
 
 
-def _reranked(question: TracedQuestion, batches: list[tuple[TracedSpan, _Batch]]) -> list[_Batch]:
+def _reranked(
+    question: TracedQuestion, batches: list[tuple[TracedSpan, _Batch]]
+) -> list[tuple[TracedSpan, _Batch]]:
     """Returns the batches, with the result of a reranker in the place of the batches that it reranked."""
     for span in question.spans:
         if span.kind != "rerank" or not span.documents:
@@ -99,7 +108,7 @@ def _reranked(question: TracedQuestion, batches: list[tuple[TracedSpan, _Batch]]
             if each.start > span.start or not keys & set(map(_key, batch))
         ]
         batches = [*kept, (span, span.documents)]
-    return [batch for _, batch in sorted(batches, key=lambda pair: pair[0].start)]
+    return sorted(batches, key=lambda pair: pair[0].start)
 
 
 def _key(document: TracedDocument) -> str:
@@ -140,13 +149,27 @@ def _filled(document: TracedDocument, found: TracedDocument) -> TracedDocument:
     return TracedDocument(found.text, document.id, {**found.metadata, **document.metadata})
 
 
-def _named(batches: Sequence[_Batch]) -> tuple[Source, ...]:
+def _named(batches: Sequence[_Batch]) -> list[list[Source]]:
     """Returns the documents as sources, under the names that an explanation of a live run gives them."""
     texts = [
         [RetrievedText(each.text or "", each.id, each.metadata) for each in batch] for batch in batches
     ]
-    several = sources_of(texts)
+    return sources_of(texts)
+
+
+def _once(several: Sequence[Sequence[Source]]) -> tuple[Source, ...]:
     return tuple({source.id: source for batch in several for source in batch}.values())
+
+
+def _places(
+    spans: Sequence[TracedSpan], several: Sequence[Sequence[Source]]
+) -> dict[str, tuple[DocumentPlace, ...]]:
+    places = dict[str, tuple[DocumentPlace, ...]]()
+    for span, batch in zip(spans, several, strict=True):
+        for position, source in enumerate(batch):
+            place = DocumentPlace(usual_id(span.id), position, span.kind)
+            places[source.id] = (*places.get(source.id, ()), place)
+    return places
 
 
 def _texts_of(question: TracedQuestion) -> list[str]:

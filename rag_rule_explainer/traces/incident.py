@@ -12,6 +12,7 @@ from ..sources import Source, SourceSet
 from .asked import TracedQuestion, questions_in
 from .corpora import Corpus, CorpusLike, corpus_of
 from .finding import documents_of
+from .places import TracedPlaces
 from .reading import traces_in
 from .recorded_request import RecordedRequest, request_of
 from .spans import TracedMessage
@@ -28,7 +29,8 @@ class Incident:
     are always retained. ``given``: the application's whole input, as the trace has it. ``history``: the
     earlier messages of its conversation, as (role, text). ``model``: the name of the model. ``session``:
     the id of the conversation. ``place``: the trace, for messages. ``notes``: what a reader should know
-    of how the incident was read. ``request``: what the model was sent, if it was asked once.
+    of how the incident was read. ``request``: what the model was sent, if it was asked once. ``traced``:
+    where the answer and the documents stand in the trace; None if there is no trace.
     """
 
     answer: str
@@ -42,6 +44,7 @@ class Incident:
     place: str = ""
     notes: tuple[str, ...] = ()
     request: RecordedRequest | None = None
+    traced: TracedPlaces | None = None
 
     @classmethod
     def from_trace(
@@ -111,6 +114,7 @@ def _incident(question: TracedQuestion, corpus: Corpus | None, path: Path) -> In
         place=f"the trace {question.id} in {path}",
         notes=tuple(each for each in notes if each),
         request=request_of(question, answer, documents.sources),
+        traced=question.places(documents.places),
     )
 
 

@@ -21,7 +21,7 @@ def langsmith_span(record: Mapping[str, Any], place: str) -> TracedSpan | None:
     metadata = _metadata(record)
     sessions = (metadata.get(key) for key in _SESSIONS)
     model = metadata.get("ls_model_name")
-    name = record.get("name")
+    name, project = record.get("name"), record.get("session_id")
     return TracedSpan(
         trace=_trace(record, own),
         id=own,
@@ -38,6 +38,8 @@ def langsmith_span(record: Mapping[str, Any], place: str) -> TracedSpan | None:
         reply=traced_reply(record.get("outputs")) if kind == "model" else None,
         model=model if isinstance(model, str) else None,
         session=next((each for each in sessions if isinstance(each, str)), None),
+        # LangSmith calls a project a session.
+        project=project if isinstance(project, str) else None,
     )
 
 

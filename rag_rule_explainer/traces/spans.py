@@ -39,6 +39,7 @@ class TracedSpan:
     ``input`` and ``output``: JSON data, or a text; None if the tracer wrote none. ``documents``: those
     that a search or a reranker returned; None if the span says nothing of documents. ``request`` and
     ``reply``: what a model was sent and answered. ``session``: the conversation that it belongs to.
+    ``project``: the id of the project in the tracing tool.
     """
 
     trace: str
@@ -56,3 +57,4 @@ class TracedSpan:
     reply: str | None = None
     model: str | None = None
     session: str | None = None
+    project: str | None = None

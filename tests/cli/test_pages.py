@@ -130,7 +130,7 @@ def test_every_setting_has_a_page_that_says_its_default() -> None:
         usual = repr(default) if made is dataclasses.MISSING else f"{getattr(made, '__name__', '')}()"
         assert said == ([] if callable(default) else [usual.replace("'", '"')]), name
     others = {page.name for page in help_pages() if page.kind == "settings"} - set(settings())
-    assert others == {"app", "judge", "model", "trace"}
+    assert others == {"annotate", "app", "judge", "model", "trace"}
 
 
 def test_every_claim_has_a_page_and_every_such_page_a_claim() -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from rag_rule_explainer import Source
 from rag_rule_explainer.errors import NotInTrace
-from rag_rule_explainer.traces import Incident
+from rag_rule_explainer.traces import Annotations, Incident
 from tests.integrations.known import BAD
+from tests.traces.annotations.test_payloads import TOOLS_OF
 from tests.traces.cells import CELLS, FIXTURES, Cell, corpus_of
 
 WITH_TEXTS = [cell for cell in CELLS if cell.holds == "texts"]
@@ -108,6 +109,9 @@ def test_an_incident_has_the_rules_of_the_live_run(cell: Cell) -> None:
     )
     assert said_of(explanation) == rules(cell)
     assert explanation.warnings == ()
+    for tool in TOOLS_OF.get(cell.tracer, ()):
+        # What the application was served are the documents of the trace, so that they can be annotated.
+        assert Annotations(explanation, incident, tool).count >= 2
 
 
 @pytest.mark.spread(fast=3)

@@ -38,7 +38,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         "Results",
         (
             *("Explanation", "Finding", "Summary", "RuleSummary", "Verification", "load", "diff"),
-            *("Comparison", "check_judge", "LabelledCase", "JudgeCheck", "Incident"),
+            *("Comparison", "check_judge", "LabelledCase", "JudgeCheck", "Incident", "Annotations"),
         ),
     ),
     "citations": (

@@ -2,6 +2,7 @@
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +13,8 @@ _NUMBERED: tuple[tuple[str, Callable[[int], str]], ...] = (
     ),
     (r"(?<![.\w])[0-9a-f]{32}\b", lambda n: f"{n:032x}"),
     (r"(?<![.\w])[0-9a-f]{16}\b", lambda n: f"{n:016x}"),
-    (r"(?<=\")[A-Za-z0-9+/]{22}==(?=\")", lambda n: f"{n:022d}=="),
-    (r"(?<=\")[A-Za-z0-9+/]{11}=(?=\")", lambda n: f"{n:011d}="),
+    (r"(?<=\")[A-Za-z0-9+/]{22}==(?=\")", lambda n: b64encode(n.to_bytes(16, "big")).decode()),
+    (r"(?<=\")[A-Za-z0-9+/]{11}=(?=\")", lambda n: b64encode(n.to_bytes(8, "big")).decode()),
 )
 _TIMES: tuple[tuple[str, Callable[[int], str]], ...] = (
     (r"\b1[78]\d{17}\b", lambda n: f"{1_790_000_000_000_000_000 + n * 1_000_000}"),

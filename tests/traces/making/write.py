@@ -32,6 +32,17 @@ PACKAGES = (
 )
 
 
+def wait_for(address: str) -> None:
+    """Waits until a server of this machine answers; on a busy one, that takes minutes."""
+    end = time.monotonic() + 600
+    while time.monotonic() < end:
+        with suppress(OSError):
+            urlopen(address, timeout=5).close()  # noqa: S310 -- this machine
+            return
+        time.sleep(0.2)
+    raise TimeoutError(f"{address} did not answer in ten minutes")
+
+
 @contextmanager
 def phoenix_running(folder: Path) -> Generator[str, None, None]:
     with closing(socket.socket()) as free, closing(socket.socket()) as other:
@@ -50,11 +61,7 @@ def phoenix_running(folder: Path) -> Generator[str, None, None]:
         server = subprocess.Popen(command, env={**os.environ, **asked}, stdout=log, stderr=log)
         try:
             place = f"http://127.0.0.1:{port}"
-            for _ in range(600):
-                with suppress(OSError):
-                    urlopen(f"{place}/healthz", timeout=5).close()  # noqa: S310 -- this machine
-                    break
-                time.sleep(0.2)
+            wait_for(f"{place}/healthz")
             yield place
         finally:
             server.terminate()

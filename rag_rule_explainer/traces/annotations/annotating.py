@@ -1,0 +1,87 @@
+"""This module annotates a traced answer with the rules of its explanation, in the form of a tool."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from ...errors import InvalidInput, NotSent, RagRuleError
+from ...explanation.explanation import Explanation
+from ...printable import printable_within
+from ...report.saving import write_whole
+from ..incident import Incident
+from .placed import PlacedNotes
+from .tools import annotated_tool
+
+
+class Annotations:
+    """An ``Annotations`` says in a tracing tool what the rules say of an answer and of its documents.
+
+    ``explanation``: that of the answer. ``incident``: the answer, as ``Incident.from_trace`` read it.
+    ``tool``: "phoenix", "langsmith", "langfuse", "mlflow" or "otlp".
+
+    ``payload`` is what the tool's API takes, as JSON data. Raises InvalidInput if the incident is not
+    from a trace of this tool, or not the explained one.
+    """
+
+    def __init__(self, explanation: Explanation, incident: Incident, tool: str) -> None:
+        self._tool = annotated_tool(tool)
+        self._notes = PlacedNotes.of(explanation, incident)
+        if incident.traced is not None:
+            self._tool.check_ids(incident.traced)
+        self.payload: dict[str, Any] = self._tool.payload(self._notes)
+
+    @property
+    def tool(self) -> str:
+        """Returns the name of the tool."""
+        return self._tool.name
+
+    @property
+    def count(self) -> int:
+        """Returns the number of annotations."""
+        return len(self._notes.each)
+
+    def write(self, folder: "str | Path" = ".") -> Path:
+        """Writes the payload into a file, whose name has those of the tool and of the trace. Returns the
+        file. Raises InvalidInput if it cannot be written."""
+        file = annotations_file(folder, self._tool.name, self._notes.trace)
+        # ``dumps`` writes ASCII and escapes control characters, so the file suits every reader.
+        write_whole(file, f"{json.dumps(self.payload, indent=2)}\n")
+        return file
+
+    def send(self, client: Any = None) -> int:
+        """Sends the payload by the tool's own client. Returns the number of annotations. Annotations that
+        are sent again replace those of before.
+
+        ``client``: the tool's client; None for one that has its address and its key from the environment.
+        Raises MissingExtra if it is not installed, and NotSent if the tool does not take them.
+        """
+        tool, sent = self._tool, 0
+        if client is None:
+            tool.check_installed()
+        try:
+            for count in tool.send(self.payload, tool.client() if client is None else client):
+                sent += count
+        except RagRuleError:
+            raise
+        except Exception as error:
+            raise NotSent(
+                f"{tool.name} did not take the annotations ({sent} were sent before): {_reason(error)}"
+            ) from error
+        return sent
+
+
+def _reason(error: Exception) -> str:
+    """Returns what a client says of a failure, with the server's reply where it is not in the message."""
+    said = f"{type(error).__name__}: {error}"
+    reply = getattr(getattr(error, "response", None), "text", None)
+    more = f" {reply[:500]}" if isinstance(reply, str) and reply[:100] not in said else ""
+    return printable_within(said + more, 700)
+
+
+def annotations_file(folder: "str | Path", tool: str, trace: str) -> Path:
+    """Returns the file for the annotations of a trace. Raises InvalidInput if there is no such folder."""
+    place = Path(folder)
+    if not place.is_dir():
+        raise InvalidInput(f"there is no folder {place} for annotations; make it, or name another one")
+    return place / f"{tool}-{re.sub('[^0-9A-Za-z-]', '_', trace)[:64]}.json"

@@ -1,0 +1,53 @@
+"""This module writes notes as scores of Langfuse, on traces and on observations."""
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+from uuid import uuid5
+
+from ...errors import NotSent
+from .placed import ANNOTATION_NAME, PlacedNote, PlacedNotes
+
+_BATCH = 50
+"""The maximum number of scores of a request. Langfuse takes a megabyte."""
+
+
+def langfuse_payload(notes: PlacedNotes) -> dict[str, Any]:
+    """Returns the body of ``POST /api/public/scores``, under the key "scores". Langfuse has no scores on
+    documents, so the observation that returned a document has one for each."""
+    return {"scores": [_score(notes, placed) for placed in notes.each]}
+
+
+def _score(notes: PlacedNotes, placed: PlacedNote) -> dict[str, Any]:
+    # Langfuse replaces a score by one with the same id and the same time.
+    made_at = notes.about.get("made_at")
+    timed = {} if made_at is None else {"timestamp": made_at}
+    on_step = {} if placed.document is None else {"observationId": placed.step}
+    return {
+        "id": str(uuid5(notes.identity(placed), made_at or "")),
+        "traceId": notes.trace,
+        **on_step,
+        "name": ANNOTATION_NAME,
+        "value": notes.label(placed),
+        "dataType": "CATEGORICAL",
+        "comment": placed.note.text,
+        "metadata": notes.metadata(placed),
+        **timed,
+    }
+
+
+def langfuse_client() -> Any:
+    """Returns Langfuse's client, which reads its address and its keys from the environment."""
+    return import_module("langfuse").get_client()
+
+
+def send_to_langfuse(payload: dict[str, Any], client: Any) -> Iterator[int]:
+    """Sends the scores, and yields the number of those that each request brought there."""
+    scores = payload["scores"]
+    for start in range(0, len(scores), _BATCH):
+        batch = scores[start : start + _BATCH]
+        # The client's create_score() sends in the background, and says of nothing whether it arrived.
+        told = client.api.scores.create(request=batch)
+        yield len(batch) - getattr(told, "rejected", 0)
+        if errors := getattr(told, "errors", ()):
+            raise NotSent(f"langfuse rejected {len(errors)} scores: {errors[0].message[:300]}")

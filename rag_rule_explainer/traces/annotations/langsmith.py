@@ -1,0 +1,57 @@
+"""This module writes notes as feedback of LangSmith, on runs."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from .placed import ANNOTATION_NAME, PlacedNotes
+
+
+def langsmith_payload(notes: PlacedNotes) -> dict[str, Any]:
+    """Returns the bodies of the requests ``POST /feedback``. LangSmith has no feedback on documents, so
+    the run that returned a document has one for each."""
+    return {
+        "feedback": [
+            {
+                "id": str(notes.identity(placed)),
+                "run_id": placed.step,
+                "trace_id": notes.trace,
+                "key": ANNOTATION_NAME,
+                "value": notes.label(placed),
+                "comment": placed.note.text,
+                "feedback_source": {"type": "api", "metadata": notes.metadata(placed)},
+                **({} if notes.project is None else {"session_id": notes.project}),
+            }
+            for placed in notes.each
+        ]
+    }
+
+
+def langsmith_client() -> Any:
+    """Returns LangSmith's client, which reads its address and its key from the environment."""
+    from langsmith import Client
+
+    # One that sends in the background would say of nothing whether it arrived.
+    return Client(auto_batch_tracing=False)
+
+
+def send_to_langsmith(payload: dict[str, Any], client: Any) -> Iterator[int]:
+    """Sends the feedback one by one, and yields 1 for each."""
+    # A client that sends in the background sends feedback at once if it does not name its trace.
+    is_direct = getattr(client, "tracing_queue", None) is None
+    for each in payload["feedback"]:
+        with warnings.catch_warnings():
+            # The client warns where the project is not named; some exports of runs do not name it.
+            warnings.simplefilter("ignore")
+            client.create_feedback(
+                each["run_id"],
+                each["key"],
+                value=each["value"],
+                comment=each["comment"],
+                source_info=each["feedback_source"]["metadata"],
+                feedback_id=each["id"],
+                trace_id=each["trace_id"] if is_direct else None,
+                session_id=each.get("session_id"),
+                stop_after_attempt=3,
+            )
+        yield 1

@@ -1,0 +1,135 @@
+"""This module says in words what an explanation says of its answer, and of each document.
+
+A document's word is that of a citation of this document alone: *decisive*, *one of several*, and so on.
+A citation that needs a partner *needs D4*, and a decorative one is *not named*.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...citations.causes import Causes, weakest
+from ...citations.checking import checked_citations
+from ...citations.classes import CitationClass
+from ...citations.reading.citing_text import CitingText, ReadCitation
+from ...citations.records import CitationVerdict
+from ...explanation.explanation import Explanation
+from ...explanation.records import Finding, SourceRecord
+from ...explanation.wording import few_of
+from ...report import caveats
+from ...rules import ClaimStatus, RuleKind
+from .plain import plain_text_within
+
+_MOST_RULES = 5
+"""The maximum number of rules that a note on a document has."""
+_MOST_OF_ANSWER = 10
+"""The maximum number of rules that the note on an answer has."""
+_LONGEST_RULE = 300
+_LONGEST_NAMES = 60
+_MOST_WARNINGS = 3
+
+UNDECIDED = CitationClass.UNDECIDED.value
+
+
+@dataclass(frozen=True, slots=True)
+class TraceNote:
+    """A ``TraceNote`` is what the rules say of an answer or of one document.
+
+    ``word``: such as "decisive" or "needs D4". ``claim``: the status of the rules under it, such as
+    "proved"; None if it rests on no rule. ``text``: the rules with their evidence, or the reason why it
+    is undecided, on a line each. ``source``: the id of the document in rules; None for the answer. All
+    texts can be shown anywhere: no control characters, no markup, and none is long.
+    """
+
+    word: str
+    claim: ClaimStatus | None
+    text: str
+    source: str | None = None
+
+    @property
+    def label(self) -> str:
+        """Returns the word with its claim, such as "decisive (proved)": what was proved never looks like
+        what was tested."""
+        return self.word if self.claim is None else f"{self.word} ({self.claim})"
+
+    @property
+    def is_undecided(self) -> bool:
+        """Returns True iff the explanation does not decide what this note is about."""
+        return self.word == UNDECIDED
+
+
+def note_on_answer(explanation: Explanation) -> TraceNote:
+    """Returns the note on the answer: which rules there are, after the warnings."""
+    rules = explanation.rules
+    counts = [
+        f"{len(found)} {kind} rule{'s' * (len(found) != 1)}"
+        for kind, found in (
+            ("retention", explanation.retention_rules),
+            ("omission", explanation.omission_rules),
+        )
+        if found
+    ]
+    word = " and ".join(counts) or ("no rule" if explanation.complete else UNDECIDED)
+    *warnings, completeness = [each.text for each in caveats(explanation)]
+    lines = [*warnings[:_MOST_WARNINGS], *_listed(rules, _MOST_OF_ANSWER), completeness]
+    claim = weakest(each.claim for each in rules) if rules else None
+    return TraceNote(word, claim, _text(lines))
+
+
+def notes_on_documents(explanation: Explanation) -> Iterator[TraceNote]:
+    """Yields the note on each source, also on those that were retrieved and not shown to the model."""
+    causes, answer = Causes(explanation), explanation.baseline.text
+    for source in (*explanation.sources, *explanation.held_out):
+        alone = CitingText(answer, (ReadCitation(source.id, source.id),))
+        (verdict,) = checked_citations(causes, alone, "").verdicts
+        yield _note_on(explanation, source, verdict)
+
+
+def _note_on(explanation: Explanation, source: SourceRecord, verdict: CitationVerdict) -> TraceNote:
+    naming = [each for each in explanation.rules if source.id in each.sources]
+    word, claim = _word(source, verdict, naming), verdict.claim
+    if word == _OMISSION_ALONE:
+        claim = weakest(each.claim for each in naming)
+    lines = [plain_text_within(verdict.why, 500)] if verdict.why else []
+    lines += _listed(naming, _MOST_RULES) or [f"no rule names it; condition: {condition_of(explanation)}"]
+    return TraceNote(plain_text_within(word, 100), claim, _text(lines), source.id)
+
+
+_OMISSION_ALONE = "in omission rules alone"
+
+
+def _word(source: SourceRecord, verdict: CitationVerdict, naming: list[Finding]) -> str:
+    found = verdict.citation_class
+    is_in_omission_alone = bool(naming) and all(each.kind is RuleKind.OMISSION for each in naming)
+    if found is CitationClass.DECORATIVE:
+        return _OMISSION_ALONE if is_in_omission_alone else "not named"
+    if found is CitationClass.NEEDS_A_PARTNER:
+        return f"needs {_partners(verdict.uncited_partners)}"
+    if found is CitationClass.UNRESOLVABLE:
+        return "pinned" if source.pinned else UNDECIDED if verdict.shown else "not shown"
+    return found.value
+
+
+def _partners(several: tuple[tuple[str, ...], ...]) -> str:
+    """Returns the partners, such as "D4", or "D4, or D5 and D6"."""
+    if len(several) > 2:
+        return "others, in several ways"
+    limit = _LONGEST_NAMES // max(len(several), 1)
+    return ", or ".join(few_of(each, limit) for each in several)
+
+
+def _listed(rules: tuple[Finding, ...] | list[Finding], most: int) -> list[str]:
+    listed = [each.brief_with_evidence(_LONGEST_RULE) for each in rules[:most]]
+    more = len(rules) - most
+    return [*listed, f"… and {more} more rule{'s' * (more != 1)}"] if more > 0 else listed
+
+
+def condition_of(explanation: Explanation) -> str:
+    """Returns what the rules are about, in words: the condition of retention rules, and that of omission
+    rules unless it is the opposite."""
+    conditions = list(dict.fromkeys(explanation.predicates.values()))
+    several = conditions[:1] if explanation.conditions_are_opposite else conditions
+    return plain_text_within("; ".join(several), 500)
+
+
+def _text(lines: list[str]) -> str:
+    return "\n".join(plain_text_within(each, 1500) for each in lines)

@@ -1,0 +1,136 @@
+"""This module puts the notes on an answer and on its documents at their places in the trace."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from ...errors import InvalidInput
+from ...explanation.explanation import Explanation
+from ...printable import cut_in_the_middle, plain_id
+from ...version import __version__
+from ..incident import Incident
+from ..places import DocumentPlace, TracedPlaces
+from .notes import TraceNote, condition_of, note_on_answer, notes_on_documents
+from .plain import plain_text_within
+
+ANNOTATION_NAME = "rag_rules"
+"""The name of all annotations in all tools."""
+_LONGEST_ID, _LONGEST_NAME = 1000, 60
+_NOT_SHOWN = TraceNote("not shown", None, "it was not shown to the model, so it is in no rule")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedNote:
+    """A ``PlacedNote`` is a note with its place. ``step``: the id of the step of the trace. ``document``:
+    the place of the document; None for the note on the answer, and for those on documents that are in no
+    step, which stand beside it."""
+
+    note: TraceNote
+    step: str
+    document: DocumentPlace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedNotes:
+    """A ``PlacedNotes`` holds the notes on one traced answer: the one on the answer itself, and one for
+    each place of each document. ``condition``: what the rules are about, in words. ``about``: where the
+    notes come from, as texts. ``project``: as in ``TracedPlaces``."""
+
+    trace: str
+    answer: PlacedNote
+    documents: tuple[PlacedNote, ...]
+    condition: str
+    about: Mapping[str, str] = field(default_factory=dict[str, str])
+    project: str | None = None
+
+    @classmethod
+    def of(cls, explanation: Explanation, incident: Incident) -> "PlacedNotes":
+        """Returns the notes on the answer of an incident. Raises InvalidInput if the incident was not
+        read from a trace, or if the explanation is that of another answer or of other documents."""
+        traced = incident.traced
+        if traced is None:
+            raise InvalidInput("the incident was not read from a trace; use Incident.from_trace")
+        _check_same(explanation, incident)
+        about = {
+            "explanation": plain_text_within(explanation.id, 100),
+            "made_at": explanation.made_at,
+            "made_by": f"rag-rule-explainer {__version__}",
+        }
+        return cls(
+            traced.trace,
+            PlacedNote(note_on_answer(explanation), traced.step),
+            tuple(_placed(explanation, traced)),
+            condition_of(explanation),
+            {key: value for key, value in about.items() if value},
+            traced.project,
+        )
+
+    @property
+    def key(self) -> str:
+        """Returns a text that differs iff the condition differs. Notes about the same condition replace
+        each other, and stand beside those about another one."""
+        return sha256(self.condition.encode("utf-8", "replace")).hexdigest()[:12]
+
+    @property
+    def each(self) -> tuple[PlacedNote, ...]:
+        """Returns all notes: the one on the answer, and then those on documents."""
+        return (self.answer, *self.documents)
+
+    def identity(self, placed: PlacedNote) -> UUID:
+        """Returns the id of a note, which is always the same for this place and this condition."""
+        position = "" if placed.document is None else placed.document.position
+        place = f"{self.trace}/{placed.step}/{position}/{placed.note.source or ''}/{self.key}"
+        return uuid5(NAMESPACE_URL, f"{ANNOTATION_NAME}:{place}")
+
+    def metadata(self, placed: PlacedNote) -> dict[str, str]:
+        """Returns what a program may want to know of a note: its document, word, claim and condition, and
+        where it comes from."""
+        note = placed.note
+        own = {
+            "document": None if note.source is None else plain_text_within(note.source, 200),
+            "word": note.word,
+            "claim": note.claim,
+            "condition": self.condition,
+        }
+        return {**{key: value for key, value in own.items() if value is not None}, **self.about}
+
+    def label(self, placed: PlacedNote) -> str:
+        """Returns the label of a note after the name of its document, for tools that have no notes on
+        documents: "D1: needs D4 (proved)"."""
+        note = placed.note
+        if note.source is None:
+            return note.label
+        named = cut_in_the_middle(plain_id(note.source[:_LONGEST_ID]), _LONGEST_NAME)
+        return f"{plain_text_within(named, _LONGEST_NAME)}: {note.label}"
+
+
+def _check_same(explanation: Explanation, incident: Incident) -> None:
+    if explanation.baseline.text != incident.answer:
+        raise InvalidInput(
+            f"{incident.place} has another answer than the explanation; name the trace that was explained"
+        )
+    logged = {each.id: each.text for each in incident.documents or ()}
+    for source in (*explanation.sources, *explanation.held_out):
+        if source.text != logged.get(source.id, source.text):
+            raise InvalidInput(
+                f"{incident.place} has another text of {plain_id(source.id)} than the explanation; name "
+                "the trace that was explained"
+            )
+    known = {each.id for each in (*explanation.sources, *explanation.held_out)}
+    if logged and not known & set(logged):
+        raise InvalidInput(
+            f"{incident.place} has none of the documents of the explanation; name the trace that was "
+            "explained"
+        )
+
+
+def _placed(explanation: Explanation, traced: TracedPlaces) -> Iterator[PlacedNote]:
+    notes = {str(each.source): each for each in notes_on_documents(explanation)}
+    for source, places in traced.documents.items():
+        note = notes.get(source) or TraceNote(_NOT_SHOWN.word, None, _NOT_SHOWN.text, source)
+        for place in places:
+            yield PlacedNote(note, place.step, place)
+    for source, note in notes.items():
+        if source not in traced.documents:
+            yield PlacedNote(note, traced.step)

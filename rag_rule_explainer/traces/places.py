@@ -1,0 +1,47 @@
+"""This module defines where in its trace an answer and its documents stand, so that notes can be put
+there."""
+
+import re
+from base64 import b64decode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from .spans import TracedKind
+
+
+class DocumentPlace(NamedTuple):
+    """A ``DocumentPlace`` is where a document stands in a trace. ``step``: the id of the step that
+    returned it. ``position``: among the documents of this step, from 0. ``kind``: that of the step."""
+
+    step: str
+    position: int
+    kind: TracedKind
+
+
+@dataclass(frozen=True, slots=True)
+class TracedPlaces:
+    """A ``TracedPlaces`` holds the ids of a trace as its tool knows them.
+
+    ``trace``: the id of the trace. ``step``: the id of the step of the question, which has the answer.
+    ``documents``: the places of each document, by its id in rules; empty for documents that are in no
+    step of the trace, such as those that were found in a corpus. ``project``: the id of the project that
+    the trace is in; None if the trace does not name it.
+    """
+
+    trace: str
+    step: str
+    documents: Mapping[str, tuple[DocumentPlace, ...]] = field(
+        default_factory=dict[str, tuple[DocumentPlace, ...]]
+    )
+    project: str | None = None
+
+
+_OF_BYTES = re.compile(r"[A-Za-z0-9+/]{11}=|[A-Za-z0-9+/]{22}==")
+"""Matches 8 or 16 bytes in base64."""
+
+
+def usual_id(identity: str) -> str:
+    """Returns the id of a trace or of a span in hexadecimal digits, which tools know it by, if it is
+    written in base64, as MLflow and Protocol Buffers do in JSON; any other id unchanged."""
+    return b64decode(identity).hex() if _OF_BYTES.fullmatch(identity) else identity
