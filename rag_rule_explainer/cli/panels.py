@@ -142,7 +142,7 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Output",
         "how it is written",
-        ("out", "format", "json", "fail_on"),
+        ("out", "folder", "format", "json", "fail_on"),
         ("explanations", "figures", "legend", "show", "help"),
     ),
 )
