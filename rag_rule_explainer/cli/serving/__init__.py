@@ -81,6 +81,11 @@ def serve_mcp(served: ServedOptions, spending: ServedSpending) -> None:
     Examples:
       rag-rules mcp --app my_module:chain --folder rules/ --max-replays 100
       rag-rules mcp --app my_module:chain --folder rules/ --all-replays 1000
+      rag-rules mcp --app m:chain --folder rules/ --judge-model gpt-4o
+
+    Environment:
+      OPENAI_API_KEY   key of --judge-model
+      OPENAI_BASE_URL  its endpoint
 
     Exit codes:
       0    the client has left

@@ -24,7 +24,7 @@ from .saved import SavedFolder
 if TYPE_CHECKING:
     from . import ServedOptions
 
-Entry: TypeAlias = Callable[[Any, Any], Any]
+EntryOfExplainer: TypeAlias = Callable[[Any, Any], Any]
 """Calls an explainer with an input of the application."""
 
 
@@ -80,7 +80,7 @@ class ServedApplication:
         return verification, self.folder.save(verification.explanation)
 
     def _spending(
-        self, asked: AskedOfServer, limits: Limits, progress: CallProgress, entry: Entry
+        self, asked: AskedOfServer, limits: Limits, progress: CallProgress, entry: EntryOfExplainer
     ) -> Any:
         try:
             return self._explained(asked, limits, progress, entry)
@@ -88,7 +88,7 @@ class ServedApplication:
             self.allowance.used += progress.replays
 
     def _explained(
-        self, asked: AskedOfServer, limits: Limits, progress: Progress | None, entry: Entry
+        self, asked: AskedOfServer, limits: Limits, progress: Progress | None, entry: EntryOfExplainer
     ) -> Any:
         request = self._request(asked)
         judge = request.condition.judge

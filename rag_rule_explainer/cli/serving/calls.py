@@ -2,6 +2,7 @@
 cancelled."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event
 from typing import TypeAlias, TypeVar
@@ -46,7 +47,9 @@ class CallProgress:
         if report is not None and report.probes > self._told:
             self._told = report.probes
             said = f"{report.probes} of about {report.needed} subsets, {report.replays} replays"
-            await tell(report.probes, max(report.needed, report.probes), said)
+            # A client that is told no progress still gets the result, which is paid for.
+            with suppress(Exception):
+                await tell(report.probes, max(report.needed, report.probes), said)
 
     def stops_with(self, cancelled: Event) -> None:
         """Makes the search stop after this event is set."""
@@ -59,13 +62,18 @@ async def called(work: Callable[[], Result], progress: CallProgress, tell: Tell)
     If the task is cancelled, the search stops: no further replay begins, and running ones are awaited.
     ``work`` still returns, so that it can save what was paid for. The cancellation is raised afterwards.
     """
-    cancelled, done = Event(), list[Result]()
+    cancelled, done, failed = Event(), list[Result](), list[Exception]()
     progress.stops_with(cancelled)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_telling, progress, tell)
         tasks.start_soon(_noting, cancelled)
-        done.append(await to_thread.run_sync(work))
+        try:
+            done.append(await to_thread.run_sync(work))
+        except Exception as error:  # the task group would put it into a group
+            failed.append(error)
         tasks.cancel_scope.cancel()
+    for error in failed:
+        raise error
     await progress.tell(tell)
     return done[0]
 

@@ -42,8 +42,8 @@ class SavedFolder:
     def save(self, explanation: Explanation) -> str:
         """Writes the explanation into a new file, and returns its name. No existing file is changed.
         Raises InvalidInput if the file cannot be written."""
-        day = (explanation.made_at[:10] or "undated").replace("-", "")
-        name = f"{day}-{secrets.token_hex(6)}.json"
+        made_at = re.sub(r"[^0-9TZ]", "", explanation.made_at) or "undated"
+        name = f"{made_at}-{secrets.token_hex(6)}.json"
         content = explanation.report("json").encode()
         file = self.path / name
         try:
