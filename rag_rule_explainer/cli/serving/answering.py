@@ -82,10 +82,14 @@ class ServedApplication:
     def _spending(
         self, asked: AskedOfServer, limits: Limits, progress: CallProgress, entry: EntryOfExplainer
     ) -> Any:
+        unreported = 1  # an application that fails at once has run, and no search has begun to report
         try:
             return self._explained(asked, limits, progress, entry)
+        except InvalidInput:
+            unreported = 0
+            raise
         finally:
-            self.allowance.used += progress.replays
+            self.allowance.used += max(unreported, progress.replays)
 
     def _explained(
         self, asked: AskedOfServer, limits: Limits, progress: Progress | None, entry: EntryOfExplainer

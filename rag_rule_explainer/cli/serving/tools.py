@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 import anyio
 from anyio import to_thread
+from anyio.lowlevel import checkpoint_if_cancelled
 from pydantic import Field
 
 from ...errors import RagRuleError
@@ -131,3 +132,7 @@ async def _told(sdk: McpSdk, work: Awaitable[Returned]) -> Returned:
         raise sdk.tool_error(shortened(str(error), _LONGEST_ERROR)) from error
     except Exception as error:
         raise sdk.tool_error(shortened(error_text(error), _LONGEST_ERROR)) from error
+    finally:
+        # A thread is awaited although its call was cancelled. The SDK has then answered the call already,
+        # and a result would end the server.
+        await checkpoint_if_cancelled()
