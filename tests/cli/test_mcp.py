@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -53,9 +53,11 @@ def served(
 
 
 @asynccontextmanager
-async def connected(answering: ServedApplication) -> AsyncIterator[ClientSession]:
+async def connected(answering: ServedApplication) -> AsyncGenerator[ClientSession]:
     server = server_of(McpSdk.installed(), answering)
-    async with create_connected_server_and_client_session(server._mcp_server) as session:
+    async with create_connected_server_and_client_session(
+        server._mcp_server  # pyright: ignore[reportPrivateUsage] -- as the SDK's own tests do
+    ) as session:
         yield session
 
 
@@ -83,8 +85,8 @@ async def test_the_tools_over_stdio(tmp_path: Path) -> None:
     )
     told = list[tuple[float, float | None, str | None]]()
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
-        told.append((done, total, message))
+    async def on_progress(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
 
     with (tmp_path / "errors").open("w") as errors:
         async with stdio_client(server, errlog=errors) as streams, ClientSession(*streams) as session:
@@ -93,7 +95,7 @@ async def test_the_tools_over_stdio(tmp_path: Path) -> None:
             assert [each.name for each in tools] == ["estimate", "explain", "verify", "show"]
             assert all(each.outputSchema for each in tools)
             estimated = structured(await session.call_tool("estimate", ASKED))
-            explained = await session.call_tool("explain", ASKED, progress_callback=progress)
+            explained = await session.call_tool("explain", ASKED, progress_callback=on_progress)
             rule = {"sources": ["corpus/blog.md"], "kind": "retention", **ASKED}
             verified = structured(await session.call_tool("verify", rule))
             shown = structured(await session.call_tool("show", {"name": structured(explained)["name"]}))
@@ -183,7 +185,7 @@ async def test_a_cancelled_call_saves_what_was_paid(tmp_path: Path) -> None:
                 ended.append(error)
             over.set()
 
-        number = session._request_id
+        number = session._request_id  # pyright: ignore[reportPrivateUsage] -- the SDK tells it nowhere else
         tasks.start_soon(explain)
         assert await anyio.to_thread.run_sync(begun.wait, 60)
         cancel = types.CancelledNotificationParams(requestId=number)

@@ -3,7 +3,6 @@
 The frameworks are in an environment of their own: ``make scorers``.
 """
 
-import asyncio
 import json
 import os
 import shutil
@@ -12,7 +11,6 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from math import isnan
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,7 +25,7 @@ from scorers_rag_rule_explainer.mlflow import mlflow_scorer
 from scorers_rag_rule_explainer.phoenix import phoenix_evaluator
 from scorers_rag_rule_explainer.pydantic_evals import pydantic_evaluator
 
-from tests.scorers.records import NAMES, RECORDS, SHOP, TRUTH, expected_of, save_goldens, scorers
+from tests.scorers.records import RECORDS, SHOP, TRUTH, expected_of, save_goldens, scorers
 
 # What the frameworks warn of is their own affair.
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("default")]
@@ -257,6 +255,59 @@ def of_langfuse(made: list[RuleScorer], goldens: Path) -> Scored:
     return scored
 
 
+PROVIDER = """
+import sys
+sys.path.insert(0, {here!r})
+from scorers_rag_rule_explainer.promptfoo import promptfoo_provider
+from tests.scorers.records import scorers
+
+made = {{each.name: promptfoo_provider(each) for each in scorers()}}
+
+def call_api(prompt, options, context):
+    return made[options["config"]["scorer"]](prompt, options, context)
+"""
+
+
+def of_promptfoo(made: list[RuleScorer], goldens: Path) -> Scored:
+    """Runs in a namespace without any network."""
+    program = HERE / ".venv-promptfoo" / "node_modules" / ".bin" / "promptfoo"
+    alone = shutil.which("unshare")
+    if alone is None or not program.exists():
+        pytest.skip("make scorers")
+    Path("rules.py").write_text(PROVIDER.format(here=str(HERE)))
+    tests = [{"vars": {"question": each.question, **expected_of(each, goldens)}} for each in RECORDS]
+    providers = [
+        {"id": "file://rules.py", "label": each.name, "config": {"scorer": each.name}} for each in made
+    ]
+    config = {
+        "prompts": ["{{question}}"],
+        "providers": providers,
+        "defaultTest": {
+            "options": {"disableVarExpansion": True},
+            "assert": [{"type": "python", "value": "output"}],
+        },
+        "tests": tests,
+    }
+    Path("config.json").write_text(json.dumps(config))
+    said = (*("eval", "-c", "config.json"), *("-o", "out.json"), "--no-cache", "--no-table")
+    env = {**os.environ, "PROMPTFOO_PYTHON": sys.executable, "PROMPTFOO_CONFIG_DIR": str(Path.cwd())}
+    ended = subprocess.run(
+        [alone, "-r", "-n", str(program), *said], env=env, capture_output=True, text=True, check=False
+    )
+    assert Path("out.json").exists(), ended.stdout + ended.stderr
+    results = json.loads(Path("out.json").read_text())["results"]
+    scored: Scored = defaultdict(dict)
+    for row in results["results"]:
+        is_error = row["failureReason"] == 2
+        name = row["provider"]["label"]
+        scored[name][row["vars"]["question"]] = None if is_error else row["score"]
+        assert row["success"] is (row["score"] == 1)
+        assert is_error or row["namedScores"] == {name: row["score"]}
+    undecided = [each for truth in TRUTH.values() for each in truth.values() if each is None]
+    assert results["stats"]["errors"] == len(undecided)
+    return scored
+
+
 RUNNERS: dict[str, Callable[[list[RuleScorer], Path], Scored]] = {
     "langsmith": of_langsmith,
     "mlflow": of_mlflow,
@@ -265,6 +316,7 @@ RUNNERS: dict[str, Callable[[list[RuleScorer], Path], Scored]] = {
     "pydantic_evals": of_pydantic_evals,
     "phoenix": of_phoenix,
     "langfuse": of_langfuse,
+    "promptfoo": of_promptfoo,
 }
 
 

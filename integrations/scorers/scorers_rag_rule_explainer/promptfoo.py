@@ -1,7 +1,7 @@
 """This module hands a scorer to promptfoo. It needs nothing of promptfoo's.
 
-An assertion of promptfoo passes or fails. Only a provider can have an error, so a provider scores, and
-the assertion ``get_assert`` says what it scored.
+An assertion of promptfoo passes or fails, also if it raises an error. Only a provider can have an error.
+So a provider scores, and the assertion ``{type: python, value: output}`` says what it scored.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,8 +27,3 @@ def promptfoo_provider(scorer: RuleScorer, key: str | None = "question") -> Call
         return {"output": {**result, "namedScores": {scored.name: scored.value}}}
 
     return call_api
-
-
-def get_assert(output: Any, _context: Any) -> Any:
-    """Returns what the provider scored, for an assertion of the type "python"."""
-    return output
