@@ -73,6 +73,7 @@ def structured(result: types.CallToolResult) -> dict[str, Any]:
     return result.structuredContent
 
 
+@pytest.mark.slow
 async def test_the_tools_over_stdio(tmp_path: Path) -> None:
     """What the application prints and reads disturbs nothing: stdin and stdout are the protocol's."""
     (tmp_path / "shop.py").write_text(f"print('imported')\n{SHOP}\nbegun = chain\n{LOUD}")

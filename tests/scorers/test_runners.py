@@ -74,6 +74,22 @@ def needed(*names: str) -> Any:
     return found[0] if len(found) == 1 else found
 
 
+def answered(question: str) -> str:
+    return SHOP.invoke(question)
+
+
+def answered_inputs(inputs: dict[str, str]) -> dict[str, str]:
+    return {"answer": answered(inputs["question"])}
+
+
+def answered_case(inputs: dict[str, str]) -> str:
+    return answered(inputs["question"])
+
+
+def answered_item(*, item: Any, **_: Any) -> str:
+    return answered(item["input"]["question"])
+
+
 def of_langsmith(made: list[RuleScorer], goldens: Path) -> Scored:
     langsmith, schemas = needed("langsmith", "langsmith.schemas")
     from uuid import uuid4
@@ -85,7 +101,7 @@ def of_langsmith(made: list[RuleScorer], goldens: Path) -> Scored:
         for each in RECORDS
     ]
     ended = langsmith.evaluate(
-        lambda inputs: {"answer": SHOP.invoke(inputs["question"])},
+        answered_inputs,
         data=examples,
         evaluators=list(map(langsmith_evaluator, made)),
         upload_results=False,
@@ -110,7 +126,7 @@ def of_mlflow(made: list[RuleScorer], goldens: Path) -> Scored:
     ended = mlflow.genai.evaluate(
         data=rows,
         scorers=list(map(mlflow_scorer, made)),
-        predict_fn=lambda question: SHOP.invoke(question),
+        predict_fn=answered,
     )
     scored: Scored = defaultdict(dict)
     for _, row in ended.result_df.iterrows():
@@ -196,7 +212,7 @@ def of_pydantic_evals(made: list[RuleScorer], goldens: Path) -> Scored:
         for each in RECORDS
     ]
     data = evals.Dataset(name="records", cases=rows, evaluators=list(map(pydantic_evaluator, made)))
-    ended = data.evaluate_sync(lambda inputs: SHOP.invoke(inputs["question"]), progress=False)
+    ended = data.evaluate_sync(answered_case, progress=False)
     scored: Scored = defaultdict(dict)
     for case in ended.cases:
         for name, score in case.scores.items():
@@ -238,11 +254,11 @@ def of_langfuse(made: list[RuleScorer], goldens: Path) -> Scored:
         {"input": {"question": each.question}, "expected_output": expected_of(each, goldens)}
         for each in RECORDS
     ]
-    client = langfuse.Langfuse(public_key="none", secret_key="none", host="http://127.0.0.1:1")
+    client = langfuse.Langfuse(public_key="none", secret_key="none", host="http://127.0.0.1:1")  # noqa: S106 -- it is none
     ended = client.run_experiment(
         name="records",
         data=rows,
-        task=lambda *, item, **_: SHOP.invoke(item["input"]["question"]),
+        task=answered_item,
         evaluators=list(map(langfuse_evaluator, made)),
         max_concurrency=4,
     )

@@ -53,19 +53,22 @@ class RuleScorer:
 
         ``given``: the input of the application. ``expected``: what is expected of this answer, as the
         check says. ``answer``: the answer, or the whole output, that the framework has already got from
-        the application; it is then what is explained. None to ask the application for an answer.
+        the application; it is then what is explained, and the reason begins with a warning if the
+        application answers otherwise by now. None to ask the application for an answer.
 
         A question that cannot be explained is undecided, with the error as the reason. Raises
         KeyboardInterrupt if the user interrupted the search.
         """
+        warning = ""
         try:
             found = self._ask(given, answer)
-            _check_interrupt(found)
-            return RuleScore(self.name, 1.0, self._check(found, expected))
+            warning = _first_warning(found)
+            value, reason = 1.0, self._check(found, expected)
         except AssertionError as failed:
-            return RuleScore(self.name, 0.0, str(failed))
+            value, reason = 0.0, str(failed)
         except RagRuleError as undecided:
-            return RuleScore(self.name, None, str(undecided))
+            value, reason = None, str(undecided)
+        return RuleScore(self.name, value, f"WARNING: {warning}\n{reason}" if warning else reason)
 
     def of_record(self, inputs: Any, key: str | None, outputs: Any, reference: Any) -> RuleScore:
         """Returns the score of one record of a data set.
@@ -101,9 +104,11 @@ def framework(module: str, distribution: str) -> Any:
         raise MissingExtra(f"this scorer needs {module}: pip install {distribution}") from error
 
 
-def _check_interrupt(found: Any) -> None:
-    """Raises KeyboardInterrupt if the search ended by Ctrl-C, which an explanation survives. Otherwise a
-    framework would go on with the next record."""
+def _first_warning(found: Any) -> str:
+    """Returns the first warning of an explanation, or of the explanations of statements; empty if there
+    is none. Raises KeyboardInterrupt if the search ended by Ctrl-C, which an explanation survives.
+    Otherwise a framework would go on with the next record."""
     explained = [found] if isinstance(found, Explanation) else [each.explanation for each in found]
     if any(each.stop_reason == _INTERRUPTED for each in explained):
         raise KeyboardInterrupt
+    return next((warning for each in explained for warning in each.warnings), "")
