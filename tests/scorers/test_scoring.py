@@ -91,7 +91,8 @@ def test_a_limit_and_an_application_that_fails_are_undecided() -> None:
 
 def test_what_a_record_does_not_say_is_undecided(tmp_path: Path) -> None:
     made = scorer()
-    for expected in (None, [], {}, 5):
+    nothing: tuple[Any, ...] = (None, [], {}, 5)
+    for expected in nothing:
         assert made.score(PASSED, expected).value is None
     stable = stable_rules(SHOP, SAYS, retries=0)
     for expected in (None, 5, tmp_path / "nothing.json"):
