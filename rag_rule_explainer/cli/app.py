@@ -29,6 +29,7 @@ from .requests import SearchRequest
 from .schema import print_schema
 from .screens import ScreenCommand, ScreenGroup
 from .searching import SearchOptions
+from .serving import serve_mcp
 from .showing import show_saved
 from .stores import store
 from .terminal import print_lines
@@ -128,6 +129,7 @@ app.command("diff", cls=ScreenCommand)(print_diff)
 app.command("doctor", cls=ScreenCommand)(grouped(examine))
 app.command("help", cls=ScreenCommand, context_settings={"ignore_unknown_options": True})(explain_names)
 app.command("judge-check", cls=ScreenCommand)(judge_check)
+app.command("mcp", cls=ScreenCommand)(grouped(serve_mcp))
 app.command("recheck", cls=ScreenCommand)(grouped(recheck_answer))
 app.command("schema", cls=ScreenCommand)(print_schema)
 app.command("show", cls=ScreenCommand)(grouped(show_saved))

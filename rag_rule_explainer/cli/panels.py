@@ -147,7 +147,7 @@ PANELS: tuple[OptionPanel, ...] = (
     OptionPanel(
         "Output",
         "how it is written",
-        ("out", "format", "json", "fail_on"),
+        ("out", "folder", "format", "json", "fail_on"),
         ("annotate", "annotate_to", "send", "explanations", "figures", "legend", "show", "help"),
     ),
 )

@@ -121,14 +121,15 @@ class ScreenGroup(TyperGroup):
     def _screen(self, ctx: Any) -> Iterator[Text]:
         yield Text(self.get_usage(ctx).strip())
         yield from _paragraph(self.help or "")
-        yield Text("\nCommands:", style="bold")
+        yield Text.assemble(
+            ("\nCommands", "bold"), f" ({ctx.command_path} COMMAND -h shows their options):"
+        )
         width = max(map(len, self.commands)) + 2
         for name, command in self.commands.items():
             told = " ".join((command.short_help or command.help or "").split("\n\n")[0].split())
             yield Text.assemble("  ", (name.ljust(width), "cyan"), _fitting(told, _WIDTH - width - 2))
         options = " ".join(option.opts[0] for option in self.get_params(ctx))
         yield Text.assemble(("Options: ", "bold"), options)
-        yield Text(f"{ctx.command_path} COMMAND -h shows the options of a command.")
         yield Text("rag-rules help NAME explains an error, a setting, a claim or a word of a report.")
 
 

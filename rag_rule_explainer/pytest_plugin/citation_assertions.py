@@ -79,6 +79,9 @@ def _fails(verdict: CitationVerdict, allowed: Collection[CitationClass]) -> bool
         return False
     if found is CitationClass.UNRESOLVABLE:
         return verdict.faithful is False
+    if found is CitationClass.DECISIVE_IN_FULL_CONTEXT and verdict.why:
+        # It is at least this: whether it is decisive too was not decided.
+        return False
     return verdict.claim in SURE_CLAIMS
 
 

@@ -30,7 +30,12 @@ def load(path: str | os.PathLike[str]) -> Explanation:
         file = Path(path)
     except TypeError as error:
         raise InvalidInput(f"load was given {brief(path)}; give the path of a file") from error
-    content = _content(file)
+    return explanation_in(_content(file), file)
+
+
+def explanation_in(content: bytes, file: Path) -> Explanation:
+    """Returns the explanation in the content of a file. ``file``: its path, for error messages. Raises
+    InvalidInput if there is none."""
     begins = content[:1000].removeprefix(_BOM).lstrip()
     if begins.startswith(b"<"):
         content = _embedded(file, content)

@@ -53,6 +53,14 @@ def test_what_is_not_decided_neither_passes_nor_fails(fields: dict[str, Any]) ->
         assert_citations_decisive(explanation)
 
 
+def test_what_is_at_least_decisive_in_full_context_is_undecided_unless_that_is_enough() -> None:
+    """Retention rules alone do not say whether another source can take its place."""
+    explanation = explanation_of(BY_NAME["honest"], rules="retention")
+    with pytest.raises(Undecided, match="was not decided"):
+        assert_citations_decisive(explanation)
+    assert_citations_decisive(explanation, allow=[CitationClass.DECISIVE_IN_FULL_CONTEXT])
+
+
 def test_votes_and_tests_are_enough() -> None:
     oracle = BY_NAME["honest"]
     explainer = Explainer(answering(oracle), predicate=contains(CLAIM), noise=Noise(samples=3))

@@ -172,7 +172,7 @@ def test_a_name_leads_to_one_page() -> None:
 def test_a_name_of_a_command_and_of_a_setting_shows_both(rag_rules: RagRules) -> None:
     assert {page.name for page in help_pages()} & set(_ROOT.commands) == {"audit", "store"}
     told = rag_rules("help", "store").out
-    assert "Commands:" in told
+    assert "Commands (rag-rules store COMMAND -h" in told
     assert "\nSetting of Settings. Default: None. Command line: --store" in told
 
 

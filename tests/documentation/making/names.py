@@ -63,6 +63,7 @@ PACKAGES: Mapping[str, tuple[str, str]] = {
     "plain": ("Plain Python", "plain_rag_rule_explainer"),
     "clients": ("Clients of searches", "rag_rule_explainer.instrumentation.clients"),
     "pytest-plugin": ("The plugin of pytest", "rag_rule_explainer.pytest_plugin"),
+    "scorers": ("Scorers of evaluation frameworks", "scorers_rag_rule_explainer"),
     "reports": ("Reports", "rag_rule_explainer.report"),
     "predicates": ("Conditions of your own", "rag_rule_explainer.predicates"),
     "mining": ("Miners", "rag_rule_explainer.mining"),

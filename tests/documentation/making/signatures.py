@@ -21,6 +21,7 @@ OURS = (
     "langchain_rag_rule_explainer",
     "llama_index_rag_rule_explainer",
     "plain_rag_rule_explainer",
+    "scorers_rag_rule_explainer",
 )
 
 

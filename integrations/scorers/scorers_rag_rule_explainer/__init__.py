@@ -1,0 +1,19 @@
+"""This package scores answers by their rules, in the frameworks that evaluate applications.
+
+``no_forbidden_rule``, ``right_documents_decide``, ``citations_decisive`` and ``stable_rules`` make a
+scorer of an application. There is one module for each framework, such as
+``scorers_rag_rule_explainer.deepeval``, which hands such a scorer to it. No framework is imported before
+that. What is undecided is never scored.
+"""
+
+from .checks import citations_decisive, no_forbidden_rule, right_documents_decide, stable_rules
+from .scoring import RuleScore, RuleScorer
+
+__all__ = [
+    "RuleScore",
+    "RuleScorer",
+    "citations_decisive",
+    "no_forbidden_rule",
+    "right_documents_decide",
+    "stable_rules",
+]

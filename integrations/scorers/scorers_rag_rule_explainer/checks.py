@@ -1,0 +1,177 @@
+"""This module makes the scorers. Each of them checks one thing about the rules of an answer."""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from rag_rule_explainer import CitedAnswer, Explanation, InvalidInput, Limits, Sampled
+from rag_rule_explainer.allowed import brief, checked_list
+from rag_rule_explainer.instrumentation.application_files import load_object
+from rag_rule_explainer.instrumentation.integration import Integration
+from rag_rule_explainer.predicates import PredicateLike
+from rag_rule_explainer.pytest_plugin import (
+    Undecided,
+    assert_citations_decisive,
+    assert_no_rule,
+    assert_rule,
+    assert_stable,
+)
+
+from .scoring import RuleScorer
+
+_MOST_REPLAYS = 300
+
+
+def no_forbidden_rule(
+    application: Any,
+    forbidden: PredicateLike,
+    *,
+    max_size: int | None = None,
+    kind: Literal["retention", "omission"] = "retention",
+    limits: Limits | int = _MOST_REPLAYS,
+    **settings: Any,
+) -> RuleScorer:
+    """Returns a scorer that an answer passes iff no documents bring about what no answer may say.
+
+    ``application``: the application, or "module:object". ``forbidden``: the condition that no answer may
+    meet. ``max_size``: only rules with at most this number of documents count; None for any number.
+    ``kind``: "omission" for documents that bring it about by being left out. ``limits``: what one score
+    may spend, such as a number of replays. ``settings``: further keywords of ``RuleExplainer``.
+
+    Raises InvalidInput for an application or for settings that cannot be used.
+    """
+    searched = {"miner": Sampled(jointly=True, if_many=True), "rules": kind, **settings}
+    # A condition of its own for omission rules: by default it would be the negation.
+    explainer = _explainer(application, forbidden, limits, {"omission_predicate": forbidden, **searched})
+
+    def check(explanation: Explanation, _expected: Any) -> str:
+        assert_no_rule(explanation, max_size=max_size, kind=kind)
+        return f"no such rule: {explanation.predicates[next(iter(explanation.predicates))]}"
+
+    return RuleScorer("no_forbidden_rule", None, _explaining(explainer), check)
+
+
+def right_documents_decide(
+    application: Any,
+    condition: PredicateLike | None = None,
+    *,
+    limits: Limits | int = _MOST_REPLAYS,
+    **settings: Any,
+) -> RuleScorer:
+    """Returns a scorer that an answer passes iff the documents that a record names decide it: the
+    condition is met whenever all of them are retained, and never when all of them are omitted.
+
+    A record has their ids under "documents": a list, or one id. Documents that the application did not
+    show its model take no part; if it showed none of them, the answer fails. ``condition``: by default,
+    that the answer stays the same. The other parameters and errors are those of ``no_forbidden_rule``.
+    """
+    explainer = _explainer(application, condition, limits, settings)
+
+    def check(explanation: Explanation, expected: Any) -> str:
+        right = _shown(explanation, expected)
+        _check_each(
+            lambda: assert_rule(explanation, retains=right), lambda: assert_rule(explanation, omits=right)
+        )
+        return f"{', '.join(right)}: always with them, and never without"
+
+    return RuleScorer("right_documents_decide", "documents", _explaining(explainer), check)
+
+
+def citations_decisive(
+    application: Any,
+    *,
+    allow: Collection[str] = (),
+    cite: Mapping[str, Any] | None = None,
+    limits: Limits | int = _MOST_REPLAYS,
+    **settings: Any,
+) -> RuleScorer:
+    """Returns a scorer that an answer passes iff each of its citations is decisive: without the cited
+    document, the claim is never made.
+
+    ``allow``: further classes that pass, such as "one of several". ``cite``: keywords of
+    ``RuleExplainer.cite``; None for none. The other parameters and errors are those of
+    ``no_forbidden_rule``.
+    """
+    explainer, options = _explainer(application, None, limits, settings), dict(cite or {})
+
+    def ask(given: Any, answer: Any) -> CitedAnswer:
+        return explainer.cite(given, baseline=answer, **options)
+
+    def check(cited: CitedAnswer, _expected: Any) -> str:
+        assert_citations_decisive(cited, allow=allow)
+        return str(cited)
+
+    return RuleScorer("citations_decisive", None, ask, check)
+
+
+def stable_rules(
+    application: Any,
+    condition: PredicateLike | None = None,
+    *,
+    limits: Limits | int = _MOST_REPLAYS,
+    **settings: Any,
+) -> RuleScorer:
+    """Returns a scorer that an answer passes iff it has the same rules as in a golden file.
+
+    A record has the path of its golden file under "golden"; a relative path starts at the current
+    folder. A golden file is a saved explanation. If there is no such file, the answer is undecided.
+    ``condition``: that of the golden file. The other parameters and errors are those of
+    ``no_forbidden_rule``.
+    """
+    explainer = _explainer(application, condition, limits, settings)
+
+    def check(explanation: Explanation, expected: Any) -> str:
+        if not isinstance(expected, (str, os.PathLike)):
+            raise InvalidInput("the record names no golden file; give its path under 'golden'")
+        golden = Path(os.fspath(expected)).absolute()
+        if not golden.exists():
+            raise Undecided(f"there is no golden file {golden.name}; save an explanation there")
+        assert_stable(explanation, golden)
+        return f"the same rules as in {golden.name}"
+
+    return RuleScorer("stable_rules", "golden", _explaining(explainer), check)
+
+
+def _explainer(
+    application: Any, condition: PredicateLike | None, limits: Limits | int, settings: Mapping[str, Any]
+) -> Any:
+    name = application if isinstance(application, str) else type(application).__name__
+    loaded = load_object(name, "application") if isinstance(application, str) else application
+    given = dict(settings)
+    integration = Integration.of(loaded, given.pop("framework", None))
+    return integration.explainer(loaded, name, predicate=condition, limits=Limits.of(limits), **given)
+
+
+def _explaining(explainer: Any) -> Callable[[Any, Any], Explanation]:
+    return lambda given, answer: explainer.explain(given, baseline=answer)
+
+
+def _shown(explanation: Explanation, expected: Any) -> list[str]:
+    """Returns the right documents that the model was shown. Raises AssertionError if it was shown none of
+    them, and Undecided if it was perhaps shown one in other words."""
+    named = [expected] if isinstance(expected, str) else expected
+    right = list(checked_list("documents", [] if named is None else named, "ids of documents"))
+    if not right:
+        raise InvalidInput("the record names no right documents; give their ids under 'documents'")
+    shown = {each.id for each in explanation.sources}
+    retrieved = {each.id for each in explanation.held_out}
+    found = [each for each in right if each in shown]
+    if not found and retrieved.intersection(right):
+        raise Undecided("the right documents were retrieved, but not recognised in what the model read")
+    if not found:
+        raise AssertionError(f"the model was shown none of the right documents: {brief(right)}")
+    return found
+
+
+def _check_each(*checks: Callable[[], None]) -> None:
+    """Runs all checks. Raises AssertionError if one fails, and Undecided if none fails but one is
+    undecided."""
+    undecided = list[Undecided]()
+    for check in checks:
+        try:
+            check()
+        except Undecided as error:
+            undecided.append(error)
+    for error in undecided:
+        raise error

@@ -1,0 +1,114 @@
+"""This module scores one answer of an application. It knows no evaluation framework."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, TypeAlias, cast
+
+from rag_rule_explainer import Explanation, InvalidInput, MissingExtra, RagRuleError
+from rag_rule_explainer.allowed import brief
+
+_INTERRUPTED = "interrupted"
+Asking: TypeAlias = Callable[[Any, Any], Any]
+"""Explains the answer to an input, or checks its citations. The second argument is the logged output, or
+None."""
+Checking: TypeAlias = Callable[[Any, Any], str]
+"""Returns why the answer passes. Its arguments are what ``Asking`` returned, and what the record expects.
+Raises AssertionError if the answer fails, and Undecided if neither is certain."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleScore:
+    """A ``RuleScore`` says whether an answer passed a check of its rules.
+
+    ``name``: the name of the check. ``value``: 1.0 if it passed, 0.0 if it failed, None if this is
+    undecided. ``reason``: the rules and answers that show it, or the reason why it is undecided.
+    """
+
+    name: str
+    value: float | None
+    reason: str
+
+    @property
+    def undecided(self) -> bool:
+        """Returns True iff there is no score. Such an answer counts neither as passed nor as failed."""
+        return self.value is None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleScorer:
+    """A ``RuleScorer`` scores the answers of one application by one check.
+
+    ``name``: the name of the check. ``expects``: the key under which a record of a data set has what is
+    expected of its answer, such as "documents"; None if nothing is expected.
+    """
+
+    name: str
+    expects: str | None
+    _ask: Asking = field(repr=False)
+    _check: Checking = field(repr=False)
+
+    def score(self, given: Any, expected: Any = None, answer: Any = None) -> RuleScore:
+        """Returns the score of the application's answer to an input. Blocks; may be called in threads.
+
+        ``given``: the input of the application. ``expected``: what is expected of this answer, as the
+        check says. ``answer``: the answer, or the whole output, that the framework has already got from
+        the application; it is then what is explained, and the reason begins with a warning if the
+        application answers otherwise by now. None to ask the application for an answer.
+
+        A question that cannot be explained is undecided, with the error as the reason. Raises
+        KeyboardInterrupt if the user interrupted the search.
+        """
+        warning = ""
+        try:
+            found = self._ask(given, answer)
+            warning = _first_warning(found)
+            value, reason = 1.0, self._check(found, expected)
+        except AssertionError as failed:
+            value, reason = 0.0, str(failed)
+        except RagRuleError as undecided:
+            value, reason = None, str(undecided)
+        return RuleScore(self.name, value, f"WARNING: {warning}\n{reason}" if warning else reason)
+
+    def of_record(self, inputs: Any, key: str | None, outputs: Any, reference: Any) -> RuleScore:
+        """Returns the score of one record of a data set.
+
+        ``inputs``: the inputs of the record. ``key``: the key of the application's input in them; None if
+        the application gets all of them. ``outputs``: what the application returned; empty or None if
+        nothing. ``reference``: a mapping that may have what is expected, or what is expected itself.
+        Raises InvalidInput if the inputs have no such key.
+        """
+        given = inputs
+        if key is not None and isinstance(inputs, Mapping):
+            named = cast("Mapping[str, Any]", inputs)
+            if key not in named:
+                known = brief(list(named))
+                raise InvalidInput(f"a record has {known} and no {key!r}; say key=, or key=None for all")
+            given = named[key]
+        return self.score(given, self._expected(reference), outputs or None)
+
+    def _expected(self, reference: Any) -> Any:
+        if self.expects is None:
+            return None
+        if isinstance(reference, Mapping):
+            return cast("Mapping[str, Any]", reference).get(self.expects)
+        return reference
+
+
+def framework(module: str, distribution: str) -> Any:
+    """Returns a module of an evaluation framework, which is imported now. ``distribution``: what
+    installs the framework. Raises MissingExtra if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtra(f"this scorer needs {module}: pip install {distribution}") from error
+
+
+def _first_warning(found: Any) -> str:
+    """Returns the first warning of an explanation, or of the explanations of statements; empty if there
+    is none. Raises KeyboardInterrupt if the search ended by Ctrl-C, which an explanation survives.
+    Otherwise a framework would go on with the next record."""
+    explained = [found] if isinstance(found, Explanation) else [each.explanation for each in found]
+    if any(each.stop_reason == _INTERRUPTED for each in explained):
+        raise KeyboardInterrupt
+    return next((warning for each in explained for warning in each.warnings), "")

@@ -1,0 +1,123 @@
+"""This module asks the application of a server. It knows nothing of the protocol."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from ...errors import InvalidInput
+from ...estimate.estimate import Estimate
+from ...explanation.explanation import Explanation
+from ...explanation.verification import Verification
+from ...instrumentation.integration import Integration
+from ...probing.limits import Limits
+from ...progress.report import Progress
+from ...rules import RuleKind
+from ...settings import Settings, SettingsFields
+from ..applications import advice_on_input_key, application_explainer, application_input
+from ..conditions import may_be_judged, parsed
+from ..requests import AskingOptions, Condition, RecordingOptions, SearchRequest, SubjectOptions
+from ..terminal import exits_as_errors
+from .allowance import ReplayAllowance
+from .calls import CallProgress
+from .saved import SavedFolder
+
+if TYPE_CHECKING:
+    from . import ServedOptions
+
+EntryOfExplainer: TypeAlias = Callable[[Any, Any], Any]
+"""Calls an explainer with an input of the application."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedOfServer:
+    """An ``AskedOfServer`` is what a call asks. ``condition``: written as on the command line.
+    ``max_replays``: the client's own limit; None if it gives none."""
+
+    question: str
+    condition: str = "same-answer"
+    rules: Literal["both", "retention", "omission"] = "both"
+    max_replays: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServedApplication:
+    """A ``ServedApplication`` explains answers of one application, and saves explanations in one folder.
+
+    ``settings``: those that are the same for all calls.
+    """
+
+    application: Any
+    integration: Integration
+    served: "ServedOptions"
+    allowance: ReplayAllowance
+    settings: SettingsFields
+    folder: SavedFolder
+
+    def estimate(self, asked: AskedOfServer) -> Estimate:
+        """Returns what it would cost to explain the answer."""
+        limits = Limits(asked.max_replays or self.allowance.each)
+        return self._explained(asked, limits, None, lambda explainer, given: explainer.estimate(given))
+
+    def explain(self, asked: AskedOfServer, progress: CallProgress) -> tuple[Explanation, str]:
+        """Returns the rules of the answer, and the name of the file in which they are saved."""
+        limits = Limits(self.allowance.cap(asked.max_replays))
+        explanation: Explanation = self._spending(
+            asked, limits, progress, lambda explainer, given: explainer.explain(given)
+        )
+        return explanation, self.folder.save(explanation)
+
+    def verify(
+        self, asked: AskedOfServer, sources: list[str], kind: RuleKind, progress: CallProgress
+    ) -> tuple[Verification, str]:
+        """Returns whether one rule holds, and the name of the file in which the evidence is saved."""
+        limits = Limits(self.allowance.cap(asked.max_replays))
+        verification: Verification = self._spending(
+            replace(asked, rules=kind.value),
+            limits,
+            progress,
+            lambda explainer, given: explainer.verify(sources, kind, given),
+        )
+        return verification, self.folder.save(verification.explanation)
+
+    def _spending(
+        self, asked: AskedOfServer, limits: Limits, progress: CallProgress, entry: EntryOfExplainer
+    ) -> Any:
+        unreported = 1  # an application that fails at once has run, and no search has begun to report
+        try:
+            return self._explained(asked, limits, progress, entry)
+        except InvalidInput:
+            unreported = 0
+            raise
+        finally:
+            self.allowance.used += max(unreported, progress.replays)
+
+    def _explained(
+        self, asked: AskedOfServer, limits: Limits, progress: Progress | None, entry: EntryOfExplainer
+    ) -> Any:
+        request = self._request(asked)
+        judge = request.condition.judge
+        predicate = parsed(asked.condition, judge.judged_conditions(judge.judge()))
+        settings = Settings.of(Settings(rules=asked.rules, limits=limits), self.settings)
+        with exits_as_errors(), advice_on_input_key(request):
+            explainer = application_explainer(
+                self.integration, self.application, request, settings, (predicate, None), progress
+            )
+            given, _ = application_input(self.integration, request, asked.question)
+            return entry(explainer, given)
+
+    def _request(self, asked: AskedOfServer) -> SearchRequest:
+        served, is_judged = self.served, may_be_judged(asked.condition)
+        if not asked.question.strip():
+            raise InvalidInput("the question is empty; give one")
+        subject = SubjectOptions(
+            question=asked.question,
+            app=served.app,
+            framework=served.framework,
+            input_key=served.input_key,
+        )
+        condition = Condition(
+            asked.condition,
+            judge_model=served.judge_model if is_judged else None,
+            judge_base_url=served.judge_base_url if is_judged else None,
+        )
+        return SearchRequest(subject, condition, AskingOptions(yes=True), RecordingOptions())

@@ -1,0 +1,90 @@
+"""This module defines what the tools of the server return. Clients get their JSON Schemas."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from ...estimate.estimate import Estimate
+from ...explanation.explanation import Explanation
+from ...explanation.summary import Summary
+from ...explanation.verification import Verification
+from ...printable import shortened
+
+_LONGEST = 50_000
+
+
+class EstimatedReplays(BaseModel):
+    """This model says what an explanation would cost. ``text``: the estimate as a table, with what it
+    assumes."""
+
+    sources: int
+    best_replays: int
+    typical_replays: int
+    worst_replays: int
+    prompt_tokens: int
+    text: str
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> "EstimatedReplays":
+        """Returns the estimate in the form for clients."""
+        return cls(
+            sources=estimate.sources,
+            best_replays=estimate.best.replays,
+            typical_replays=estimate.typical.replays,
+            worst_replays=estimate.worst.replays,
+            prompt_tokens=estimate.prompt_tokens,
+            text=str(estimate),
+        )
+
+
+class ExplainedAnswer(BaseModel):
+    """This model holds the rules of an answer. ``name``: the file in the server's folder, for ``show``.
+    ``text``: the rules in words; each says whether it is proved or only tested."""
+
+    name: str
+    text: str
+    summary: Summary
+
+    @classmethod
+    def of(cls, explanation: Explanation, name: str) -> "ExplainedAnswer":
+        """Returns the explanation in the form for clients. ``name``: the name of its file."""
+        return cls(name=name, text=str(explanation), summary=explanation.summary())
+
+
+class VerifiedRule(BaseModel):
+    """This model says whether one rule holds. ``holds``: None if this is undecided. ``text``: the rule
+    with its evidence, or a subset that breaks it. ``name``: the file in the server's folder."""
+
+    holds: bool | None
+    kind: Literal["retention", "omission"]
+    sources: tuple[str, ...]
+    text: str
+    replays: int
+    name: str
+
+    @classmethod
+    def of(cls, verification: Verification, name: str) -> "VerifiedRule":
+        """Returns the verification in the form for clients. ``name``: the name of its file."""
+        return cls(
+            holds=verification.holds,
+            kind=verification.kind.value,
+            sources=verification.sources,
+            text=str(verification),
+            replays=verification.explanation.counts.replays,
+            name=name,
+        )
+
+
+class ShownExplanation(BaseModel):
+    """This model holds a saved explanation, or the names of all. ``text``: the report, or one name on
+    each line. ``summary``: None for a list of names."""
+
+    names: list[str]
+    text: str
+    summary: Summary | None = None
+
+    @classmethod
+    def of(cls, explanation: Explanation, name: str, form: str) -> "ShownExplanation":
+        """Returns a saved explanation in the form for clients. ``form``: that of its report."""
+        text = shortened(explanation.report(form), _LONGEST)
+        return cls(names=[name], text=text, summary=explanation.summary())
