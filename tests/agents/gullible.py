@@ -1,5 +1,5 @@
 """An agent without a language model: it follows a plan, and obeys every order that it reads in what its
-tools return. One decision is a chat model of LangChain's, and a plain function for trying everything.
+tools return. One decision is a chat model of LangChain's, and a function for trying everything.
 """
 
 import json
@@ -72,7 +72,7 @@ class Script:
     is_patient: bool = False
 
     def next_call(self, made: Sequence[ToolCall], results: Sequence[str]) -> ToolCall | str:
-        """The next call, or what the agent says in the end. ``results``: the texts that tools returned."""
+        """The next call, or the last words. ``results``: the texts that tools returned."""
         shown = "".join(map(words_of, results))
         left = list(map(key_of, made))
         obeyed = [(call, NOTHING) for order in self.orders if order.is_in(shown) for call in order.calls]
