@@ -306,6 +306,8 @@ OF_INTEGRATIONS: dict[str, str] = {
     "stub_tools": "None {}",
     "on_new_tool_call": "None",
     "safe_tools": "[] ['x']",
+    "source_kinds": "",
+    "omit": "",
     "allow_length": BOOLS,
     "trace_replays": BOOLS,
     "ignore": "[] ['x']",

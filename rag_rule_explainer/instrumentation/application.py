@@ -21,6 +21,7 @@ from .copies.patching import Patches
 from .options import CallInput
 from .recording.captured import Captured
 from .run_context import ModelWatch, Participation
+from .source_kinds.tool_sources import ResultContent, as_content
 
 Item = TypeVar("Item")
 
@@ -124,6 +125,10 @@ class Application(Protocol[Item]):
     def plain(self, given: Any) -> Any:
         """Returns an input as JSON-like data, which the explanation stores."""
         ...
+
+    def result_content(self, result: Any) -> ResultContent:
+        """Returns what a model is shown of the result of a tool, and how to change it."""
+        return as_content(result)
 
     def remarks(self, run: Participation, first: Participation) -> Iterable[str]:  # noqa: ARG002 -- an integration uses it
         """Returns remarks for the reader of the explanation, if a replay's answer is of another kind than

@@ -20,6 +20,7 @@ from .bounds import FACTOR
 from .options import AnswerOf, Manner, QuestionOf, UsersReading
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
+from .source_kinds.kinds import Omit, SourceKind, checked_omit, checked_source_kinds
 from .tool_replay import OnNewToolCall, checked_safe_tools
 
 
@@ -36,6 +37,8 @@ class ExplainerFields(SettingsFields, total=False):
     stub_tools: Mapping[str, Any] | None
     on_new_tool_call: OnNewToolCall | None
     safe_tools: Sequence[str]
+    source_kinds: Sequence[SourceKind]
+    omit: Omit
     allow_length: bool
     trace_replays: bool
     ignore: Sequence[str | re.Pattern[str]]
@@ -70,6 +73,8 @@ class ExplainerOptions:
     stub_tools: Mapping[str, Any] | None = None
     on_new_tool_call: OnNewToolCall | None = None
     safe_tools: Sequence[str] = ()
+    source_kinds: Sequence[SourceKind] = ("documents",)
+    omit: Omit = "remove"
     allow_length: bool = False
     trace_replays: bool = True
     ignore: Sequence[str | re.Pattern[str]] = ()
@@ -123,6 +128,8 @@ class ExplainerOptions:
             reads_calls(predicate) or reads_calls(self.omission_predicate),
             self.on_new_tool_call,
             checked_safe_tools(self.safe_tools),
+            checked_source_kinds(self.source_kinds),
+            checked_omit(self.omit),
         )
 
     def explainer(self, predicate: PredicateLike | None, settings: Settings) -> Explainer:

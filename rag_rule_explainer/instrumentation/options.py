@@ -17,12 +17,16 @@ from .recording.exposure_checks import OnNoRetrieval
 from .recording.refetching import Refetch
 from .requests.volatile import Steady
 from .rewinding.companies import is_of_own
+from .source_kinds.kinds import Omit, SourceKind
 from .tool_replay import OnNewToolCall, checked_on_new_tool_call
 
 QuestionOf: TypeAlias = Callable[[Any], str]
 """The user's function that reads the question out of an application's input."""
 AnswerOf: TypeAlias = Callable[[Any], Answer | str]
 """The user's function that reads the answer out of an application's output."""
+
+
+_NO_RETRIEVER = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,8 @@ class Manner:
     accepts_calls: bool = False
     on_new_tool_call: OnNewToolCall | None = None
     safe_tools: frozenset[str] = frozenset()
+    source_kinds: tuple[SourceKind, ...] = ("documents",)
+    omit: Omit = "remove"
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,8 +106,15 @@ class Manner:
     @property
     def replays_tools(self) -> bool:
         """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
-        user wants it, or a condition is about tool calls."""
-        return self.accepts_calls or self.on_new_tool_call is not None or bool(self.safe_tools)
+        user wants it, a condition is about tool calls, or results of tools are sources."""
+        wanted = self.on_new_tool_call is not None or bool(self.safe_tools)
+        return wanted or self.accepts_calls or "tools" in self.source_kinds
+
+    @property
+    def recorded_retrievers(self) -> tuple[object, ...]:
+        """Returns the only retrievers that are recorded and served; empty for all. If retrieved documents
+        are no sources, it has an object that is no retriever, so that none is."""
+        return self.retrievers if "documents" in self.source_kinds else (_NO_RETRIEVER,)
 
     @property
     def reads_answers(self) -> bool:
@@ -118,6 +131,10 @@ class Manner:
             chosen["answer_of"] = getattr(self.answer_of, "function", self.answer_of)
         if self.new_queries(called) != _by_default(called):
             chosen["on_new_query"] = self.on_new_query
+        if self.source_kinds != ("documents",):
+            chosen["source_kinds"] = sorted(self.source_kinds)
+        if self.omit != "remove":
+            chosen["omit"] = self.omit
         if self.stub_tools:
             chosen["stub_tools"] = dict(self.stub_tools)
         if self.replays_tools and called:

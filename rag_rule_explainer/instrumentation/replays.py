@@ -33,9 +33,9 @@ from .run_context import (
 )
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
+from .source_kinds.gathering import tool_replay_of
 from .starts import Starts
 from .state_watch import StateWatch
-from .tool_replay import ToolReplay
 
 Item = TypeVar("Item")
 
@@ -106,10 +106,7 @@ class Replays(Generic[Item]):
         run.muted = not self.manner.print_replays
         run.bound = self._bound(run, kept)
         if self.manner.replays_tools:
-            first, on_new = self.first, self.manner.on_new_tool_call or "unknown"
-            safe, retrieving = self.manner.safe_tools, first.retrieving_tools
-            run.tool_replay = ToolReplay(first.tool_record, retrieving, safe, on_new)
-            answering = run.tool_replay
+            answering = run.tool_replay = tool_replay_of(self.first, self.manner, run, kept)
             run.watch.exchanges.before_sending.append(lambda _: answering.check())
         sources, maker, watch = self._choice(kept), named(kept), run.watch
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)

@@ -19,9 +19,11 @@ from ..tool_calls import ToolCall
 from .bounds import Bound
 from .copies.state import State
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
+from .recording.recorder import Recording
 from .requests.exchanges import Exchanges
 from .requests.source_recognition import Request
 from .shared_state.temporaries import Shared
+from .source_kinds.tool_sources import ToolSources
 from .tool_replay import ToolOutcome, ToolRecord, ToolReplay, UsedTool
 
 
@@ -137,8 +139,9 @@ class Participation:
     functions that are called before each search. ``muted``: True if the run's prints are hidden.
     ``executed``: the calls of tools that ran, each with the number of the models' replies before it.
     ``tool_record``: what came of the calls of a baseline; ``tool_replay`` answers those of a replay; None
-    if tools run. ``unmarked``: the tools whose calls cannot be answered, because nothing says which
-    functions they are.
+    if tools run. ``takes_results``: True if results of tools are sources; ``tool_sources``: those of a
+    baseline. ``unmarked``: the tools whose calls cannot be answered, because nothing says which functions
+    they are.
     ``begun``: the threads that the run started. ``waits``: why the run waits for a human, with advice;
     empty if it does not. ``doubts``: warnings about what its searches returned.
     """
@@ -152,6 +155,8 @@ class Participation:
     executed: list[tuple[int, ToolCall]] = field(default_factory=list[tuple[int, ToolCall]])
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     tool_replay: ToolReplay | None = None
+    takes_results: bool = False
+    tool_sources: ToolSources | None = None
     unmarked: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True
@@ -167,6 +172,14 @@ class Participation:
     begun: list[Thread] = field(default_factory=list[Thread])
     waits: str = ""
     doubts: set[str] = field(default_factory=set[str])
+
+    @property
+    def retrievals(self) -> int:
+        """Returns how often the run obtained what may have sources: by a search or, if ``takes_results``,
+        from a tool."""
+        gate = self.gate
+        results = len(self.tool_record.noted) if self.takes_results else 0
+        return results + (gate.retrievals if isinstance(gate, Recording) else gate.served)
 
     def note_search(self, made: int) -> None:
         """Calls the functions in ``before_search``, and raises an error if the replay now exceeds its
@@ -192,9 +205,11 @@ class Participation:
         if name in self.stubs:
             self.stubbed.add(name)
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
-        if self.tool_replay is None:
-            return UsedTool(call, self.tool_record, None)
-        return UsedTool(call, None, self.tool_replay.outcome(call))
+        replay = self.tool_replay
+        if replay is None:
+            return UsedTool(call, self.tool_record, None, len(self.watch.said), _current_tools.get())
+        outcome = replay.outcome(call)
+        return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay)
 
 
 _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", default=None)

@@ -32,6 +32,7 @@ from .run_context import ModelWatch, Participation, failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
+from .source_kinds.gathering import NO_RESULTS, check_kinds, gathered
 from .state_watch import StateWatch
 from .stopping import Stopping
 from .streams import AsyncForwarded, forwarded
@@ -78,7 +79,8 @@ class ApplicationRun(Generic[Item]):
         return ApplicationRun(self.application, case, self._manner, self.trace)
 
     def _baseline_participation(self) -> Participation:
-        only, identify = self._manner.retrievers, self.application.identify
+        check_kinds(self._manner, self.case)
+        only, identify = self._manner.recorded_retrievers, self.application.identify
         gate: Recording[Item] | Serving[Item]
         if self.case.documents is None:
             added = self.application.brought(self.case.add_documents) if self.case.add_documents else []
@@ -93,10 +95,10 @@ class ApplicationRun(Generic[Item]):
         first = participation_of(self.application, self._manner, self._state, gate, copies)
         early = self._state.leftovers.early
         first.watch.exchanges.before_sending.append(
-            lambda request: None if _has_retrieved(gate) else early.append(request.text)
+            lambda request: None if first.retrievals else early.append(request.text)
         )
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
-        first.trace = self.trace
+        first.trace, first.takes_results = self.trace, "tools" in self._manner.source_kinds
         return first
 
     def _isolated(self) -> Iterator[Hashable]:
@@ -140,7 +142,7 @@ class ApplicationRun(Generic[Item]):
 
     @contextmanager
     def _until_enough(self) -> Generator[Stopping, None, None]:
-        stopping = Stopping(lambda: _has_retrieved(self._first.gate))
+        stopping = Stopping(lambda: bool(self._first.retrievals) and not self._first.takes_results)
         self._first.watch.exchanges.before_sending.append(stopping.before)
         with stopping.forgiving():
             yield stopping
@@ -170,7 +172,7 @@ class ApplicationRun(Generic[Item]):
         except Exception as error:
             if self.case.own_errors:
                 raise
-            raise application_failed(error, self.case, _retrievals_of(self._first.gate)) from error
+            raise application_failed(error, self.case, self._first.retrievals) from error
 
     def recorded(self, output: Any, replays: int = 1) -> tuple[Sequence[Source], Baseline]:
         """Returns the sources that rules are about, and the baseline made from the first run's answer.
@@ -230,14 +232,18 @@ class ApplicationRun(Generic[Item]):
             raise BaselineFailed(stopped)
 
     def _recorded_sources(self) -> Captured[Item]:
-        gate, retrievals = self._first.gate, _retrievals_of(self._first.gate)
+        gate, retrievals = self._first.gate, self._first.retrievals
         if isinstance(gate, Recording):
             if gate.fault is not None:
                 raise gate.fault
             self._captured = gate.captured(self._manner.new_queries(self._first.tools))
+        if self._captured is not None:
+            self._captured = gathered(self._captured, self._first, self._manner, self.application)
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
-            reason = next(faults, "") or self.application.why_nothing(retrievals)
+            takes_documents = "documents" in self._manner.source_kinds
+            why = self.application.why_nothing(retrievals) if takes_documents else NO_RESULTS
+            reason = next(faults, "") or why
             raise nothing_retrieved(reason, self._manner, self._first.tools)
         return self._captured
 
@@ -257,6 +263,7 @@ class ApplicationRun(Generic[Item]):
         """Returns the same as ``recorded``, but for a run that the user made and that has ended. For this
         run, ``recording`` has the searches, ``watch`` the model requests, ``state`` the application's
         memory at its start, ``tools`` the names of the tools that ran, ``identity`` its id in traces."""
+        check_kinds(self._manner, self.case, has_ended=True)
         self.trace.explained_run = identity
         self._first = Participation(recording, watch, state, tools=tools)
         self._state.miss_the_baseline()
@@ -290,11 +297,3 @@ class ApplicationRun(Generic[Item]):
     def muting(self) -> AbstractContextManager[None]:
         """Mutes prints and warnings during the block, unless the user set ``print_replays``."""
         return replays_muted(self._manner)
-
-
-def _retrievals_of(gate: Recording[Any] | Serving[Any]) -> int:
-    return gate.retrievals if isinstance(gate, Recording) else gate.served
-
-
-def _has_retrieved(gate: Recording[Any] | Serving[Any]) -> bool:
-    return bool(_retrievals_of(gate))

@@ -16,6 +16,7 @@ from ..errors import InvalidInput
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .copies.copying import copied
+from .source_kinds.tool_sources import NotedResult, ToolSources
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """What a replay gets for a tool call that the baseline did not make; see ``ToolReplay``."""
@@ -52,18 +53,25 @@ class ToolOutcome(NamedTuple):
 @dataclass(slots=True, eq=False)
 class ToolRecord:
     """A ``ToolRecord`` keeps the outcomes of the tool calls of the baseline, by tool and arguments, in
-    order. Thread-safe."""
+    order. Thread-safe. ``noted``: the results among them, in the order in which the tools ended."""
 
+    noted: list[NotedResult] = field(default_factory=list[NotedResult])
     _outcomes: dict[str, list[ToolOutcome]] = field(default_factory=dict[str, list[ToolOutcome]])
     _guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def note(self, call: ToolCall, outcome: ToolOutcome) -> None:
-        """Records what came of a call. A stream is not recorded, because it can be read only once."""
+    def note(
+        self, call: ToolCall, outcome: ToolOutcome, replies: int = 0, within: tuple[str, ...] = ()
+    ) -> None:
+        """Records what came of a call. A stream is not recorded, because it can be read only once.
+        ``replies``, ``within``: see ``NotedResult``."""
         if isinstance(outcome.result, (Iterator, AsyncIterator, Awaitable)):
             return
-        kept = outcome.copy()
+        kept, key = outcome.copy(), _key(call)
         with self._guard:
-            self._outcomes.setdefault(_key(call), []).append(kept)
+            known = self._outcomes.setdefault(key, [])
+            if kept.error is None:
+                self.noted.append(NotedResult(call, key, len(known), kept.result, replies, within))
+            known.append(kept)
 
     def outcome(self, call: ToolCall, place: int) -> ToolOutcome | None:
         """Returns what came of the call with these arguments that is number ``place``, counted from 0;
@@ -80,13 +88,15 @@ class ToolReplay:
     ``record``: the calls of the baseline. ``running``: the names of the tools that run: those that
     retrieve, and those that the user named safe. ``on_new``: what a call gets that the record does not
     have: "unknown" ends the replay, "live" runs the tool, a function gives the result. ``cut``: why the
-    replay was ended; empty if it was not.
+    replay was ended; empty if it was not. ``omitting``: removes omitted sources from results; None if no
+    result has any.
     """
 
     record: ToolRecord
     retrieving: Collection[str] = ()
     safe: Collection[str] = ()
     on_new: OnNewToolCall = "unknown"
+    omitting: "Omitting | None" = None
     cut: str = ""
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
@@ -103,14 +113,18 @@ class ToolReplay:
             self._made[_key(call)] = place + 1
         known = self.record.outcome(call, place)
         if known is not None:
-            return known
+            return known if self.omitting is None else self.omitting.recorded(_key(call), place, known)
         if callable(self.on_new):
-            return ToolOutcome(self.on_new(call))
+            return ToolOutcome(self.lasting(self.on_new(call)))
         if self.on_new == "live" or call.name in self.safe:
             return None
         self.cut = self.cut or _NEW.format(call=call, name=call.name)
         self.check()
         return None
+
+    def lasting(self, result: Any) -> Any:
+        """Returns a result that the record does not have, without the omitted sources."""
+        return result if self.omitting is None else self.omitting.new(result)
 
     def check(self) -> None:
         """Raises if the replay was ended, because the application may have caught the error."""
@@ -123,18 +137,50 @@ class ToolReplay:
 
 
 @dataclass(frozen=True, slots=True)
+class Omitting:
+    """An ``Omitting`` removes the omitted sources from the results that one replay gets. ``kept``: the
+    ids of the retained sources; ``deliver``: is told the ids of those that a result has, and whether the
+    baseline had this result."""
+
+    sources: ToolSources
+    kept: frozenset[str]
+    deliver: Callable[[Collection[str], bool], None]
+
+    def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
+        """Returns what came of a call of the baseline, without the omitted sources."""
+        served = self.sources.served(key, place, self.kept)
+        if served is None:
+            return outcome
+        result, ids = served
+        self.deliver(ids, True)
+        return ToolOutcome(result)
+
+    def new(self, result: Any) -> Any:
+        """Returns a result that the baseline did not have, without the omitted sources."""
+        left, ids = self.sources.filtered(result, self.kept)
+        self.deliver(ids, False)
+        return left
+
+
+@dataclass(frozen=True, slots=True)
 class UsedTool:
     """A ``UsedTool`` is a tool call of a run. ``outcome``: what it gets in place of a run of the tool;
-    None if the tool is to run. What comes of it is then kept in ``record``, unless that is None."""
+    None if the tool is to run. What comes of it is then kept in ``record``, unless that is None.
+    ``replies``, ``within``: see ``NotedResult``. ``replay``: answers the calls of the replay; None in the
+    baseline, and for a tool that retrieves."""
 
     call: ToolCall | None
     record: ToolRecord | None
     outcome: ToolOutcome | None
+    replies: int = 0
+    within: tuple[str, ...] = ()
+    replay: ToolReplay | None = None
 
-    def note(self, result: Any) -> None:
-        """Records the result of a tool that ran."""
+    def noted(self, result: Any) -> Any:
+        """Records the result of a tool that ran, and returns what the application gets of it."""
         if self.record is not None and self.call is not None:
-            self.record.note(self.call, ToolOutcome(result))
+            self.record.note(self.call, ToolOutcome(result), self.replies, self.within)
+        return result if self.replay is None else self.replay.lasting(result)
 
     @contextmanager
     def noting_errors(self) -> Generator[None, None, None]:

@@ -25,6 +25,7 @@ from rag_rule_explainer.instrumentation.engine import (
 from rag_rule_explainer.instrumentation.isolation.attributes import data_copy
 from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent
 
 from .ambient import without_streams
 from .breakpoints import asked_a_human
@@ -34,6 +35,7 @@ from .graphs import GraphStream, aended, ended, graph_in
 from .interception import interception
 from .kinds import in_place_of_an_answer
 from .reading import plain, texts_in
+from .tools import result_content
 from .tracing import areplayed, replayed
 from .watching import Watch, watched_by
 
@@ -156,6 +158,10 @@ class LangChainApplication(Application[Found]):
     @override
     def plain(self, given: Any) -> Any:
         return plain(given)
+
+    @override
+    def result_content(self, result: Any) -> ResultContent:
+        return result_content(result)
 
     @override
     def why_nothing(self, retrievals: int) -> str:

@@ -4,7 +4,7 @@ stubs."""
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, cast
 
 from langchain_core.messages import ToolMessage
@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.run_context import participation, using_tool
+from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
 from rag_rule_explainer.instrumentation.tool_replay import ToolOutcome, UsedTool
 
 from .reading import texts_in
@@ -48,8 +49,7 @@ def _running(name: str, method: Any) -> Any:
                 return _noted(_standing_in(self, used.outcome, args, kwargs).run(*args, **kwargs))
             with used.noting_errors():
                 result = method(self, *args, **kwargs)
-        used.note(result)
-        return _noted(result)
+        return _noted(used.noted(result))
 
     @wraps(method)
     async def arun(self: BaseTool, *args: Any, **kwargs: Any) -> Any:
@@ -61,8 +61,7 @@ def _running(name: str, method: Any) -> Any:
                 return _noted(await _standing_in(self, used.outcome, args, kwargs).arun(*args, **kwargs))
             with used.noting_errors():
                 result = await method(self, *args, **kwargs)
-        used.note(result)
-        return _noted(result)
+        return _noted(used.noted(result))
 
     return arun if name == "arun" else run
 
@@ -106,6 +105,38 @@ def answering(result: Any, identity: str | None) -> Any:
     return result
 
 
+def result_content(result: Any) -> ResultContent:
+    """Returns the content that a model is shown of a tool's result: that of the message, also within a
+    command, or the result itself. A changed message loses its artifact, which may hold what is omitted.
+    A command without a message has no content."""
+    if isinstance(result, ToolMessage):
+        return ResultContent(_content_of(result), partial(_with_content, result))
+    if not isinstance(result, ToolOutputMixin):
+        return as_content(result)
+    update: Any = getattr(result, "update", None)
+    entries = cast("dict[str, Any]", update if isinstance(update, dict) else {})
+    messages = cast("list[Any]", entries.get("messages") or [])
+    place = next((n for n, each in enumerate(messages) if isinstance(each, ToolMessage)), None)
+    if place is None:
+        return as_content(None)
+
+    def put(content: Any) -> Any:
+        own = [*messages[:place], _with_content(messages[place], content), *messages[place + 1 :]]
+        return replace(cast("Any", result), update={**entries, "messages": own})
+
+    return ResultContent(_content_of(messages[place]), put)
+
+
+def _content_of(message: ToolMessage) -> Any:
+    return cast("Any", message).content
+
+
+def _with_content(message: ToolMessage, content: Any) -> ToolMessage:
+    if content == _content_of(message):
+        return message
+    return message.model_copy(update={"content": content, "artifact": None})
+
+
 def _told_by_the_model(tool: BaseTool, given: Any) -> Any:
     """Returns the arguments in the input of a tool without those that the framework adds, such as the
     state of the graph."""
@@ -122,7 +153,8 @@ def _told_by_the_model(tool: BaseTool, given: Any) -> Any:
 
 def _fields_of(schema: Any) -> Any:
     """Returns the names of the fields of a pydantic model, of either version."""
-    return getattr(schema, "model_fields", None) or getattr(schema, "__fields__", {})
+    # The older name is a deprecated one of the newer models, also where a tool takes no arguments.
+    return schema.model_fields if hasattr(schema, "model_fields") else getattr(schema, "__fields__", {})
 
 
 def arguments_in(given: Any) -> Any:

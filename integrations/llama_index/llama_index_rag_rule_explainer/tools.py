@@ -39,8 +39,7 @@ def _calling(name: str, method: Any) -> Any:
                 return _made(_output(self, used.outcome, args, kwargs))
             with used.noting_errors():
                 result = bound(*args, **kwargs)
-        used.note(result)
-        return _made(result)
+        return _made(used.noted(result))
 
     @wraps(method)
     async def acall(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -54,8 +53,7 @@ def _calling(name: str, method: Any) -> Any:
                 return _made(_output(self, used.outcome, args, kwargs))
             with used.noting_errors():
                 result = await bound(*args, **kwargs)
-        used.note(result)
-        return _made(result)
+        return _made(used.noted(result))
 
     return acall if name == "acall" else call
 

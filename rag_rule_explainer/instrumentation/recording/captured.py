@@ -24,11 +24,12 @@ class Captured(Generic[Item]):
     recording added to every result. ``only``: the only retrievers that are recorded and served; empty for
     all. ``any_query``: True if every retrieval of a replay is served all retained sources, whatever its
     query. ``failures``: the retrievals that raised an error; they raise it in replays too.
-    ``everything``: all sources, each with one of its items. ``batches``: the items of each retrieval,
-    with their sources. ``derived``: the class names of objects that the run built from retrieved
-    documents; every replay really searches such objects. ``takes_all``: see ``Gate``. ``opened_keys``:
-    the keys of the searches that a replay really makes, while the searches inside them are served from
-    the record; see ``opened``.
+    ``others``: the sources that no retrieval found, such as results of tools; ``found``: those that one
+    found; ``sources``: both. ``everything``: all found sources, each with one of its items. ``batches``:
+    the items of each retrieval, with their sources. ``derived``: the class names of objects that the run
+    built from retrieved documents; every replay really searches such objects. ``takes_all``: see
+    ``Gate``. ``opened_keys``: the keys of the searches that a replay really makes, while the searches
+    inside them are served from the record; see ``opened``.
 
     Replays set four fields. ``asked_anew``: True once a replay made a query that the baseline had not
     made, and was served all retained sources, although a real search would have a different result.
@@ -47,6 +48,8 @@ class Captured(Generic[Item]):
     derived: frozenset[Searched] = frozenset()
     takes_all: bool = False
     opened_keys: frozenset[Hashable] = frozenset()
+    others: tuple[Source, ...] = ()
+    found: tuple[Source, ...] = field(init=False)
     sources: tuple[Source, ...] = field(init=False)
     everything: Batch[Item] = field(init=False)
     batches: tuple[Batch[Item], ...] = field(init=False)
@@ -72,7 +75,8 @@ class Captured(Generic[Item]):
         # If a source was found several times, the dict keeps its first position and its last item.
         last = {source.id: (source, item) for batch in named for source, item in batch}
         self.everything = tuple(last.values())
-        self.sources = tuple(source for source, _ in self.everything)
+        self.found = tuple(source for source, _ in self.everything)
+        self.sources = (*self.found, *self.others)
 
     @classmethod
     def brought(
@@ -104,7 +108,7 @@ class Captured(Generic[Item]):
         self, retrievals: tuple[Retrieval[Item], ...], keys: frozenset[Hashable]
     ) -> "Captured[Item]":
         everything = self.identify([each.items for each in retrievals])
-        named = named_as(self.sources, [source for batch in everything for source in batch])
+        named = named_as(self.found, [source for batch in everything for source in batch])
 
         def identify(batches: Sequence[Sequence[Item]]) -> list[list[Source]]:
             found = self.identify(batches)
@@ -119,7 +123,7 @@ class Captured(Generic[Item]):
         """Returns the sources that the searches inside another search found, and that this other search
         did not return."""
         whole = self.opened()
-        return [] if whole is self else Inside(whole.sources, self.sources).dropped
+        return [] if whole is self else Inside(whole.found, self.found).dropped
 
     def other_order(self, kept: Sequence[str]) -> tuple[str, ...]:
         """Returns ``kept`` (ids of sources) if it does not have the order in which the baseline found
@@ -166,7 +170,7 @@ class Captured(Generic[Item]):
         # A document that the user added is in every result, but no search finds it.
         items = () if found is None else (*found, *self.added)
         batch = tuple({source.id: (source, item) for source, item in self.recognised(items)}.values())
-        is_whole = len(self.recognised(items)) == len(items) and len(batch) == len(self.sources)
+        is_whole = len(self.recognised(items)) == len(items) and len(batch) == len(self.found)
         if not is_whole:
             self.asked_anew, batch = True, self.everything
         # The retriever must stay alive, because a key may be its ``id()``.
@@ -203,9 +207,9 @@ class Captured(Generic[Item]):
         known = [retrieval.items for retrieval in self.retrievals]
         *_, sources = self.identify([*known, items])
         by_text: dict[str, list[Source]] = {}
-        for source in self.sources:
+        for source in self.found:
             by_text.setdefault(source.text, []).append(source)
-        ids = {source.id for source in self.sources}
+        ids = {source.id for source in self.found}
         pairs: list[tuple[Source, Item]] = []
         for source, item in zip(sources, items, strict=True):
             # Some searches return a new id at every call. The item is then identified by its text, if

@@ -12,7 +12,14 @@ from ...sources import Source
 from ...verdicts import Answer
 from ..requests.source_recognition import Request, Sight
 from .guidance import ThatFound, leaked, nobody_knows, unseen_needed
-from .remarks import FILTERED, FOUND_OTHERS, NEW_RETRIEVAL, NOT_DELIVERED, NOT_SEARCHED_FOR
+from .remarks import (
+    FILTERED,
+    FOUND_OTHERS,
+    NEW_RETRIEVAL,
+    NOT_CALLED_FOR,
+    NOT_DELIVERED,
+    NOT_SEARCHED_FOR,
+)
 from .serving import Serving
 from .shown_order import OrdersShown, shown_order
 
@@ -179,9 +186,10 @@ class ExposureChecks:
     def _check_delivered(
         self, answer: Answer, ids: Sequence[str], serving: Serving[object], seen: frozenset[str]
     ) -> Iterator[str]:
-        """Yields a remark if the application did not search for a retained source; for example, an agent
-        may end after its first search. The application then really behaves like this on these sources, so
-        this is no fault. Raises UnusableReply if a source was not delivered for any other reason."""
+        """Yields a remark if the application did not search for a retained source, or did not make the
+        tool call that it is the result of; for example, an agent may end after its first search. The
+        application then really behaves like this on these sources, so this is no fault. Raises
+        UnusableReply if a source was not delivered for any other reason."""
         # A search that dropped a source in the baseline may drop it again, so its absence is no fault.
         missing = [] if serving.promoting else [each for each in ids if each not in serving.delivered]
         if missing and self.held_out and self.is_all(ids):
@@ -190,6 +198,14 @@ class ExposureChecks:
             if self.is_all(ids):
                 serving.note_whole()
             return
+        if not self.is_all(ids) and seen.isdisjoint(missing):
+            # A result is served to the very call that had it in the baseline, so there was no such call.
+            uncalled = [each for each in missing if each in serving.results]
+            missing = [each for each in missing if each not in serving.results]
+            if uncalled:
+                yield NOT_CALLED_FOR.format(named=", ".join(map(plain_id, uncalled)))
+            if not missing:
+                return
         named = ", ".join(map(plain_id, missing))
         if serving.may_search_less and not self.is_all(ids) and seen.isdisjoint(missing):
             yield NOT_SEARCHED_FOR.format(named=named)

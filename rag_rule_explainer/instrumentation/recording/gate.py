@@ -2,7 +2,7 @@
 replay)."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from .refetching import Refetching
@@ -26,6 +26,11 @@ class Gate:
         self.takes_all = takes_all and not self._only
         self.refetching: Refetching[Any] | None = None
         self._lock = threading.Lock()
+
+    def deliver_result(self, ids: Collection[str], is_recorded: bool) -> None:
+        """Records that a tool's result was served, which has the sources with these ids. ``is_recorded``:
+        True if the baseline had this result. Only replays are served."""
+        raise NotImplementedError
 
     def concerns(self, retriever: object) -> bool:
         """Returns True iff calls of this retriever are recorded or served. If the user named retrievers,

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
 from typing import Generic
 
+from typing_extensions import override
+
 from ...errors import RagRuleError, UnknownQuery
 from ...printable import shortened
 from ...sources import Source
@@ -23,8 +25,8 @@ class Serving(Gate, Generic[Item]):
     or None. ``repeats_only``: True if the baseline made all searches of this replay too. A source that
     was not delivered was then not searched for. ``undecided``: the reason why the replay's answer must
     not be used; empty if it may be used. ``returned``: the ids of the sources that opened searches
-    returned; see ``opens``. ``promoting``: True if the replay is served documents that a search of the
-    baseline dropped.
+    returned; see ``opens``. ``results``: the ids of the sources that are results of tools. ``promoting``:
+    True if the replay is served documents that a search of the baseline dropped.
     """
 
     def __init__(self, captured: Captured[Item], kept: Iterable[Source]) -> None:
@@ -45,6 +47,7 @@ class Serving(Gate, Generic[Item]):
         self._turns = Counter[Hashable]()
         self._captured = captured
         self.derived = captured.derived
+        self.results = frozenset(source.id for source in captured.others)
         self._kept = frozenset(ids)
         self._places = {identity: place for place, identity in enumerate(self.order)}
 
@@ -105,6 +108,15 @@ class Serving(Gate, Generic[Item]):
             others = [each for each in self._outer.recognised(items) if id(each[1]) not in inner]
         omitted = {id(item) for source, item in (*batch, *others) if source.id not in self._kept}
         return [item for item in items if id(item) not in omitted]
+
+    @override
+    def deliver_result(self, ids: Collection[str], is_recorded: bool) -> None:
+        with self._lock:
+            self.served += 1
+            self.repeats_only = self.repeats_only and is_recorded
+            if self.order:
+                self.handed += [each for each in ids if each not in self.delivered]
+            self.delivered.update(ids)
 
     def note_whole(self) -> None:
         """Records that a replay on all sources was delivered all of them, as the baseline was."""

@@ -35,8 +35,7 @@ def tool(function: Function) -> Function:
             return _made(used.outcome.given())
         with using_tool(name), used.noting_errors():
             result = function(*args, **kwargs)
-        used.note(result)
-        return _made(result)
+        return _made(used.noted(result))
 
     @wraps(function)
     async def acall(*args: Any, **kwargs: Any) -> Any:
@@ -47,8 +46,7 @@ def tool(function: Function) -> Function:
             return _made(used.outcome.given())
         with using_tool(name), used.noting_errors():
             result = await function(*args, **kwargs)
-        used.note(result)
-        return _made(result)
+        return _made(used.noted(result))
 
     is_async: Any = inspect.iscoroutinefunction(function)
     return acall if is_async else call  # pyright: ignore[reportReturnType] -- of the same parameters

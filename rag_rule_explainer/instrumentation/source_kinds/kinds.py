@@ -1,0 +1,37 @@
+"""This module defines the settings ``source_kinds`` and ``omit``."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, get_args
+
+from ...allowed import brief, checked_list, did_you_mean
+from ...errors import InvalidInput
+
+SourceKind: TypeAlias = Literal["documents", "tools"]
+"""What can be a source: retrieved documents, or the results of tools."""
+Omit: TypeAlias = Literal["remove", "blank"]
+"""What it means that a source is omitted: it is not there ("remove"), or it is there without its texts
+("blank"). Retrieved documents are always removed."""
+
+
+def checked_source_kinds(given: Sequence[SourceKind]) -> tuple[SourceKind, ...]:
+    """Returns the setting ``source_kinds``, each kind once. Raises InvalidInput for anything but a list
+    of kinds that has at least one."""
+    kinds, known = checked_list("source_kinds", given, "kinds of sources"), get_args(SourceKind)
+    for each in kinds:
+        if each not in known:
+            near = did_you_mean(each, known) if isinstance(each, str) else ""
+            raise InvalidInput(
+                f"source_kinds has {brief(each)}; {near}give some of {', '.join(map(repr, known))}"
+            )
+    if not kinds:
+        raise InvalidInput("source_kinds is empty; name a kind of source, such as 'tools'")
+    listed: Any = dict.fromkeys(kinds)
+    return tuple(listed)
+
+
+def checked_omit(given: Omit) -> Omit:
+    """Returns the setting ``omit``. Raises InvalidInput for anything but one of its words."""
+    words = get_args(Omit)
+    if given not in words:
+        raise InvalidInput(f"omit is {brief(given)}; give one of {', '.join(map(repr, words))}")
+    return given

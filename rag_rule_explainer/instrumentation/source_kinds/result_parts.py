@@ -1,0 +1,216 @@
+"""This module splits the result of a tool into parts, and makes a result without some of them.
+
+A list, or a text that is a JSON list, has its items as parts. Any other result is one part.
+"""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any, NamedTuple, Protocol, cast
+
+from .kinds import Omit
+
+_PLAIN = (int, float, bool, type(None))
+"""Lists of these are one part: a number alone, as of a vector, says nothing."""
+_COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
+
+
+class ResultParts(Protocol):
+    """A ``ResultParts`` holds the parts of one result."""
+
+    @property
+    def is_list(self) -> bool:
+        """Returns True iff the parts are items of a list."""
+        ...
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of each part, in order."""
+        ...
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        """Returns the result without the parts at these places (counted from 0), or, with "blank", with
+        these parts blanked. A result without any part is empty, and has the type of the whole."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ListedParts:
+    """The parts are the items of a list or a tuple."""
+
+    items: Sequence[Any]
+    is_list: bool = True
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of each item."""
+        return [text_of_part(each) for each in self.items]
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        """Returns a list, or a tuple, of the same type with the other items."""
+        left = [
+            blanked(each) if place in omitted else each
+            for place, each in enumerate(self.items)
+            if omit == "blank" or place not in omitted
+        ]
+        return tuple(left) if isinstance(self.items, tuple) else left
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenParts:
+    """The parts are the items of a JSON list. ``text``: the JSON; ``spans``: where its items begin and
+    end."""
+
+    text: str
+    values: Sequence[Any]
+    spans: Sequence[tuple[int, int]]
+    is_list: bool = True
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of each item."""
+        return [text_of_part(each) for each in self.values]
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        """Returns the JSON with the other items, written and separated as before."""
+        written = [
+            json.dumps(blanked(value), ensure_ascii=False)
+            if place in omitted
+            else self.text[slice(*self.spans[place])]
+            for place, value in enumerate(self.values)
+            if omit == "blank" or place not in omitted
+        ]
+        if not written:
+            return "[]"
+        (start, end), *others = self.spans
+        between = self.text[end : others[0][0]] if others else ""
+        return self.text[:start] + between.join(written) + self.text[self.spans[-1][1] :]
+
+
+@dataclass(frozen=True, slots=True)
+class OnePart:
+    """The whole result is one part."""
+
+    value: Any
+    is_list: bool = False
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of the result."""
+        return [text_of_part(self.value)]
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        """Returns the result itself, or an empty or a blanked one of its type."""
+        if not omitted:
+            return self.value
+        return blanked(self.value) if omit == "blank" else _emptied(self.value)
+
+
+class _PartsInBlock(NamedTuple):
+    """The parts are those of the text in the only block of a message's content."""
+
+    inner: ResultParts
+    block: Mapping[str, Any]
+    is_list: bool
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return self.inner.texts
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        return [{**self.block, "text": self.inner.without(omitted, omit)}]
+
+
+def parts_of_result(result: Any) -> ResultParts | None:
+    """Returns the parts of a result; None if it is empty, so that nothing of it can be omitted."""
+    if isinstance(result, str):
+        return _parts_of_text(result) if result.strip() else None
+    if type(result) in {list, tuple}:
+        items = cast("Sequence[Any]", result)
+        if not items:
+            return None
+        block = _text_block(items[0]) if len(items) == 1 else None
+        if block is not None:
+            inner = parts_of_result(block["text"])
+            return None if inner is None else _PartsInBlock(inner, block, inner.is_list)
+        return OnePart(items) if all(isinstance(each, _PLAIN) for each in items) else ListedParts(items)
+    if result is None or result in ({}, set(), frozenset(), b""):
+        return None
+    return OnePart(result)
+
+
+def _parts_of_text(text: str) -> ResultParts:
+    values: Any = _json_in(text) if text.lstrip().startswith("[") else None
+    if not isinstance(values, list) or all(
+        isinstance(each, _PLAIN) for each in cast("list[Any]", values)
+    ):
+        return OnePart(text)
+    listed, spans = cast("list[Any]", values), list[tuple[int, int]]()
+    place, decoder = text.index("[") + 1, json.JSONDecoder()
+    for _ in listed:
+        while text[place] in " \t\n\r,":
+            place += 1
+        _, end = decoder.raw_decode(text, place)
+        spans.append((place, end))
+        place = end
+    return WrittenParts(text, listed, spans)
+
+
+def _json_in(text: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    return None
+
+
+def _text_block(item: Any) -> Mapping[str, Any] | None:
+    if not isinstance(item, Mapping):
+        return None
+    block = cast("Mapping[str, Any]", item)
+    return block if block.get("type") == "text" and isinstance(block.get("text"), str) else None
+
+
+def text_of_part(value: Any) -> str:
+    """Returns the text of a part: a text as it is, the text of a block of text, else its JSON."""
+    if isinstance(value, str):
+        return value
+    block = _text_block(value)
+    return block["text"] if block is not None else _as_json_text(value)
+
+
+def _as_json_text(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError, RecursionError):
+        return str(value)
+
+
+def _plain(value: Any) -> Any:
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return list(cast("set[Any]", value)) if isinstance(value, (set, frozenset)) else str(value)
+
+
+def blanked(value: Any) -> Any:
+    """Returns the value without its texts: the same keys, with empty values; a text that is a JSON object
+    remains one."""
+    if isinstance(value, str):
+        inner = _json_in(value) if value.lstrip().startswith("{") else None
+        return json.dumps(blanked(inner), ensure_ascii=False) if isinstance(inner, dict) else ""
+    block = _text_block(value)
+    if block is not None:
+        return {**block, "text": ""}
+    if isinstance(value, Mapping):
+        return {key: blanked(each) for key, each in cast("Mapping[Any, Any]", value).items()}
+    return _emptied(value) if not isinstance(value, _PLAIN) else None
+
+
+def _emptied(value: Any) -> Any:
+    """Returns an empty value of the same type; an empty text if the type has none."""
+    if isinstance(value, str):
+        is_object = value.lstrip().startswith("{") and isinstance(_json_in(value), dict)
+        return "{}" if is_object else ""
+    return next((kind() for kind in _COLLECTIONS if type(value) is kind), "")

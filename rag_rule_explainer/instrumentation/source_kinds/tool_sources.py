@@ -1,0 +1,136 @@
+"""This module makes sources of the results of tools, and serves replays the results without what is
+omitted."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ...probing.wholeness import Said
+from ...sources import Source
+from ...tool_calls import ToolCall
+from .kinds import Omit
+from .result_parts import ResultParts, parts_of_result, text_of_part
+
+SOURCE_KIND = "source_kind"
+"""The key in a source's metadata that says of which kind it is. Documents have no such key."""
+
+
+class ResultContent(NamedTuple):
+    """A ``ResultContent`` is what a model is shown of a tool's result. ``put``: a function that returns
+    the result with another content."""
+
+    content: Any
+    put: Callable[[Any], Any]
+
+
+def as_content(result: Any) -> ResultContent:
+    """Returns a result that is its own content."""
+
+    def put(content: Any) -> Any:
+        return content
+
+    return ResultContent(result, put)
+
+
+ContentOf = Callable[[Any], ResultContent]
+"""A function from the result of a tool, in the framework's own type, to its content."""
+
+
+class NotedResult(NamedTuple):
+    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
+    ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
+    it; ``within``: the tools inside which it was called, the outermost first."""
+
+    call: ToolCall
+    key: str
+    place: int
+    result: Any
+    replies: int
+    within: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _SplitResult:
+    ids: tuple[str, ...]
+    parts: ResultParts
+    whole: ResultContent
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSources:
+    """A ``ToolSources`` holds the sources that are results of tools: each item of a list, else the whole
+    result.
+
+    The id of a source names the tool, the number of its call, and the item: "search_inbox #2, item 3".
+    ``omit``: what a replay gets in place of an omitted source.
+    """
+
+    sources: tuple[Source, ...]
+    omit: Omit
+    content_of: ContentOf
+    _split: dict[tuple[str, int], _SplitResult] = field(
+        default_factory=dict[tuple[str, int], _SplitResult]
+    )
+
+    @classmethod
+    def of(
+        cls, noted: Iterable[NotedResult], said: Sequence[Said], content_of: ContentOf, omit: Omit
+    ) -> "ToolSources":
+        """Returns the sources in these results. ``said``: the models' replies, in whose order the calls
+        are numbered: tools may run at the same time, and end in any order."""
+        sources, split, numbers = list[Source](), dict[tuple[str, int], _SplitResult](), Counter[str]()
+        for each in sorted(noted, key=lambda one: _turn(one, said)):
+            numbers[each.call.name] += 1
+            whole = content_of(each.result)
+            parts = parts_of_result(whole.content)
+            if parts is None:
+                continue
+            name = f"{each.call.name} #{numbers[each.call.name]}"
+            own = list(_sources_of(name, each.call, parts))
+            sources += own
+            split[each.key, each.place] = _SplitResult(tuple(one.id for one in own), parts, whole)
+        return cls(tuple(sources), omit, content_of, split)
+
+    def served(self, key: str, place: int, kept: Collection[str]) -> tuple[Any, tuple[str, ...]] | None:
+        """Returns the result of this call of the baseline without the omitted sources, and the ids of
+        the others in it; None if nothing in it can be omitted. ``kept``: the ids of the retained
+        sources."""
+        known = self._split.get((key, place))
+        if known is None:
+            return None
+        omitted = [number for number, each in enumerate(known.ids) if each not in kept]
+        result = known.whole.put(known.parts.without(omitted, self.omit))
+        return result, tuple(each for each in known.ids if each in kept)
+
+    def filtered(self, result: Any, kept: Collection[str]) -> tuple[Any, tuple[str, ...]]:
+        """Returns a result that the baseline did not have without those parts that have the text of
+        omitted sources, and the ids of the retained ones in it. A part with the text of several sources
+        is omitted if all of these are."""
+        whole = self.content_of(result)
+        parts = parts_of_result(whole.content)
+        if parts is None:
+            return result, ()
+        owners = [[each.id for each in self.sources if each.text == text] for text in parts.texts]
+        omitted = [place for place, ids in enumerate(owners) if ids and not set(ids).intersection(kept)]
+        delivered = [each for ids in owners for each in ids if each in kept]
+        if not omitted:
+            return result, tuple(delivered)
+        return whole.put(parts.without(omitted, self.omit)), tuple(delivered)
+
+
+def _sources_of(name: str, call: ToolCall, parts: ResultParts) -> Iterable[Source]:
+    metadata = {SOURCE_KIND: "tools", "tool": call.name, "result": name}
+    for number, text in enumerate(parts.texts, start=1):
+        yield Source(f"{name}, item {number}" if parts.is_list else name, text, metadata)
+
+
+def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:
+    """Returns the position of a call: the number of replies before it, and its place in the last one."""
+    last = said[noted.replies - 1].called if 0 < noted.replies <= len(said) else ()
+    same = [(each.name, each.arguments) == (noted.call.name, noted.call.arguments) for each in last]
+    places = [place for place, is_same in enumerate(same) if is_same]
+    return noted.replies, places[min(noted.place, len(places) - 1)] if places else len(last)
+
+
+__all__ = ["SOURCE_KIND", "NotedResult", "ResultContent", "ToolSources", "text_of_part"]
