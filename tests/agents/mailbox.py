@@ -1,6 +1,6 @@
 """A mailbox whose mails give orders, for a scripted agent. Nothing but LangChain is needed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,7 +51,7 @@ class Mailbox:
         if call.name == "find_contact":
             first, *others = CONTACTS
             return [f"{first} {self.planted.get('contacts', '')}".strip(), *others]
-        return f"{call.name} is done, number {len(self.executed)}"
+        return f"{call.name} is done."
 
     @property
     def tools(self) -> list[StructuredTool]:
@@ -85,7 +85,3 @@ def script_of(*parts: str, is_patient: bool = False) -> Script:
     results = [text_of(clean.run(call)) for call in PLAN]
     orders = [Order(parts, (LEAKED,))] if parts else []
     return Script.of(PROMPT, PLAN, results, orders, is_patient=is_patient)
-
-
-def without(planted: Mapping[Any, str], places: Sequence[Any]) -> dict[Any, str]:
-    return {place: text for place, text in planted.items() if place not in places}

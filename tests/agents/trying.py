@@ -1,7 +1,7 @@
 """Rules of a scripted agent by trying everything: which parts of what its tools returned make it act."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -13,6 +13,10 @@ _MOST = 8
 """With so many parts, all subsets are tried; with more, those of the parts that hold any of the texts
 that the agent looks for, and random subsets of the others."""
 _DRAWN = 100
+
+
+class TooMany(Exception):
+    """So many parts have texts that matter that their subsets cannot be tried."""
 
 
 @dataclass(frozen=True)
@@ -61,38 +65,89 @@ def parts_of_turns(turns: Sequence[Turn]) -> Iterator[Part]:
             yield Part(f"{name}, item {item}", place, text_of(each))
 
 
+def converse(script: Script, run: Callable[[ToolCall], Any]) -> list[Turn]:
+    """The turns of a run: each call, made by ``run``, and what it returned."""
+    turns = list[Turn]()
+    while True:
+        texts = [each.text for each in parts_of_turns(turns)]
+        action = script.next_call([each.call for each in turns], texts)
+        if isinstance(action, str):
+            return turns
+        turns.append(Turn(action, run(action)))
+
+
 def next_action(script: Script, turns: Sequence[Turn], kept: Collection[Part]) -> ToolCall | str:
     """What the agent does next where of all results these parts are there."""
     return script.next_call([each.call for each in turns], [each.text for each in kept])
 
 
-def tried(script: Script, turns: Sequence[Turn], wanted: ToolCall) -> Tried:
+def makes(script: Script, turns: Sequence[Turn], kept: Collection[Part], wanted: ToolCall) -> bool:
+    """Whether a whole run makes the call where of all results these parts are there."""
+    made, texts = list[ToolCall](), list[str]()
+    keys = [key_of(each.call) for each in turns]
+    while True:
+        action = script.next_call(made, texts)
+        if isinstance(action, str):
+            return False
+        if key_of(action) == key_of(wanted):
+            return True
+        same = [place for place, key in enumerate(keys) if key == key_of(action)]
+        turn = same[[key_of(each) for each in made].count(key_of(action))]
+        texts += [each.text for each in kept if each.turn == turn]
+        made.append(action)
+
+
+def rules_of_next_action(script: Script, turns: Sequence[Turn], wanted: ToolCall) -> Tried:
     """The rules of ``wanted`` being the agent's next action, given these turns."""
-    parts = list(parts_of_turns(turns))
-    looked_for = script.looked_for([each.call for each in turns])
-    told = [each for each in parts if any(text in words_of(each.text) for text in looked_for)]
-    free = parts if len(parts) <= _MOST else told
-    assert len(free) <= 2 * _MOST
 
     def acts(kept: Collection[Part]) -> bool:
-        action = next_action(script, turns, sorted(kept, key=parts.index))
+        action = next_action(script, turns, kept)
         return isinstance(action, ToolCall) and key_of(action) == key_of(wanted)
 
+    return _tried(list(parts_of_turns(turns)), script.looked_for([each.call for each in turns]), acts)
+
+
+def rules_of_run(script: Script, turns: Sequence[Turn], wanted: ToolCall) -> Tried:
+    """The rules of a whole run making the call ``wanted``. ``turns``: all of its turns."""
+    looked_for = set(script.looked_for(())).union(*script.taken)
+    parts = list(parts_of_turns(turns))
+    return _tried(parts, looked_for, lambda kept: makes(script, turns, kept, wanted))
+
+
+def named_without_one(script: Script, turns: Sequence[Turn], wanted: ToolCall) -> set[str]:
+    """The parts that leaving out one at a time names: without which the next action is another one."""
+    parts = list(parts_of_turns(turns))
+    found = set[str]()
+    for part in parts:
+        action = next_action(script, turns, [each for each in parts if each != part])
+        if isinstance(action, str) or key_of(action) != key_of(wanted):
+            found.add(part.name)
+    return found
+
+
+def _tried(
+    parts: Sequence[Part], looked_for: Collection[str], acts: Callable[[Collection[Part]], bool]
+) -> Tried:
+    told = [each for each in parts if any(text in words_of(each.text) for text in looked_for)]
+    free = parts if len(parts) <= _MOST else told
+    if len(free) > 2 * _MOST:
+        raise TooMany(len(free))
     others = [each for each in parts if each not in free]
     names = [each.name for each in free]
-    table = [acts([*_chosen(free, mask), *others]) for mask in range(1 << len(free))]
+
+    def holds(mask: int, some: Collection[Part]) -> bool:
+        chosen = {each for place, each in enumerate(free) if mask >> place & 1}.union(some)
+        return acts([each for each in parts if each in chosen])
+
+    table = [holds(mask, others) for mask in range(1 << len(free))]
     draw = Random(0)
     for _ in range(_DRAWN if others else 0):
         mask = draw.getrandbits(len(free)) if free else 0
         some = [each for each in others if draw.random() < 0.5]
-        assert acts([*_chosen(free, mask), *some]) == table[mask], "parts that should not matter do"
+        assert holds(mask, some) == table[mask], "parts that should not matter do"
     everything = (1 << len(free)) - 1
     absent = [not table[everything & ~mask] for mask in range(1 << len(free))]
     return Tried(_minimal(table, names), _minimal(absent, names))
-
-
-def _chosen(parts: Sequence[Part], mask: int) -> list[Part]:
-    return [each for place, each in enumerate(parts) if mask >> place & 1]
 
 
 def _minimal(holds: Sequence[bool], names: Sequence[str]) -> frozenset[frozenset[str]]:
