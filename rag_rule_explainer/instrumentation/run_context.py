@@ -23,8 +23,7 @@ from .recording.recorder import Recording
 from .requests.exchanges import Exchanges
 from .requests.source_recognition import Request
 from .shared_state.temporaries import Shared
-from .source_kinds.tool_sources import ToolSources
-from .tool_replay import ToolOutcome, ToolRecord, ToolReplay, UsedTool
+from .tool_replay import ResultSources, ToolOutcome, ToolRecord, ToolReplay, UsedTool
 
 
 class ModelWatch(Protocol):
@@ -156,7 +155,7 @@ class Participation:
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     tool_replay: ToolReplay | None = None
     takes_results: bool = False
-    tool_sources: ToolSources | None = None
+    tool_sources: ResultSources | None = None
     unmarked: set[str] = field(default_factory=set[str])
     retrieving_tools: set[str] = field(default_factory=set[str])
     traced: bool = True

@@ -9,14 +9,13 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 from ..allowed import brief, checked_function, checked_list, checked_text
 from ..errors import InvalidInput
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .copies.copying import copied
-from .source_kinds.tool_sources import NotedResult, ToolSources
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """What a replay gets for a tool call that the baseline did not make; see ``ToolReplay``."""
@@ -48,6 +47,41 @@ class ToolOutcome(NamedTuple):
         if self.error is not None:
             raise self.error
         return copied(self.result)
+
+
+class NotedResult(NamedTuple):
+    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
+    ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
+    it; ``within``: the tools inside which it was called, the outermost first."""
+
+    call: ToolCall
+    key: str
+    place: int
+    result: Any
+    replies: int
+    within: tuple[str, ...]
+
+
+class Omits(Protocol):
+    """An ``Omits`` removes the omitted sources from the results that one replay gets."""
+
+    def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
+        """Returns what came of a call of the baseline, without the omitted sources."""
+        ...
+
+    def new(self, result: Any) -> Any:
+        """Returns a result that the baseline did not have, without the omitted sources."""
+        ...
+
+
+class ResultSources(Protocol):
+    """A ``ResultSources`` holds the sources that are results of tools."""
+
+    def omitting(self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]) -> Omits:
+        """Returns what removes the omitted sources from the results that one replay gets. ``kept``: the
+        ids of the retained sources; ``deliver``: is told the ids of those that a result has, and whether
+        the baseline had this result."""
+        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -96,7 +130,7 @@ class ToolReplay:
     retrieving: Collection[str] = ()
     safe: Collection[str] = ()
     on_new: OnNewToolCall = "unknown"
-    omitting: "Omitting | None" = None
+    omitting: Omits | None = None
     cut: str = ""
     _made: dict[str, int] = field(default_factory=dict[str, int])
     _refused: int = 0
@@ -134,32 +168,6 @@ class ToolReplay:
             self._refused += 1
             patient = self._refused <= _PATIENCE
         raise NewToolCall(self.cut) if patient else ReplayEnded(self.cut)
-
-
-@dataclass(frozen=True, slots=True)
-class Omitting:
-    """An ``Omitting`` removes the omitted sources from the results that one replay gets. ``kept``: the
-    ids of the retained sources; ``deliver``: is told the ids of those that a result has, and whether the
-    baseline had this result."""
-
-    sources: ToolSources
-    kept: frozenset[str]
-    deliver: Callable[[Collection[str], bool], None]
-
-    def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
-        """Returns what came of a call of the baseline, without the omitted sources."""
-        served = self.sources.served(key, place, self.kept)
-        if served is None:
-            return outcome
-        result, ids = served
-        self.deliver(ids, True)
-        return ToolOutcome(result)
-
-    def new(self, result: Any) -> Any:
-        """Returns a result that the baseline did not have, without the omitted sources."""
-        left, ids = self.sources.filtered(result, self.kept)
-        self.deliver(ids, False)
-        return left
 
 
 @dataclass(frozen=True, slots=True)

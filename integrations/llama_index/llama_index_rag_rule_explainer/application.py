@@ -36,6 +36,7 @@ from rag_rule_explainer.instrumentation.function_application import AsyncOnlyErr
 from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.recording.captured import Captured
 from rag_rule_explainer.instrumentation.run_context import Participation, unusable
+from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent
 
 from .brought import documents_as_found
 from .entries import Entry
@@ -43,6 +44,7 @@ from .interception import interception
 from .kinds import in_place_of_an_answer
 from .nodes import Found, identify
 from .reading import plain, texts_in
+from .results import result_content
 from .retrievers import is_engine
 from .standstills import Standstills, running
 from .tracing import asked, explaining, is_traced, replaying
@@ -217,6 +219,10 @@ class LlamaIndexApplication(Application[Found]):
             yield SYNTHESIZED
         if False in by_engine:
             yield GATED
+
+    @override
+    def result_content(self, result: Any) -> ResultContent:
+        return result_content(result)
 
     @override
     def why_nothing(self, retrievals: int) -> str:

@@ -10,8 +10,8 @@ from ..application import Application
 from ..options import CallInput, Manner
 from ..recording.captured import Captured
 from ..run_context import Participation
-from ..tool_replay import Omitting, ToolReplay
-from .tool_sources import NotedResult, ToolSources
+from ..tool_replay import NotedResult, ToolReplay
+from .tool_sources import ToolSources
 
 Item = TypeVar("Item")
 NO_RESULTS = (
@@ -58,7 +58,8 @@ def tool_replay_of(
     """Returns what answers the tool calls of a replay, ``run``. ``first``: the baseline."""
     omitting, gate = None, run.gate
     if first.tool_sources is not None:
-        omitting = Omitting(first.tool_sources, frozenset(each.id for each in kept), gate.deliver_result)
+        ids = [each.id for each in kept]
+        omitting = first.tool_sources.omitting(ids, gate.deliver_result)
     running = first.retrieving_tools | opened_by(first, manner)
     on_new = manner.on_new_tool_call or "unknown"
     return ToolReplay(first.tool_record, running, manner.safe_tools, on_new, omitting)

@@ -1,18 +1,26 @@
 """This module splits the result of a tool into parts, and makes a result without some of them.
 
-A list, or a text that is a JSON list, has its items as parts. Any other result is one part.
+A list has its items as parts; so have a dict and an object with one list of results, and texts that
+contain a list: JSON, what Python prints of one, and lines that begin with a dash or a number, as in YAML
+and Markdown. Any other result is one part.
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any, NamedTuple, Protocol, cast
 
+from ...errors import InvalidInput
+from ..clients.of_listing import listing
+from ..clients.of_text import json_listing
+from ..clients.protocol import Client
 from .kinds import Omit
 
 _PLAIN = (int, float, bool, type(None))
 """Lists of these are one part: a number alone, as of a vector, says nothing."""
+_MARK = re.compile(r"(?:[-*•]|\d{1,4}[.)])[ \t]+(?=\S)")
 _COLLECTIONS: tuple[Callable[[], Any], ...] = (list, tuple, dict, set, frozenset, bytes)
 
 
@@ -89,6 +97,49 @@ class WrittenParts:
 
 
 @dataclass(frozen=True, slots=True)
+class EnclosedParts:
+    """The parts are the items of a list within something else, which a client can take apart."""
+
+    client: Client
+    items: Sequence[Any]
+    like: Any
+    is_list: bool = True
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of each item."""
+        return [text_of_part(each) for each in self.items]
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        """Returns what encloses the list, with the other items in it."""
+        if not omitted:
+            return self.like
+        left = ListedParts(list(self.items)).without(omitted, omit)
+        return self.client.response([left], self.like)
+
+
+@dataclass(frozen=True, slots=True)
+class LinedParts:
+    """The parts are the points of a list in a text, each with the lines that are indented below it.
+    ``points``: their text as it stands there."""
+
+    points: Sequence[str]
+    is_list: bool = True
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """Returns the text of each point, without the mark before it."""
+        return [_MARK.sub("", each, count=1).strip() for each in self.points]
+
+    def without(self, omitted: Collection[int], omit: Omit) -> Any:
+        """Returns the text with the other points; of a blanked one, only its mark is left."""
+        kept = ((place, each) for place, each in enumerate(self.points))
+        if omit == "blank":
+            return "".join(f"{each.split()[0]}\n" if place in omitted else each for place, each in kept)
+        return "".join(each for place, each in kept if place not in omitted)
+
+
+@dataclass(frozen=True, slots=True)
 class OnePart:
     """The whole result is one part."""
 
@@ -135,18 +186,26 @@ def parts_of_result(result: Any) -> ResultParts | None:
             inner = parts_of_result(block["text"])
             return None if inner is None else _PartsInBlock(inner, block, inner.is_list)
         return OnePart(items) if all(isinstance(each, _PLAIN) for each in items) else ListedParts(items)
-    if result is None or result in ({}, set(), frozenset(), b""):
+    if result is None or (not result and isinstance(result, (Mapping, set, frozenset, bytes))):
         return None
-    return OnePart(result)
+    return _enclosed(listing, result) or OnePart(result)
+
+
+def _enclosed(client: Client, result: Any) -> ResultParts | None:
+    try:
+        rows = client.rows(result)
+    except InvalidInput:  # it lists several results, and cannot be written with fewer of them
+        return None
+    return EnclosedParts(client, rows[0], result) if rows is not None and rows[0] else None
 
 
 def _parts_of_text(text: str) -> ResultParts:
     values: Any = _json_in(text) if text.lstrip().startswith("[") else None
-    if not isinstance(values, list) or all(
-        isinstance(each, _PLAIN) for each in cast("list[Any]", values)
-    ):
-        return OnePart(text)
+    if not isinstance(values, list):
+        return _enclosed(json_listing, text) or _points(text) or OnePart(text)
     listed, spans = cast("list[Any]", values), list[tuple[int, int]]()
+    if all(isinstance(each, _PLAIN) for each in listed):
+        return OnePart(text)
     place, decoder = text.index("[") + 1, json.JSONDecoder()
     for _ in listed:
         while text[place] in " \t\n\r,":
@@ -155,6 +214,21 @@ def _parts_of_text(text: str) -> ResultParts:
         spans.append((place, end))
         place = end
     return WrittenParts(text, listed, spans)
+
+
+def _points(text: str) -> ResultParts | None:
+    lines = text.splitlines(keepends=True)
+    marks = [_MARK.match(each) for each in lines]
+    beginning = [place for place, mark in enumerate(marks) if mark is not None]
+    others = (line for line, mark in zip(lines, marks, strict=True) if mark is None)
+    if (
+        len(beginning) < 2
+        or beginning[0]
+        or any(each.strip() and not each[0].isspace() for each in others)
+    ):
+        return None
+    ends = [*beginning[1:], len(lines)]
+    return LinedParts(["".join(lines[n:end]) for n, end in zip(beginning, ends, strict=True)])
 
 
 def _json_in(text: str) -> Any:

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from ...probing.wholeness import Said
 from ...sources import Source
 from ...tool_calls import ToolCall
+from ..tool_replay import NotedResult, ToolOutcome
 from .kinds import Omit
-from .result_parts import ResultParts, parts_of_result, text_of_part
+from .result_parts import ResultParts, parts_of_result
 
 SOURCE_KIND = "source_kind"
 """The key in a source's metadata that says of which kind it is. Documents have no such key."""
@@ -35,19 +36,6 @@ def as_content(result: Any) -> ResultContent:
 
 ContentOf = Callable[[Any], ResultContent]
 """A function from the result of a tool, in the framework's own type, to its content."""
-
-
-class NotedResult(NamedTuple):
-    """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
-    ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
-    it; ``within``: the tools inside which it was called, the outermost first."""
-
-    call: ToolCall
-    key: str
-    place: int
-    result: Any
-    replies: int
-    within: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +106,37 @@ class ToolSources:
             return result, tuple(delivered)
         return whole.put(parts.without(omitted, self.omit)), tuple(delivered)
 
+    def omitting(
+        self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]
+    ) -> "Omitting":
+        """Returns what removes the omitted sources from the results that one replay gets."""
+        return Omitting(self, frozenset(kept), deliver)
+
+
+@dataclass(frozen=True, slots=True)
+class Omitting:
+    """An ``Omitting`` removes the omitted sources from the results that one replay gets; see
+    ``ResultSources.omitting``."""
+
+    sources: ToolSources
+    kept: frozenset[str]
+    deliver: Callable[[Collection[str], bool], None]
+
+    def recorded(self, key: str, place: int, outcome: ToolOutcome) -> ToolOutcome:
+        """Returns what came of a call of the baseline, without the omitted sources."""
+        served = self.sources.served(key, place, self.kept)
+        if served is None:
+            return outcome
+        result, ids = served
+        self.deliver(ids, True)
+        return ToolOutcome(result)
+
+    def new(self, result: Any) -> Any:
+        """Returns a result that the baseline did not have, without the omitted sources."""
+        left, ids = self.sources.filtered(result, self.kept)
+        self.deliver(ids, False)
+        return left
+
 
 def _sources_of(name: str, call: ToolCall, parts: ResultParts) -> Iterable[Source]:
     metadata = {SOURCE_KIND: "tools", "tool": call.name, "result": name}
@@ -131,6 +150,3 @@ def _turn(noted: NotedResult, said: Sequence[Said]) -> tuple[int, int]:
     same = [(each.name, each.arguments) == (noted.call.name, noted.call.arguments) for each in last]
     places = [place for place, is_same in enumerate(same) if is_same]
     return noted.replies, places[min(noted.place, len(places) - 1)] if places else len(last)
-
-
-__all__ = ["SOURCE_KIND", "NotedResult", "ResultContent", "ToolSources", "text_of_part"]

@@ -1,0 +1,33 @@
+"""This module reads the results of tools as sources."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from llama_index.core.base.llms.types import ContentBlock, TextBlock
+from llama_index.core.tools import ToolOutput
+
+from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent, as_content
+
+
+def result_content(result: Any) -> ResultContent:
+    """Returns what a model is shown of a tool's result: the object that the tool's function returned, if
+    the text shows it as Python prints it; else the text; the texts, if it has several blocks. A result
+    with anything but texts has no content."""
+    if not isinstance(result, ToolOutput):
+        return as_content(result)
+    texts = [block.text for block in result.blocks if isinstance(block, TextBlock)]
+    if len(texts) < len(result.blocks):
+        return as_content(None)
+    raw: Any = result.raw_output
+    shown: Any = texts if len(texts) > 1 else "".join(texts)
+    is_printed = len(texts) == 1 and not isinstance(raw, str) and str(raw) == shown
+
+    def put(content: Any) -> ToolOutput:
+        if content == (raw if is_printed else shown):
+            return result
+        own = content if is_printed or len(texts) <= 1 else None
+        listed = cast("Sequence[str]", content if isinstance(content, list) and not is_printed else [])
+        blocks: list[ContentBlock] = [TextBlock(text=each) for each in listed or [str(content)] if each]
+        return result.model_copy(update={"blocks": blocks, "raw_output": own})
+
+    return ResultContent(raw if is_printed else shown, put)
