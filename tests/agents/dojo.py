@@ -82,6 +82,10 @@ class Task:
         return " ".join(filter(None, [self.suite, self.user, self.injection, "+".join(self.vectors)]))
 
     @property
+    def prompt(self) -> str:
+        return SUITES[self.suite].get_user_task_by_id(self.user).PROMPT
+
+    @property
     def goal(self) -> str:
         assert self.injection is not None
         return SUITES[self.suite].get_injection_task_by_id(self.injection).GOAL
@@ -114,9 +118,12 @@ class Task:
 
     @property
     def script(self) -> Script:
-        prompt = SUITES[self.suite].get_user_task_by_id(self.user).PROMPT
         return Script.of(
-            prompt, self.plan, _results(self.suite, self.user), self.orders, is_patient=self.is_patient
+            self.prompt,
+            self.plan,
+            _results(self.suite, self.user),
+            self.orders,
+            is_patient=self.is_patient,
         )
 
 
