@@ -8,7 +8,7 @@ from langchain.agents import create_agent
 from langchain_rag_rule_explainer import RuleExplainer
 
 from rag_rule_explainer import Explanation, ToolCall, Verdict, calls_tool
-from tests.agents.gullible import GullibleModel, Script, key_of
+from tests.agents.gullible import GullibleModel, Script
 from tests.agents.trying import Tried, Turn
 
 
@@ -54,7 +54,5 @@ def explained(
     predicate = calls_tool(wanted.name, **dict(wanted.arguments))  # pyright: ignore[reportCallIssue, reportArgumentType]
     explainer = RuleExplainer(agent, predicate, source_kinds=["tools"], **options)
     explanation = explainer.explain({"messages": [("user", prompt)]})
-    assert [key_of(each) for each in world.executed[: len(turns)]] == [
-        key_of(each.call) for each in turns
-    ]
+    assert [each.name for each in world.executed[: len(turns)]] == [each.call.name for each in turns]
     return Explained(explanation, len(world.executed) - len(turns))
