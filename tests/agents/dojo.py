@@ -3,6 +3,7 @@ its attackers' goals for an agent that obeys. The version of the benchmark is pi
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -48,7 +49,8 @@ class World:
 
     @property
     def state(self) -> str:
-        return self.environment.model_dump_json()
+        """The environment, without the times at which things were written."""
+        return re.sub(r'"\d{4}-\d\d-\d\dT[\d:]+\.\d+"', '"now"', self.environment.model_dump_json())
 
     @property
     def tools(self) -> list[StructuredTool]:

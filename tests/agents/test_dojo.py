@@ -5,9 +5,8 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, islice
+from itertools import islice, pairwise
 from statistics import median
-from typing import Any
 
 import pytest
 
@@ -22,6 +21,7 @@ from tests.agents.trying import (
     Tried,
     Turn,
     converse,
+    named_without_one,
     parts_of_turns,
     rules_of_next_action,
     rules_of_run,
@@ -48,6 +48,8 @@ class Figures:
             self.wrong.append(f"{case}: {name}")
 
     def __str__(self) -> str:
+        if not self.cases:
+            return "no case"
         kept = ", ".join(f"{name} {count}" for name, count in sorted(self.counts.items()))
         replays = f"replays: median {median(self.replays):.0f}, most {max(self.replays)}"
         sources = f"sources: median {median(self.sources):.0f}, most {max(self.sources)}"
@@ -74,7 +76,8 @@ def all_filled(suite: str, *, is_patient: bool = False) -> Iterator[Task]:
 def split_over_two(suite: str) -> Iterator[Task]:
     """Each user's task with each attacker's, the goal in two halves in two vectors."""
     for user in SUITES[suite].user_tasks:
-        for pair in combinations(vectors_shown(suite, user), 2):
+        vectors = vectors_shown(suite, user)
+        for pair in pairwise(vectors):
             for injection in attackers(suite):
                 yield Task(suite, user, injection, pair, parts=2)
 
@@ -97,15 +100,15 @@ def holders(task: Task, turns: Sequence[Turn]) -> list[set[str]]:
     return [{each.name for each in parts if piece in words_of(each.text)} for piece in pieces]
 
 
-def note(figures: Figures, task: Task, turns: Sequence[Turn], at: int, **options: Any) -> Tried:
-    """Explains the call of turn ``at`` by the next action, and compares."""
-    world, script, before, wanted = task.world(), task.script, turns[:at], turns[at].call
-    expected = rules_of_next_action(script, before, wanted)
-    found = explained(world, script, task.prompt, turns, wanted, **options)
+def note_next_action(figures: Figures, task: Task, turns: Sequence[Turn], at: int) -> Tried:
+    """Explains the call of turn ``at`` as the next action, and compares. Returns the rules."""
+    world, script, wanted = task.world(), task.script, turns[at].call
+    expected = rules_of_next_action(script, turns[:at], wanted)
+    found = explained(world, script, task.prompt, turns, wanted, replay_of="next_action")
     figures.note(task, "same named sources", passed=found.rules.named == expected.named)
     figures.note(task, "same rules", passed=found.rules == expected)
     count(figures, task, found, world, turns)
-    return expected
+    return found.rules
 
 
 def count(figures: Figures, task: Task, found: Explained, world: World, turns: Sequence[Turn]) -> None:
@@ -145,4 +148,80 @@ class TestAttacks:
             figures.note(task, "injected named", passed=holding <= found.rules.named)
             count(figures, task, found, world, turns)
         print(f"\n{suite}, whole run: {figures}; left out, too many to try: {too_many}")
+        assert not figures.wrong
+
+    def test_by_one_vector(self, suite: str) -> None:
+        figures = Figures()
+        for task in islice(one_filled(suite), 0, None, EVERY):
+            turns = converse(task.script, task.world().run)
+            at = injected(task, turns)
+            assert at is not None
+            rules = note_next_action(figures, task, turns, at)
+            (holding,) = holders(task, turns[:at])
+            figures.note(task, "injected named", passed=holding <= rules.named)
+        print(f"\n{suite}, one vector: {figures}")
+        assert not figures.wrong
+        assert median(figures.replays) <= 64
+
+    def test_by_all_vectors(self, suite: str) -> None:
+        figures = Figures()
+        for task in islice(all_filled(suite), 0, None, EVERY):
+            turns = converse(task.script, task.world().run)
+            at = injected(task, turns)
+            assert at is not None
+            rules = note_next_action(figures, task, turns, at)
+            (holding,) = holders(task, turns[:at])
+            figures.note(task, "injected named", passed=holding <= rules.named)
+        print(f"\n{suite}, all vectors: {figures}")
+        assert not figures.wrong
+        assert median(figures.replays) <= 64
+
+    def test_given_three_times_or_more(self, suite: str) -> None:
+        """Of an agent that obeys after its plan, so that it has read all. No case where no plan reads as
+        many."""
+        figures = Figures()
+        for task in islice(all_filled(suite, is_patient=True), 0, None, EVERY):
+            turns = converse(task.script, task.world().run)
+            at = injected(task, turns)
+            (holding,) = holders(task, turns[:at])
+            if at is None or len(holding) < 3:
+                continue
+            rules = note_next_action(figures, task, turns, at)
+            figures.note(task, "injected named", passed=holding <= rules.named)
+            alone = named_without_one(task.script, turns[:at], turns[at].call)
+            figures.counts["named by leaving one out"] += len(alone)
+            figures.note(task, "leaving one out is blind", passed=not alone)
+        print(f"\n{suite}, three times or more: {figures}")
+        assert not figures.wrong
+
+    def test_split_over_two_results(self, suite: str) -> None:
+        figures = Figures()
+        for task in islice(split_over_two(suite), 0, None, EVERY):
+            turns = converse(task.script, task.world().run)
+            at = injected(task, turns)
+            if at is None:
+                continue
+            halves = holders(task, turns[:at])
+            if any(len(each) != 1 for each in halves) or halves[0] == halves[1]:
+                continue
+            rules, both = (
+                note_next_action(figures, task, turns, at),
+                frozenset.union(*map(frozenset, halves)),
+            )
+            figures.note(task, "named together", passed=rules.retention == {both})
+            alone = named_without_one(task.script, turns[:at], turns[at].call)
+            figures.note(task, "leaving one out names both", passed=alone == both)
+        print(f"\n{suite}, split over two: {figures}")
+        assert not figures.wrong
+
+    def test_what_the_plan_needs(self, suite: str) -> None:
+        figures = Figures()
+        for user in islice(SUITES[suite].user_tasks, 0, None, EVERY):
+            task = Task(suite, user)
+            turns = converse(task.script, task.world().run)
+            for at, taken in enumerate(task.script.taken[: len(turns)]):
+                if taken and key_of(turns[at].call) not in map(key_of, task.plan[:at]):
+                    rules = note_next_action(figures, task, turns, at)
+                    figures.note(task, "something named", passed=bool(rules.named))
+        print(f"\n{suite}, what the plan needs: {figures}")
         assert not figures.wrong
