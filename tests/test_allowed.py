@@ -308,6 +308,7 @@ OF_INTEGRATIONS: dict[str, str] = {
     "safe_tools": "[] ['x']",
     "source_kinds": "",
     "omit": "",
+    "replay_of": "",
     "allow_length": BOOLS,
     "trace_replays": BOOLS,
     "ignore": "[] ['x']",

@@ -9,7 +9,8 @@ from typing_extensions import Self
 
 from ..allowed import checked_flag, checked_function
 from ..explainer import Explainer
-from ..predicates import PredicateLike
+from ..predicates import Predicate, PredicateLike, as_predicate, same_answer
+from ..predicates.next_action import OfNextAction
 from ..predicates.only_calls import reads_calls
 from ..probing.limiter import Limiter
 from ..probing.narrow_limiter import narrowed
@@ -17,7 +18,7 @@ from ..probing.replaying import WantedScope
 from ..progress.report import Progress
 from ..settings import Settings, SettingsFields
 from .bounds import FACTOR
-from .options import AnswerOf, Manner, QuestionOf, UsersReading
+from .options import AnswerOf, Manner, QuestionOf, ReplayOf, UsersReading
 from .recording.captured import OnNewQuery
 from .recording.exposure_checks import OnNoRetrieval
 from .source_kinds.kinds import Omit, SourceKind, checked_omit, checked_source_kinds
@@ -39,6 +40,7 @@ class ExplainerFields(SettingsFields, total=False):
     safe_tools: Sequence[str]
     source_kinds: Sequence[SourceKind]
     omit: Omit
+    replay_of: ReplayOf
     allow_length: bool
     trace_replays: bool
     ignore: Sequence[str | re.Pattern[str]]
@@ -75,6 +77,7 @@ class ExplainerOptions:
     safe_tools: Sequence[str] = ()
     source_kinds: Sequence[SourceKind] = ("documents",)
     omit: Omit = "remove"
+    replay_of: ReplayOf = "whole_run"
     allow_length: bool = False
     trace_replays: bool = True
     ignore: Sequence[str | re.Pattern[str]] = ()
@@ -109,7 +112,7 @@ class ExplainerOptions:
         return replace(self, limiter=narrowed(self.limiter, concurrency))
 
     def manner(
-        self, settings: Settings, predicate: object, retrievers: tuple[object, ...] = ()
+        self, settings: Settings, predicate: PredicateLike | None, retrievers: tuple[object, ...] = ()
     ) -> Manner:
         """Returns the options that concern recording and replaying. ``predicate``: the condition of the
         explainer. ``retrievers``: the only retrievers that are recorded; empty for all."""
@@ -130,13 +133,20 @@ class ExplainerOptions:
             checked_safe_tools(self.safe_tools),
             checked_source_kinds(self.source_kinds),
             checked_omit(self.omit),
+            self.replay_of,
+            None if predicate is None else self._judged_by(as_predicate(predicate)),
         )
+
+    def _judged_by(self, predicate: Predicate) -> Predicate:
+        return OfNextAction.of(predicate) if self.replay_of == "next_action" else predicate
 
     def explainer(self, predicate: PredicateLike | None, settings: Settings) -> Explainer:
         """Returns an explainer with these options and settings."""
+        own = as_predicate(same_answer() if predicate is None else predicate)
+        opposite = self.omission_predicate
         return Explainer(
-            predicate=predicate,
-            omission_predicate=self.omission_predicate,
+            predicate=self._judged_by(own),
+            omission_predicate=None if opposite is None else self._judged_by(as_predicate(opposite)),
             settings=settings,
             progress=self.progress,
             limiter=self.limiter,

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from ..allowed import brief, checked_flag, checked_function, checked_list, checked_text, did_you_mean
 from ..errors import InvalidInput, RagRuleError
+from ..predicates import Predicate
 from ..probing.judging import error_text
 from ..probing.replaying import WantedScope
 from ..probing.whose import is_named_as_ours
@@ -20,6 +21,9 @@ from .rewinding.companies import is_of_own
 from .source_kinds.kinds import Omit, SourceKind
 from .tool_replay import OnNewToolCall, checked_on_new_tool_call
 
+ReplayOf: TypeAlias = Literal["whole_run", "next_action"]
+"""What a replay makes again: the whole run, or one request to a model, the next action given the recorded
+conversation."""
 QuestionOf: TypeAlias = Callable[[Any], str]
 """The user's function that reads the question out of an application's input."""
 AnswerOf: TypeAlias = Callable[[Any], Answer | str]
@@ -84,6 +88,8 @@ class Manner:
     safe_tools: frozenset[str] = frozenset()
     source_kinds: tuple[SourceKind, ...] = ("documents",)
     omit: Omit = "remove"
+    replay_of: ReplayOf = "whole_run"
+    condition: Predicate | None = None
     steady: Steady = field(init=False)
 
     def __post_init__(self) -> None:
@@ -94,6 +100,7 @@ class Manner:
             checked_flag(name, getattr(self, name))
         object.__setattr__(self, "steady", Steady(self.ignore))
         checked_factor(self.replay_bound)
+        _one_of("replay_of", self.replay_of, get_args(ReplayOf))
         _one_of("scope", self.scope, get_args(WantedScope))
         _one_of("on_new_query", self.on_new_query, (*get_args(OnNewQuery), None))
         _one_of("on_no_retrieval", self.on_no_retrieval, get_args(OnNoRetrieval))
@@ -106,9 +113,11 @@ class Manner:
     @property
     def replays_tools(self) -> bool:
         """Returns True iff the tool calls of replays are answered from the record of the baseline: if the
-        user wants it, a condition is about tool calls, or results of tools are sources."""
+        user wants it, a condition is about tool calls, results of tools are sources, or only the next
+        action is replayed."""
         wanted = self.on_new_tool_call is not None or bool(self.safe_tools)
-        return wanted or self.accepts_calls or "tools" in self.source_kinds
+        of_results = "tools" in self.source_kinds or self.replay_of == "next_action"
+        return wanted or self.accepts_calls or of_results
 
     @property
     def recorded_retrievers(self) -> tuple[object, ...]:
@@ -133,6 +142,8 @@ class Manner:
             chosen["on_new_query"] = self.on_new_query
         if self.source_kinds != ("documents",):
             chosen["source_kinds"] = sorted(self.source_kinds)
+        if self.replay_of != "whole_run":
+            chosen["replay_of"] = self.replay_of
         if self.omit != "remove":
             chosen["omit"] = self.omit
         if self.stub_tools:

@@ -85,6 +85,7 @@ class RecordedBaseline(Generic[Item]):
             served_otherwise=self._served_otherwise,
             notes=(
                 *exposure.notes,
+                *(() if run.first.action is None else (run.first.action.note,)),
                 *run.fidelity.notes,
                 *run.application.notes(run.captured),
                 *(() if self._acting() else run.manner.idle_stubs(run.first.tools)),
@@ -128,6 +129,8 @@ class RecordedBaseline(Generic[Item]):
         remembered = sorted(map(described, run.first.state.before.values()))
         keywords = [described(dict(run.case.keywords))] if run.case.keywords else []
         settings = {**self._configured(), **run.manner.deciding(run.first.tools)}
+        if run.first.action is not None:
+            settings["next_action"] = run.first.action.number
         others = [*remembered, *keywords, *([run.manner.steady(described(settings))] if settings else [])]
         if given == run.case.question and not others:
             return ""

@@ -13,24 +13,20 @@ from ..verdicts import Answer
 from .answered import cut_answer, taken_as_answer, whole_answer
 from .application import Application
 from .bounds import Bound, Extent, ReplayEnded
+from .conversation import Conversation
 from .copies.state import State
 from .doubts import named
 from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
+from .next_action import action_in, begin_action
 from .options import CallInput, Manner
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
 from .recording.recorder import Recording
 from .recording.remarks import REPLIED_OTHERWISE
 from .recording.serving import Serving
-from .run_context import (
-    Participation,
-    failed_reply,
-    failing,
-    participating,
-    unusable,
-)
+from .run_context import Participation, failed_reply, failing, participating, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
 from .source_kinds.gathering import tool_replay_of
@@ -108,6 +104,8 @@ class Replays(Generic[Item]):
         if self.manner.replays_tools:
             answering = run.tool_replay = tool_replay_of(self.first, self.manner, run, kept)
             run.watch.exchanges.before_sending.append(lambda _: answering.check())
+        if self.first.action is not None:
+            begin_action(run, self.first.action)
         sources, maker, watch = self._choice(kept), named(kept), run.watch
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
         texts = self.fidelity.texts
@@ -185,13 +183,11 @@ class Replays(Generic[Item]):
             raise TypeError("a replay is served")
         serving = cast("Serving[object]", run.gate)
         self._check_not_ended(run)
-        if run.tool_replay is not None and run.tool_replay.cut:
+        action = self.first.action
+        if action is None and run.tool_replay is not None and run.tool_replay.cut:
             return self._checked_so_far(run.tool_replay.cut, kept, run, serving)
-        output = got[0]
-        stopped = self.application.stopped(output, self.case)
-        if stopped:
-            self.captured.waited = stopped
-            raise unusable(stopped, run.watch, passing=False)
+        if action is None:
+            self._check_not_waiting(got[0], run)
         if run.watch.fault and serving.refused is None:
             raise failed_reply(run.watch.fault, run.watch)
         sources = self._choice(kept)
@@ -200,7 +196,8 @@ class Replays(Generic[Item]):
             # model was called or that nothing was retrieved.
             self._compare(run)
         serving.remarks.update(self.application.remarks(run, self.first))
-        answer, fault = taken_as_answer(whole_answer(self.manner, output, run), run, self.manner)
+        whole = whole_answer(self.manner, got[0], run) if action is None else action_in(run)
+        answer, fault = taken_as_answer(whole, run, self.manner)
         checked = self.exposure.checked(answer, kept, serving, run.watch.requests)
         self._check_search_is_no_chance(checked, kept, run)
         if fault:
@@ -213,6 +210,12 @@ class Replays(Generic[Item]):
         if leftover is not None:
             self.fidelity.take(leftover, kept)
         return checked
+
+    def _check_not_waiting(self, output: Any, run: Participation) -> None:
+        stopped = self.application.stopped(output, self.case)
+        if stopped:
+            self.captured.waited = stopped
+            raise unusable(stopped, run.watch, passing=False)
 
     @staticmethod
     def _check_not_ended(run: Participation) -> None:
@@ -277,6 +280,8 @@ def participation_of(
     application's memory."""
     run = Participation(gate, application.watch(accepts=manner.accepts), copies, manner.stub_tools)
     run.shared = state.alone.at_start
+    if manner.replay_of == "next_action":
+        run.conversation = Conversation(run.watch.exchanges)
     run.before_search.append(state.lasting.caches.note_search)
     return run
 

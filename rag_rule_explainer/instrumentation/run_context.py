@@ -17,11 +17,13 @@ from ..probing.tracing.marks import TracedExplanation
 from ..probing.wholeness import AT_LENGTH, CUT_OFF, Said
 from ..tool_calls import ToolCall
 from .bounds import Bound
+from .conversation import Conversation
 from .copies.state import State
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
 from .requests.exchanges import Exchanges
 from .requests.source_recognition import Request
+from .requests.tools_in_use import tools_in_use
 from .shared_state.temporaries import Shared
 from .tool_replay import ResultSources, ToolOutcome, ToolRecord, ToolReplay, UsedTool
 
@@ -141,6 +143,8 @@ class Participation:
     if tools run. ``takes_results``: True if results of tools are sources; ``tool_sources``: those of a
     baseline. ``unmarked``: the tools whose calls cannot be answered, because nothing says which functions
     they are.
+    ``conversation``: records and serves the models' replies; None if whole runs are replayed. ``action``:
+    the request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run.
     ``begun``: the threads that the run started. ``waits``: why the run waits for a human, with advice;
     empty if it does not. ``doubts``: warnings about what its searches returned.
     """
@@ -154,6 +158,8 @@ class Participation:
     executed: list[tuple[int, ToolCall]] = field(default_factory=list[tuple[int, ToolCall]])
     tool_record: ToolRecord = field(default_factory=ToolRecord)
     tool_replay: ToolReplay | None = None
+    conversation: Conversation | None = None
+    action: Any = None
     takes_results: bool = False
     tool_sources: ResultSources | None = None
     unmarked: set[str] = field(default_factory=set[str])
@@ -171,6 +177,11 @@ class Participation:
     begun: list[Thread] = field(default_factory=list[Thread])
     waits: str = ""
     doubts: set[str] = field(default_factory=set[str])
+
+    @property
+    def before(self) -> int | None:
+        """Returns the moment of the request whose reply is explained; None for the whole run."""
+        return None if self.action is None else self.action.at
 
     @property
     def retrievals(self) -> int:
@@ -206,7 +217,7 @@ class Participation:
             return UsedTool(None, None, ToolOutcome(self.stubs[name]))
         replay = self.tool_replay
         if replay is None:
-            return UsedTool(call, self.tool_record, None, len(self.watch.said), _current_tools.get())
+            return UsedTool(call, self.tool_record, None, len(self.watch.said), tools_in_use.get())
         outcome = replay.outcome(call)
         return UsedTool(call, None, outcome, replay=None if name in replay.retrieving else replay)
 
@@ -216,8 +227,6 @@ _participation: ContextVar[Participation | None] = ContextVar("rag_rule_run", de
 inside_retrieval: ContextVar[bool] = ContextVar("rag_rule_inside_retrieval", default=False)
 """True while a retrieval runs, for example while it calls a reranking model. Such calls are not recorded
 as calls of the application."""
-
-_current_tools: ContextVar[tuple[str, ...]] = ContextVar("rag_rule_current_tools", default=())
 
 
 def participation() -> Participation | None:
@@ -264,11 +273,11 @@ def refused(error: RagRuleError) -> RagRuleError:
 @contextmanager
 def using_tool(name: str) -> Generator[None, None, None]:
     """Attributes the retrievals in the block to this tool."""
-    token = _current_tools.set((*_current_tools.get(), name))
+    token = tools_in_use.set((*tools_in_use.get(), name))
     try:
         yield
     finally:
-        _current_tools.reset(token)
+        tools_in_use.reset(token)
 
 
 @contextmanager
@@ -287,4 +296,4 @@ def note_retrieving_tools() -> None:
     """Records on the current run that the tools which are running now retrieve sources."""
     run = participation()
     if run is not None:
-        run.retrieving_tools.update(_current_tools.get())
+        run.retrieving_tools.update(tools_in_use.get())

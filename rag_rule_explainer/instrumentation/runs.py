@@ -20,6 +20,7 @@ from .doubts import BASELINE
 from .fidelity import Fidelity
 from .first_run_faults import application_failed, check_stubs, check_tools, no_answer, nothing_retrieved
 from .isolation.attributes import data_copy
+from .next_action import at_next_action
 from .options import CallInput, Manner
 from .recorded_baseline import RecordedBaseline
 from .recording.captured import Captured
@@ -32,7 +33,7 @@ from .run_context import ModelWatch, Participation, failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
-from .source_kinds.gathering import NO_RESULTS, check_kinds, gathered
+from .source_kinds.gathering import check_kinds, gathered, why_no_sources
 from .state_watch import StateWatch
 from .stopping import Stopping
 from .streams import AsyncForwarded, forwarded
@@ -181,14 +182,14 @@ class ApplicationRun(Generic[Item]):
         baseline. Raises NoSourcesCaptured if no retrieval was observed, BaselineFailed if a model's reply
         is not a usable answer (empty, cut off or an error).
         """
-        first = self._first
-        if first.refused is not None:
+        if (first := self._first).refused is not None:
             raise first.refused
         self._check_not_stopped(output)
         if self.case.unreadable is not None:
             raise self.case.unreadable
         check_stubs(self._manner, first)
         check_tools(self._manner, first)
+        self._first = first = at_next_action(first, self._manner, self.case.question)
         if first.watch.fault:
             raise no_answer(first.watch.fault)
         captured = self._sources_of(output)
@@ -213,14 +214,15 @@ class ApplicationRun(Generic[Item]):
 
     def answer_in(self, output: Any) -> Answer:
         """Returns the answer in an output of the first run."""
-        return whole_answer(self._manner, output, self._first)
+        first = self._first
+        return first.action.answer if first.action else whole_answer(self._manner, output, first)
 
     def _sources_of(self, output: Any) -> Captured[Item]:
         try:
             return self._recorded_sources()
         except NoSourcesCaptured:
             with suppress(InvalidInput):
-                whole_answer(self._manner, output, self._first)
+                self.answer_in(output)
                 raise
             # The application may have stopped before it retrieved anything, for example to wait for a
             # human. The error then has to name this cause.
@@ -236,14 +238,13 @@ class ApplicationRun(Generic[Item]):
         if isinstance(gate, Recording):
             if gate.fault is not None:
                 raise gate.fault
-            self._captured = gate.captured(self._manner.new_queries(self._first.tools))
+            queries = self._manner.new_queries(self._first.tools)
+            self._captured = gate.captured(queries, self._first.before)
         if self._captured is not None:
             self._captured = gathered(self._captured, self._first, self._manner, self.application)
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
-            takes_documents = "documents" in self._manner.source_kinds
-            why = self.application.why_nothing(retrievals) if takes_documents else NO_RESULTS
-            reason = next(faults, "") or why
+            reason = next(faults, "") or why_no_sources(self._manner, self.application, retrievals)
             raise nothing_retrieved(reason, self._manner, self._first.tools)
         return self._captured
 

@@ -16,6 +16,7 @@ from ..errors import InvalidInput
 from ..tool_calls import ToolCall
 from .bounds import ReplayEnded
 from .copies.copying import copied
+from .requests.exchanges import moment
 
 OnNewToolCall: TypeAlias = Literal["unknown", "live"] | Callable[[ToolCall], Any]
 """What a replay gets for a tool call that the baseline did not make; see ``ToolReplay``."""
@@ -52,7 +53,8 @@ class ToolOutcome(NamedTuple):
 class NotedResult(NamedTuple):
     """A ``NotedResult`` is the result of a tool call of the baseline. ``key``: identifies equal calls;
     ``place``: the number of equal calls before it; ``replies``: the number of the models' replies before
-    it; ``within``: the tools inside which it was called, the outermost first."""
+    it; ``within``: the tools inside which it was called, the outermost first; ``at``: the
+    moment of the result."""
 
     call: ToolCall
     key: str
@@ -60,6 +62,7 @@ class NotedResult(NamedTuple):
     result: Any
     replies: int
     within: tuple[str, ...]
+    at: int = 0
 
 
 class Omits(Protocol):
@@ -104,7 +107,9 @@ class ToolRecord:
         with self._guard:
             known = self._outcomes.setdefault(key, [])
             if kept.error is None:
-                self.noted.append(NotedResult(call, key, len(known), kept.result, replies, within))
+                self.noted.append(
+                    NotedResult(call, key, len(known), kept.result, replies, within, moment())
+                )
             known.append(kept)
 
     def outcome(self, call: ToolCall, place: int) -> ToolOutcome | None:

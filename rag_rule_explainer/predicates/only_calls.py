@@ -90,12 +90,14 @@ def beside_calls(predicates: Mapping[Kind, Predicate]) -> dict[Kind, Predicate]:
     parts of them that are not about calls judge no answer that is only a tool call."""
     if not any(map(reads_calls, predicates.values())):
         return dict(predicates)
-    return {kind: _guarded(predicate) for kind, predicate in predicates.items()}
+    return {kind: guarded_beside_calls(predicate) for kind, predicate in predicates.items()}
 
 
-def _guarded(predicate: Predicate) -> Predicate:
+def guarded_beside_calls(predicate: Predicate) -> Predicate:
+    """Returns the predicate; those parts of it that are not about calls judge no answer that is only a
+    tool call."""
     if isinstance(predicate, (AllOf, AnyOf)):
-        return replace(predicate, parts=tuple(map(_guarded, predicate.parts)))
+        return replace(predicate, parts=tuple(map(guarded_beside_calls, predicate.parts)))
     if isinstance(predicate, Not):
-        return Not(_guarded(predicate.inner))
+        return Not(guarded_beside_calls(predicate.inner))
     return predicate if _is_about_calls(predicate) else IfAnswered(predicate)

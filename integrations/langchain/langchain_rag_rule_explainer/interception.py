@@ -7,6 +7,7 @@ from rag_rule_explainer.instrumentation.services import connections
 from . import (
     caches,
     checkpoints,
+    conversations,
     docstores,
     histories,
     keyvalues,
@@ -38,6 +39,7 @@ interception = Patches(
         *nodecaches.INTERCEPTIONS,
         *silencing.INTERCEPTIONS,
         *watching.INTERCEPTIONS,
+        *conversations.INTERCEPTIONS,
         *loops.INTERCEPTIONS,
         *handing.INTERCEPTIONS,
         *connections.INTERCEPTIONS,

@@ -7,11 +7,11 @@ returns those recorded items whose sources are retained.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import count
 from typing import Generic
 
 from ...errors import RagRuleError
 from ...sources import Source
+from ..requests.exchanges import moment
 from .captured import Captured, OnNewQuery
 from .gate import Gate
 from .retrievals import Identify, Item, Keys, Retrieval, Searched
@@ -39,7 +39,6 @@ class Recording(Gate, Generic[Item]):
         self._identify = identify
         self._retrievals: list[Retrieval[Item]] = []
         self._failures: list[Retrieval[Item]] = []
-        self._moments = count(1)
         self.derived: set[Searched] = set()
         self.searched_own: set[Searched] = set()
         self.fault: RagRuleError | None = None
@@ -47,7 +46,7 @@ class Recording(Gate, Generic[Item]):
     def begin(self) -> int:
         """Returns a number for the current moment, which is larger than all earlier ones. Call it when a
         retrieval begins, and pass the number to ``record``."""
-        return next(self._moments)
+        return moment()
 
     def record(
         self,
@@ -62,7 +61,7 @@ class Recording(Gate, Generic[Item]):
         """Records the result of a retrieval. ``began``: the number that ``begin`` returned for it; for
         the other arguments, see ``Retrieval``."""
         with self._lock:
-            ended = next(self._moments)
+            ended = moment()
             start = ended if began is None else began
             self._retrievals.append(
                 Retrieval(keys, tuple(items), retriever, form, None, start, ended, callers, tuple(inside))
@@ -111,12 +110,13 @@ class Recording(Gate, Generic[Item]):
         with self._lock:
             return tuple(each.form for each in self._retrievals)
 
-    def captured(self, on_new_query: OnNewQuery = "kept") -> Captured[Item]:
+    def captured(self, on_new_query: OnNewQuery = "kept", before: int | None = None) -> Captured[Item]:
         """Returns the sources recorded so far, each once, in the order of their first retrieval.
         ``on_new_query``: how a replay is served for a query that the baseline never made; see
-        ``OnNewQuery``."""
+        ``OnNewQuery``. ``before``: the moment after which retrievals do not count; None for all."""
         with self._lock:
-            retrievals, failures = tuple(self._retrievals), tuple(self._failures)
+            every, failures = tuple(self._retrievals), tuple(self._failures)
+        retrievals = tuple(each for each in every if before is None or each.ended < before)
         captured = Captured(
             retrievals,
             self._identify,

@@ -5,11 +5,12 @@ The integrations add them. The module ``fidelity`` compares them with those of a
 """
 
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
 from .source_recognition import Request
+from .tools_in_use import tools_in_use
 
 _clock = count(1)
 """This counter gives increasing numbers to the requests of all runs, and to the texts that runs made. Of
@@ -28,13 +29,14 @@ class Exchange:
     ``sent``: the request with roles, tool calls and parameters. ``reply``: the reply's text; ``said``:
     the reply's text with its tool calls; both are None if there is no reply. ``after``: the exchanges of
     the same run that were answered before this request was sent. ``at``: the moment of the request, see
-    ``moment``.
+    ``moment``. ``within``: the tools inside which the request was made.
     """
 
     request: Request
     sent: str
     after: tuple["Exchange", ...]
     at: int
+    within: tuple[str, ...] = ()
     reply: str | None = None
     said: str | None = None
 
@@ -64,6 +66,17 @@ class Exchanges:
         """Returns all requests, in order."""
         return [each.request for each in self]
 
+    @classmethod
+    def only(cls, chosen: Iterable[Exchange]) -> "Exchanges":
+        """Returns these exchanges of a run that has ended, without the other ones."""
+        return cls(_all=list(chosen))
+
+    def place_of(self, key: Hashable) -> int | None:
+        """Returns the place of the request with this key, counted from 0; None if it was not recorded."""
+        with self._guard:
+            asked = self._open.get(key)
+            return next((place for place, each in enumerate(self._all) if each is asked), None)
+
     def ask(self, key: Hashable, text: str, sent: str) -> None:
         """Records a request. Raises an error if a function in ``before_sending`` does. ``key``: any value
         by which ``reply`` finds the request. ``text``: the text of the messages; ``sent``: see
@@ -71,7 +84,7 @@ class Exchanges:
         with self._guard:
             after = tuple(self._replied)
             request = Request(text, tuple(each.reply or "" for each in after))
-            exchange = Exchange(request, sent, after, moment())
+            exchange = Exchange(request, sent, after, moment(), tools_in_use.get())
             self._all.append(exchange)
             self._open[key] = exchange
         for listener in self.before_sending:

@@ -14,13 +14,13 @@ from ..tool_replay import NotedResult, ToolReplay
 from .tool_sources import ToolSources
 
 Item = TypeVar("Item")
-NO_RESULTS = (
+_NO_RESULTS = (
     "no tool that the application called returned anything that could be a source: tools of the "
     "framework and functions with @tool are recorded; an empty list or text has nothing to omit"
 )
 _UNKNOWN_RUN = (
-    "source_kinds needs a run that is recorded from its beginning, and this run has ended; call "
-    "explain(), or leave source_kinds out"
+    "source_kinds and replay_of need a run that is recorded from its beginning, and this run has ended; "
+    "call explain(), or leave them out"
 )
 
 
@@ -35,7 +35,7 @@ def gathered(
     if "tools" not in manner.source_kinds:
         return captured
     first.tool_sources = found = ToolSources.of(
-        _outermost(first.tool_record.noted, first.retrieving_tools | opened_by(first, manner)),
+        _outermost(_noted_in(first), running_tools(first, manner)),
         first.watch.said,
         application.result_content,
         manner.omit,
@@ -46,10 +46,17 @@ def gathered(
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
     """Raises InvalidInput if the input of a call, or a run that has ended, does not go with the kinds of
     sources that the user wants."""
-    if has_ended and manner.source_kinds != ("documents",):
+    if has_ended and (manner.source_kinds != ("documents",) or manner.replay_of != "whole_run"):
         raise InvalidInput(_UNKNOWN_RUN)
     if "documents" not in manner.source_kinds and (case.documents is not None or case.add_documents):
         raise InvalidInput("documents were given, and source_kinds has no 'documents'; add it")
+
+
+def why_no_sources(manner: Manner, application: Application[Item], retrievals: int) -> str:
+    """Returns why a run has no sources. ``retrievals``: how often it obtained what may have some."""
+    if "documents" in manner.source_kinds:
+        return application.why_nothing(retrievals)
+    return _NO_RESULTS
 
 
 def tool_replay_of(
@@ -60,17 +67,24 @@ def tool_replay_of(
     if first.tool_sources is not None:
         ids = [each.id for each in kept]
         omitting = first.tool_sources.omitting(ids, gate.deliver_result)
-    running = first.retrieving_tools | opened_by(first, manner)
+    running = running_tools(first, manner)
     on_new = manner.on_new_tool_call or "unknown"
     return ToolReplay(first.tool_record, running, manner.safe_tools, on_new, omitting)
 
 
-def opened_by(first: Participation, manner: Manner) -> set[str]:
-    """Returns the names of the tools that run in replays because the user named them safe and the
-    baseline called other tools inside them: these calls are answered instead, so that their results can
-    be sources."""
+def running_tools(first: Participation, manner: Manner) -> set[str]:
+    """Returns the names of the tools that run in replays: those that retrieve, and those that the user
+    named safe and inside which the baseline called other tools. The calls inside are answered instead, so
+    that their results can be sources."""
     outer = {name for each in first.tool_record.noted for name in each.within}
-    return outer & manner.safe_tools if "tools" in manner.source_kinds else set()
+    opened = outer & manner.safe_tools if "tools" in manner.source_kinds else set[str]()
+    return first.retrieving_tools | opened
+
+
+def _noted_in(first: Participation) -> list[NotedResult]:
+    """Returns the results of the baseline; of the next action, those before it."""
+    noted = list(first.tool_record.noted)
+    return [each for each in noted if first.before is None or each.at < first.before]
 
 
 def _outermost(noted: Sequence[NotedResult], running: Collection[str]) -> Iterator[NotedResult]:

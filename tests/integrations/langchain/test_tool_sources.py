@@ -15,6 +15,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool
 from langchain_rag_rule_explainer import RuleExplainer
+from pydantic import Field
 from typing_extensions import override
 
 from rag_rule_explainer import (
@@ -26,9 +27,9 @@ from rag_rule_explainer import (
     calls_tool,
     contains,
 )
-from tests.integrations.known import omission, retention
+from tests.integrations.known import BAD, blames_b_and_d, omission, retention
 from tests.integrations.langchain.chains import Counting
-from tests.integrations.langchain.models import facts
+from tests.integrations.langchain.models import Telling, bad_with_b_and_d, facts
 from tests.integrations.langchain.test_tool_replays import by_hand
 
 ASKED: Any = {"messages": [("user", "what is new?")]}
@@ -46,6 +47,7 @@ class Gullible(BaseChatModel):
     at its receipt; then says that all is done."""
 
     obeys: Obeys
+    asked: list[int] = Field(default_factory=list[int])
 
     @property
     @override
@@ -58,6 +60,7 @@ class Gullible(BaseChatModel):
 
     @override
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        self.asked.append(len(messages))
         told = {str(each.name): str(each.text) for each in messages if isinstance(each, ToolMessage)}
         text = "\n".join(told.values())
         calls = [ToolCall("search_inbox", {"of": "today"}), ToolCall("calendar")]
@@ -184,9 +187,14 @@ def mailboxes(draw: st.DrawFn) -> tuple[str, str, list[frozenset[str]]]:
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(mailboxes(), st.sampled_from(MADE_BY), st.sampled_from([list, json.dumps]))
+@given(
+    mailboxes(),
+    st.sampled_from(MADE_BY),
+    st.sampled_from([list, json.dumps]),
+    st.sampled_from(["whole_run", "next_action"]),
+)
 def test_rules_are_those_of_a_search_that_tries_everything(
-    drawn: Any, made_by: Any, written: Any
+    drawn: Any, made_by: Any, written: Any, replay_of: Any
 ) -> None:
     """Also where a mail stands there several times, and the payload is split over results."""
     inbox, day, causes = drawn
@@ -197,7 +205,11 @@ def test_rules_are_those_of_a_search_that_tries_everything(
     if not obeys(set(inbox + day)):
         return
     explanation, ran = explained(
-        obeys, written([MAILS[each] for each in inbox]), written([MAILS[each] for each in day]), made_by
+        obeys,
+        written([MAILS[each] for each in inbox]),
+        written([MAILS[each] for each in day]),
+        made_by,
+        replay_of=replay_of,
     )
     told = {f"search_inbox #1, item {n}": each for n, each in enumerate(inbox, start=1)}
     told |= {f"calendar #1, item {n}": each for n, each in enumerate(day, start=1)}
@@ -206,6 +218,79 @@ def test_rules_are_those_of_a_search_that_tries_everything(
     for probe in explanation.probes:
         (answer,) = probe.answers
         assert set(probe.kept) - {"pay #1"} == set(answer.delivered or ()) - {"pay #1"}
+
+
+class TestTheNextAction:
+    @pytest.mark.parametrize("made_by", MADE_BY)
+    def test_is_one_request_a_replay(self, made_by: Any) -> None:
+        ran, model = list[str](), Gullible(obeys=both)
+        agent = made_by(model, tools_of([MAILS["a"], MAILS["b"]], MAILS["d"], ran))
+        options: Any = {"source_kinds": ["tools"], "replay_of": "next_action"}
+        explanation = RuleExplainer(agent, calls_tool("pay"), **options).explain(ASKED)
+        assert (retention(explanation), omission(explanation)) == OF_TWO_TOOLS
+        assert model.asked[:3] == [1, 4, 6]
+        assert set(model.asked[3:]) == {4}
+        assert len(model.asked[3:]) == explanation.counts.replays - 1
+        assert explanation.baseline.calls == (ToolCall("pay", {"to": "evil"}, 1),)
+        assert "pay #1" not in [each.id for each in explanation.sources]
+        assert sorted(ran) == ["calendar", "pay", "search_inbox"]
+        assert all("as its next action" in str(each) for each in explanation.rules)
+        assert "the answer is the reply to request 2 of 3 of the run" in explanation.notes[0]
+
+    @pytest.mark.parametrize(
+        ("predicate", "reply"),
+        [
+            (calls_tool("calendar"), 1),
+            (calls_tool("pay") & ~calls_tool("calendar"), 2),
+            (~calls_tool("calendar"), 3),
+            (contains("done"), 3),
+            (calls_tool("never"), 3),
+            (None, 3),
+        ],
+        ids=str,
+    )
+    def test_is_the_first_reply_that_meets_the_condition(self, predicate: Any, reply: int) -> None:
+        agent = create_agent(Gullible(obeys=both), tools_of([MAILS["b"]], MAILS["d"], []))
+        explainer = RuleExplainer(
+            agent, predicate, source_kinds=["tools"], replay_of="next_action", rules="retention"
+        )
+        if reply == 1:
+            with pytest.raises(NoSourcesCaptured):
+                explainer.explain(ASKED)
+        else:
+            assert f"request {reply} of 3" in explainer.explain(ASKED).notes[0]
+
+    async def test_of_an_agent_that_streams_inside(self) -> None:
+        async def run(asked: Any) -> str:
+            model, messages = Gullible(obeys=both), [HumanMessage(asked["messages"][0][1])]
+            tools = {each.name: each for each in tools_of([MAILS["b"]], MAILS["d"], ran)}
+            while True:
+                reply: Any = None
+                async for chunk in model.astream(messages):
+                    reply = chunk if reply is None else reply + chunk
+                messages.append(reply)
+                if not reply.tool_calls:
+                    return reply.text
+                messages += [await tools[each["name"]].ainvoke(each) for each in reply.tool_calls]
+
+        ran = list[str]()
+        options: Any = {"source_kinds": ["tools"], "replay_of": "next_action"}
+        explainer = RuleExplainer(RunnableLambda(run), calls_tool("pay"), **options)
+        explanation = await explainer.aexplain(ASKED)
+        assert retention(explanation) == {frozenset({"search_inbox #1, item 1", "calendar #1"})}
+        assert sorted(ran) == ["calendar", "pay", "search_inbox"]
+
+    def test_of_documents(self) -> None:
+        """Of a chain, the one request is what a whole run makes."""
+        found = Counting(documents=facts("abcd"))
+
+        def shown(asked: str) -> str:
+            return "\n".join(each.page_content for each in found.invoke(asked))
+
+        model = Telling(says=bad_with_b_and_d)
+        for replay_of in ("whole_run", "next_action"):
+            explainer = RuleExplainer(RunnableLambda(shown) | model, BAD, replay_of=replay_of)
+            assert blames_b_and_d(explainer.explain("why?"))
 
 
 class TestKinds:

@@ -1,0 +1,48 @@
+"""This module records the replies of a baseline's models, and serves them in replays that ask a model
+only for its next action."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ..probing.wholeness import Said
+from .copies.copying import copied
+from .requests.exchanges import Exchanges
+
+
+class NotedReply(NamedTuple):
+    """A ``NotedReply`` is a reply of a model. ``raw``: the reply in the framework's type; None if it
+    cannot be served again. ``said``: the same, as it is read."""
+
+    raw: Any
+    said: Said
+
+
+@dataclass(slots=True, eq=False)
+class Conversation:
+    """A ``Conversation`` records the replies of one run, by the place of their requests, counted from 0.
+
+    ``served``: the replies that the first requests of a replay get from the record; empty in the
+    baseline, where all requests are sent.
+    """
+
+    exchanges: Exchanges
+    served: Sequence[Any] = ()
+    noted: dict[int, NotedReply] = field(default_factory=dict[int, NotedReply])
+
+    def note(self, key: Hashable, raw: Any, said: Said) -> None:
+        """Records the reply to the request with this key, before the run goes on."""
+        place = self.exchanges.place_of(key)
+        if place is not None:
+            self.noted[place] = NotedReply(copied(raw), said)
+
+    def reply_to(self, key: Hashable) -> Any:
+        """Returns a copy of the recorded reply that the request with this key gets; None if it is to be
+        sent to the model."""
+        place = self.exchanges.place_of(key)
+        return copied(self.served[place]) if place is not None and place < len(self.served) else None
+
+    @property
+    def acted(self) -> NotedReply | None:
+        """Returns the reply to the one request of a replay that is sent; None if there was none yet."""
+        return self.noted.get(len(self.served))
