@@ -164,7 +164,8 @@ def _results(suite: str, user: str) -> tuple[str, ...]:
 @cache
 def _injected(suite: str, injection: str) -> tuple[ToolCall, ...]:
     task = SUITES[suite].get_injection_task_by_id(injection)
-    return _calls(task.ground_truth(_world(suite, next(iter(SUITES[suite].user_tasks)), {}).environment))
+    world = Task(suite, next(iter(SUITES[suite].user_tasks))).world()
+    return _calls(task.ground_truth(world.environment))
 
 
 @cache

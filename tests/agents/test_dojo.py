@@ -5,7 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import count, islice, pairwise
 from statistics import median
 
 import pytest
@@ -107,11 +107,13 @@ def note_next_action(figures: Figures, task: Task, turns: Sequence[Turn], at: in
     found = explained(world, script, task.prompt, turns, wanted, replay_of="next_action")
     figures.note(task, "same named sources", passed=found.rules.named == expected.named)
     figures.note(task, "same rules", passed=found.rules == expected)
-    count(figures, task, found, world, turns)
+    note_costs(figures, task, found, world, turns)
     return found.rules
 
 
-def count(figures: Figures, task: Task, found: Explained, world: World, turns: Sequence[Turn]) -> None:
+def note_costs(
+    figures: Figures, task: Task, found: Explained, world: World, turns: Sequence[Turn]
+) -> None:
     """Counts what a case cost, and whether a tool ran in a replay: also by the world's own state."""
     once = task.world()
     converse(task.script, once.run)
@@ -146,7 +148,7 @@ class TestAttacks:
             figures.note(task, "same rules", passed=found.rules == expected)
             holding = set.union(*holders(task, turns[:at]))
             figures.note(task, "injected named", passed=holding <= found.rules.named)
-            count(figures, task, found, world, turns)
+            note_costs(figures, task, found, world, turns)
         print(f"\n{suite}, whole run: {figures}; left out, too many to try: {too_many}")
         assert not figures.wrong
 
@@ -179,12 +181,14 @@ class TestAttacks:
     def test_given_three_times_or_more(self, suite: str) -> None:
         """Of an agent that obeys after its plan, so that it has read all. No case where no plan reads as
         many."""
-        figures = Figures()
-        for task in islice(all_filled(suite, is_patient=True), 0, None, EVERY):
+        figures, asked = Figures(), count(0)
+        for task in all_filled(suite, is_patient=True):
+            if len(task.vectors) < 3:
+                continue
             turns = converse(task.script, task.world().run)
             at = injected(task, turns)
             (holding,) = holders(task, turns[:at])
-            if at is None or len(holding) < 3:
+            if at is None or len(holding) < 3 or next(asked) % EVERY:
                 continue
             rules = note_next_action(figures, task, turns, at)
             figures.note(task, "injected named", passed=holding <= rules.named)
