@@ -29,7 +29,7 @@ def application_explainer(
     trace. Raises InvalidInput for an object that is no application.
     """
     predicate, omission = predicates
-    bound, asked = request.recording.replay_bound, request.subject.question or traced
+    asked = request.subject.question or traced
     # If the user gives both a question and an input, the user's question is used, because the integration
     # may be unable to find a question in the input.
     says_both = asked is not None and (request.subject.input or request.subject.input_key or traced)
@@ -40,11 +40,7 @@ def application_explainer(
         omission_predicate=omission,
         settings=settings,
         progress=progress,
-        scope=request.recording.scope,
-        on_new_query=request.recording.on_new_query,
-        on_no_retrieval=request.recording.on_no_retrieval,
-        ignore=request.recording.ignore or (),
-        **({} if bound is None else {"replay_bound": bound}),
+        **request.recording.keywords,
         **({"question_of": _always(asked)} if says_both else {}),
     )
 

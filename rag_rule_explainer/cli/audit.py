@@ -141,14 +141,9 @@ class _Auditing:
                 return Explainer(offline_replay, settings=settings), {}
             replay = chat_model_replay(asking.model, asking.base_url, asking.temperature, asking.key)
             return Explainer(replay, settings=settings), {}
-        bound = recording.replay_bound
         return name, {
             "settings": self._settings,
-            "scope": recording.scope,
-            "on_new_query": recording.on_new_query,
-            "on_no_retrieval": recording.on_no_retrieval,
-            "ignore": recording.ignore or (),
-            **({} if bound is None else {"replay_bound": bound}),
+            **recording.keywords,
         }
 
     def logged(self, questions: list[AskedQuestion]) -> list[LoggedQuestion]:

@@ -12,11 +12,9 @@ from .incidents import load_incident
 from .judges import JudgeOptions
 from .options import (
     App,
-    BaselineFile,
     BaseUrl,
     Documents,
     FrameworkOption,
-    Ignored,
     Input,
     InputKey,
     JudgeBaseUrl,
@@ -25,20 +23,17 @@ from .options import (
     JudgeSamples,
     KeyVariable,
     ModelOption,
-    NewQuery,
-    NoRetrieval,
     OmissionPredicate,
     Pinned,
     PredicateOption,
     Question,
     Reference,
-    ReplayBound,
-    ScopeOption,
     Sources,
     Temperature,
     TopK,
     Yes,
 )
+from .recording_options import RecordingOptions
 from .traced import NO_TRACE, TraceOptions
 
 
@@ -65,18 +60,6 @@ class SubjectOptions:
     def pinned_ids(self) -> tuple[str, ...]:
         """Returns the ids of the sources that are always retained."""
         return parsed_ids(self.pinned)
-
-
-@dataclass(frozen=True, slots=True)
-class RecordingOptions:
-    """These options choose the run to explain, and say how an application is replayed."""
-
-    baseline: BaselineFile = None
-    scope: ScopeOption = "seen"
-    on_new_query: NewQuery = None
-    on_no_retrieval: NoRetrieval = "error"
-    ignore: Ignored = None
-    replay_bound: ReplayBound = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +131,7 @@ class SearchRequest:
             "--documents": subject.documents,
             "--input": subject.input,
             "--input-key": subject.input_key,
-            "--on-new-query": self.recording.on_new_query,
-            "--ignore": self.recording.ignore or None,
-            "--replay-bound": self.recording.replay_bound,
-            "--scope": _other_than("seen", self.recording.scope),
-            "--on-no-retrieval": _other_than("error", self.recording.on_no_retrieval),
+            **self.recording.of_applications,
         }
         excluded = of_apps if subject.app is None else of_sources
         for option, value in excluded.items():
@@ -191,10 +170,6 @@ class SearchRequest:
     def is_free(self) -> bool:
         """Returns True iff the offline reader answers, which costs nothing."""
         return self.asking.model is None and self.subject.app is None
-
-
-def _other_than(usual: str, value: str) -> str | None:
-    return None if value == usual else value
 
 
 def parsed_ids(given: list[str] | None) -> tuple[str, ...]:

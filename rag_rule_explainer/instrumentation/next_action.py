@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ..errors import BaselineFailed, InvalidInput
+from ..errors import InvalidInput
 from ..predicates.only_calls import CALLS_ONLY
 from ..predicates.outcomes import as_judgement
 from ..probing.prices import TokensByModel
@@ -30,12 +30,12 @@ NOT_REACHED = (
     "was told before"
 )
 _NO_REPLIES = (
-    "replay_of='next_action' needs the replies of models, and none was recorded; leave it out, or call a "
-    "chat model of the framework"
+    "replay_of='next_action' needs replies that the application can be given again, and there is none: "
+    "those of LangChain's chat models and of the OpenAI client are recorded; leave it out"
 )
 _NOT_SERVED = (
     "replay_of='next_action' cannot give the application a recorded reply again, as its model is no chat "
-    "model; leave it out"
+    "model, or its client streams; leave it out"
 )
 
 
@@ -85,15 +85,15 @@ def at_next_action(first: Participation, manner: Manner, question: str) -> Parti
     reply meets the condition; the last, if none does, or if a reply that does nothing meets it too.
 
     Requests made inside tools that do not run in replays are not repeated, so they do not count. If whole
-    runs are replayed, returns the record as it is. Raises BaselineFailed if no reply was recorded,
-    InvalidInput if a reply cannot be served again.
+    runs are replayed, returns the record as it is. Raises InvalidInput if no reply was recorded, or one
+    cannot be given again.
     """
     conversation = first.conversation
     if conversation is None or first.action is not None:
         return first
     turns = list(_turns(conversation, running_tools(first, manner)))
     if not turns:
-        raise BaselineFailed(_NO_REPLIES)
+        raise InvalidInput(_NO_REPLIES)
     answers = [reply_as_answer(noted.said) for _, noted in turns]
     place = _chosen(answers, manner.condition, question)
     if any(noted.raw is None for _, noted in turns[:place]):

@@ -12,14 +12,14 @@ from ..sources import Source
 from ..verdicts import Answer
 from .answered import cut_answer, taken_as_answer, whole_answer
 from .application import Application
+from .beginnings import begin_replay
 from .bounds import Bound, Extent, ReplayEnded
-from .conversation import Conversation
 from .copies.state import State
 from .doubts import named
 from .fidelity import Fidelity
 from .isolation.exiting import exits_contained
 from .isolation.muting import muting
-from .next_action import action_in, begin_action
+from .next_action import action_in
 from .options import CallInput, Manner
 from .recording.captured import Captured
 from .recording.exposure_checks import ExposureChecks
@@ -29,7 +29,6 @@ from .recording.serving import Serving
 from .run_context import Participation, failed_reply, failing, participating, unusable
 from .shared_state.lasting import EVERYTHING
 from .shared_state.threadbound import served_by
-from .source_kinds.gathering import tool_replay_of
 from .starts import Starts
 from .state_watch import StateWatch
 
@@ -101,11 +100,7 @@ class Replays(Generic[Item]):
         run.traced = self.manner.trace_replays
         run.muted = not self.manner.print_replays
         run.bound = self._bound(run, kept)
-        if self.manner.replays_tools:
-            answering = run.tool_replay = tool_replay_of(self.first, self.manner, run, kept)
-            run.watch.exchanges.before_sending.append(lambda _: answering.check())
-        if self.first.action is not None:
-            begin_action(run, self.first.action)
+        begin_replay(run, self.first, self.manner, kept)
         sources, maker, watch = self._choice(kept), named(kept), run.watch
         run.outside = self.state.outside.of_run(sources, maker, lambda: self.state.alone.is_needed)
         texts = self.fidelity.texts
@@ -280,8 +275,6 @@ def participation_of(
     application's memory."""
     run = Participation(gate, application.watch(accepts=manner.accepts), copies, manner.stub_tools)
     run.shared = state.alone.at_start
-    if manner.replay_of == "next_action":
-        run.conversation = Conversation(run.watch.exchanges)
     run.before_search.append(state.lasting.caches.note_search)
     return run
 

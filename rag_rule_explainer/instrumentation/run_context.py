@@ -1,12 +1,12 @@
 """This module stores the current run of the application, with its state and its records, in a context
 variable."""
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Thread
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import RagRuleError
 from ..probing.budget import summed
@@ -14,79 +14,18 @@ from ..probing.judging import error_text
 from ..probing.prices import TokensByModel
 from ..probing.replaying import UnusableReply
 from ..probing.tracing.marks import TracedExplanation
-from ..probing.wholeness import AT_LENGTH, CUT_OFF, Said
+from ..probing.wholeness import AT_LENGTH, CUT_OFF
 from ..tool_calls import ToolCall
 from .bounds import Bound
 from .conversation import Conversation
 from .copies.state import State
 from .recording.current import AnyPart, GoingOn, rejoining, taking_part
 from .recording.recorder import Recording
-from .requests.exchanges import Exchanges
-from .requests.source_recognition import Request
 from .requests.tools_in_use import tools_in_use
 from .shared_state.temporaries import Shared
+from .source_kinds.prompt_sources import PromptEditing
 from .tool_replay import ResultSources, ToolOutcome, ToolRecord, ToolReplay, UsedTool
-
-
-class ModelWatch(Protocol):
-    """A ``ModelWatch`` records the requests and replies of a run's models.
-
-    ``before_step``: functions that are called before each step of a graph, with the step's number. They
-    may raise to end the run.
-    """
-
-    @property
-    def exchanges(self) -> Exchanges:
-        """Returns the requests with their replies, in order."""
-        ...
-
-    @property
-    def requests(self) -> list[Request]:
-        """Returns the requests to models, in order."""
-        ...
-
-    before_step: list[Callable[[int], None]]
-
-    @property
-    def steps(self) -> int:
-        """Returns the largest number of steps that one graph of the run took; 0 if the framework does not
-        report steps."""
-        ...
-
-    @property
-    def said(self) -> Sequence[Said]:
-        """Returns the replies, in order."""
-        ...
-
-    @property
-    def fault(self) -> str:
-        """Returns the fault of a reply in words, such as that it was cut off; empty if all replies are
-        complete."""
-        ...
-
-    @property
-    def failed(self) -> bool:
-        """Returns True iff a call of a model raised an error, even if the application caught it."""
-        ...
-
-    @property
-    def models(self) -> TokensByModel:
-        """Returns the tokens spent, by the name of the model and by kind."""
-        ...
-
-
-class Audited(Protocol):
-    """An ``Audited`` object receives Python's audit events of one run, about files and environment
-    variables, and what the run sends to services."""
-
-    def take(self, event: str, given: tuple[Any, ...]) -> None:
-        """Handles one audit event of Python. ``event``: its name; ``given``: its arguments."""
-        ...
-
-    def sent(self, connection: Any, call: Any, data: bytes) -> None:
-        """Handles bytes that are sent over a connection. ``call``: the call of a service to which the
-        bytes belong, if they begin a new request."""
-        ...
+from .watches import Audited, ModelWatch
 
 
 def unusable(reason: str, watch: ModelWatch, *, passing: bool | None = None) -> UnusableReply:
@@ -142,11 +81,11 @@ class Participation:
     ``tool_record``: what came of the calls of a baseline; ``tool_replay`` answers those of a replay; None
     if tools run. ``takes_results``: True if results of tools are sources; ``tool_sources``: those of a
     baseline. ``unmarked``: the tools whose calls cannot be answered, because nothing says which functions
-    they are.
-    ``conversation``: records and serves the models' replies; None if whole runs are replayed. ``action``:
-    the request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole run.
-    ``begun``: the threads that the run started. ``waits``: why the run waits for a human, with advice;
-    empty if it does not. ``doubts``: warnings about what its searches returned.
+    they are. ``conversation``: records and serves the models' replies; None if whole runs are replayed.
+    ``action``: the request of a baseline whose reply is explained, an ``ActionPoint``; None for the whole
+    run. ``prompts``: is shown the requests before they are sent; ``prompt_sources``: the sources in those
+    of a baseline. ``begun``: the threads that the run started. ``waits``: why the run waits for a human,
+    with advice; empty if it does not. ``doubts``: warnings about what its searches returned.
     """
 
     gate: GoingOn
@@ -160,6 +99,8 @@ class Participation:
     tool_replay: ToolReplay | None = None
     conversation: Conversation | None = None
     action: Any = None
+    prompts: PromptEditing | None = None
+    prompt_sources: Any = None
     takes_results: bool = False
     tool_sources: ResultSources | None = None
     unmarked: set[str] = field(default_factory=set[str])
@@ -189,6 +130,7 @@ class Participation:
         from a tool."""
         gate = self.gate
         results = len(self.tool_record.noted) if self.takes_results else 0
+        results += bool(self.prompts is not None and self.watch.requests)
         return results + (gate.retrievals if isinstance(gate, Recording) else gate.served)
 
     def note_search(self, made: int) -> None:

@@ -15,6 +15,7 @@ from ..sources import Source
 from ..verdicts import Answer
 from .answered import explainable, whole_answer
 from .application import Application
+from .beginnings import begin_baseline
 from .copies.state import State
 from .doubts import BASELINE
 from .fidelity import Fidelity
@@ -33,7 +34,7 @@ from .run_context import ModelWatch, Participation, failed_reply
 from .searches.items import why_empty
 from .searches.retrieval_result import Retrieved
 from .shared_state.lasting import EVERYTHING
-from .source_kinds.gathering import check_kinds, gathered, why_no_sources
+from .source_kinds.gathering import check_kinds, constant_texts, gathered, why_no_sources
 from .state_watch import StateWatch
 from .stopping import Stopping
 from .streams import AsyncForwarded, forwarded
@@ -99,7 +100,8 @@ class ApplicationRun(Generic[Item]):
             lambda request: None if first.retrievals else early.append(request.text)
         )
         first.outside = self._state.outside.of_run(EVERYTHING, BASELINE, lambda: True)
-        first.trace, first.takes_results = self.trace, "tools" in self._manner.source_kinds
+        begin_baseline(first, self._manner)
+        first.trace = self.trace
         return first
 
     def _isolated(self) -> Iterator[Hashable]:
@@ -116,9 +118,8 @@ class ApplicationRun(Generic[Item]):
     def baseline(self) -> Any:
         """Runs the baseline through the sync interface, and returns its output. Raises BaselineFailed if
         the application raises an error, or the application's own error if the case has ``own_errors``."""
-        kept = interrupts_kept()
         turn, running = self._state.alone.first_turn(), self._running_first()
-        with turn, running, kept as interrupts, interrupts.passed_on():
+        with turn, running, interrupts_kept() as interrupts, interrupts.passed_on():
             return self.application.run(self._first_case(), None)
 
     async def abaseline(self) -> Any:
@@ -234,18 +235,17 @@ class ApplicationRun(Generic[Item]):
             raise BaselineFailed(stopped)
 
     def _recorded_sources(self) -> Captured[Item]:
-        gate, retrievals = self._first.gate, self._first.retrievals
+        first, gate, retrievals = self._first, self._first.gate, self._first.retrievals
         if isinstance(gate, Recording):
             if gate.fault is not None:
                 raise gate.fault
-            queries = self._manner.new_queries(self._first.tools)
-            self._captured = gate.captured(queries, self._first.before)
+            self._captured = gate.captured(self._manner.new_queries(first.tools), first.before)
         if self._captured is not None:
-            self._captured = gathered(self._captured, self._first, self._manner, self.application)
+            self._captured = gathered(self._captured, first, self._manner, self.application, self.case)
         if self._captured is None or not retrievals or not self._captured.sources:
             faults = filter(None, map(why_empty, gate.forms if isinstance(gate, Recording) else ()))
             reason = next(faults, "") or why_no_sources(self._manner, self.application, retrievals)
-            raise nothing_retrieved(reason, self._manner, self._first.tools)
+            raise nothing_retrieved(reason, self._manner, first.tools)
         return self._captured
 
     def failure(self, failed: BaselineFailed) -> UnusableReply:
@@ -275,7 +275,7 @@ class ApplicationRun(Generic[Item]):
             captured.sources,
             self._first.watch.requests,
             scope=self._manner.scope,
-            constant=self.application.texts_in(self.case.given),
+            constant=constant_texts(self.application.texts_in(self.case.given), self._first),
             pinned=self.case.pinned,
             shown=self.application.shown(captured),
             on_no_retrieval=self._manner.on_no_retrieval,

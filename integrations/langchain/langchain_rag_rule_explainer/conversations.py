@@ -1,4 +1,5 @@
-"""This module records the replies of chat models, and serves them in replays of the next action."""
+"""This module records the replies of chat models, serves them in replays of the next action, and removes
+omitted turns and instructions from their requests."""
 
 import re
 from collections.abc import Callable
@@ -6,30 +7,27 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation
+from langchain_core.prompt_values import ChatPromptValue, PromptValue
 
+from rag_rule_explainer.instrumentation.beginnings import note_reply, prompt_editing, recorded_reply
 from rag_rule_explainer.instrumentation.copies.patching import Interception
 from rag_rule_explainer.instrumentation.engine import Said
 from rag_rule_explainer.instrumentation.run_context import participation
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
 
 
-def note_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
-    """Records a reply of the run, if it is a chat model's."""
-    run = participation()
-    if run is None or run.conversation is None:
-        return
+def note_chat_reply(run_id: UUID | None, reply: Generation, said: Said) -> None:
+    """Records the reply of a model. Only that of a chat model can be given to the application again."""
     is_chat = isinstance(reply, ChatGeneration) and isinstance(reply.message, AIMessage)
-    run.conversation.note(run_id, reply if is_chat else None, said)
+    note_reply(run_id, reply if is_chat else None, said)
 
 
 def _served(run_manager: Any) -> ChatResult | None:
     """Returns the recorded reply to the request that is about to be sent; None if it is to be sent. The
     tokens of a recorded reply were spent in the baseline."""
-    run = participation()
-    if run is None or run.conversation is None or run_manager is None:
-        return None
-    reply: ChatGeneration | None = run.conversation.reply_to(run_manager.run_id)
+    reply: ChatGeneration | None = None if run_manager is None else recorded_reply(run_manager.run_id)
     if reply is None:
         return None
     message = reply.message.model_copy(update={"usage_metadata": None})
@@ -58,6 +56,31 @@ def _generating(name: str, method: Any) -> Any:
     return acall if name.startswith("_a") else call
 
 
+def _converting(_: str, method: Any) -> Any:
+    @wraps(method)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        prompt: PromptValue = method(self, *args, **kwargs)
+        editing = prompt_editing()
+        if editing is None:
+            return prompt
+        messages = prompt.to_messages()
+        texts = editing.edited([PromptMessage(each.type, _text_of(each)) for each in messages])
+        pairs = list(zip(messages, texts, strict=True))
+        if all(text == _text_of(message) for message, text in pairs):
+            return prompt
+        return ChatPromptValue(messages=[_with_text(*each) for each in pairs if each[1] is not None])
+
+    return call
+
+
+def _text_of(message: BaseMessage) -> str:
+    return str(message.text)
+
+
+def _with_text(message: BaseMessage, text: str | None) -> BaseMessage:
+    return message if text == _text_of(message) else message.model_copy(update={"content": text})
+
+
 def _streams(_: str, method: Callable[..., bool]) -> Any:
     @wraps(method)
     def call(self: Any, *args: Any, **kwargs: Any) -> bool:
@@ -73,4 +96,5 @@ _MODEL = ("langchain_core.language_models.chat_models", "BaseChatModel")
 INTERCEPTIONS = (
     Interception(*_MODEL, re.compile("_a?generate_with_cache"), _generating),
     Interception(*_MODEL, re.compile("_should_stream"), _streams),
+    Interception(*_MODEL, re.compile("_convert_input"), _converting),
 )

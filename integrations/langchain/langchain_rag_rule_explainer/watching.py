@@ -35,7 +35,7 @@ from rag_rule_explainer.instrumentation.requests.source_recognition import Reque
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval
 from rag_rule_explainer.instrumentation.stopping import Enough
 
-from .conversations import note_reply
+from .conversations import note_chat_reply
 from .reading import tokens
 
 _NO_ANSWER = ("text", "reasoning", "reasoning_content", "thinking", "redacted_thinking", "refusal")
@@ -144,7 +144,7 @@ class Watch(UsageMetadataCallbackHandler):
         last = next((batch[-1] for batch in reversed(response.generations) if batch), None)
         if last is not None:
             message = last.message if isinstance(last, ChatGeneration) else None
-            note_reply(run_id, last, said_in(last, response.llm_output, streamed=hints["streamed"]))
+            note_chat_reply(run_id, last, said_in(last, response.llm_output, streamed=hints["streamed"]))
             text = last.text if message is None else message.text
             self.exchanges.reply(run_id, text, text if message is None else _spoken(message))
 

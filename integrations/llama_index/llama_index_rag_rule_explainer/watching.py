@@ -35,6 +35,7 @@ from rag_rule_explainer.instrumentation.requests.nested_calls import (
 from rag_rule_explainer.instrumentation.requests.source_recognition import Request
 from rag_rule_explainer.instrumentation.run_context import inside_retrieval, participation
 
+from .edited_prompts import asking_with_edits
 from .parameters import parameters_in
 from .responses import (
     message_text,
@@ -276,6 +277,6 @@ INTERCEPTIONS = (
         "llama_index.core.base.llms.base",
         "BaseLLM",
         re.compile("a?(stream_)?(chat|complete)"),
-        calls_noted(lambda: _watching.get() is not None),
+        asking_with_edits(calls_noted(lambda: _watching.get() is not None)),
     ),
 )

@@ -10,11 +10,13 @@ from functools import wraps
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from rag_rule_explainer.instrumentation.beginnings import note_reply, recorded_reply
 from rag_rule_explainer.instrumentation.copies.patching import Interception, Patches
 from rag_rule_explainer.instrumentation.isolation import handing
 from rag_rule_explainer.instrumentation.requests.client_watch import ClientWatch, current_watch
 from rag_rule_explainer.instrumentation.services import connections
 
+from .prompts import edited
 from .wire import Streamed, asked_in, plain, reply_in
 
 _MODELS = ("/completions", "/responses")
@@ -42,10 +44,18 @@ def _answered(watch: ClientWatch, key: object, result: Any) -> Any:
         # The body of a raw response that is streamed is no mapping. Only the application may read it, so
         # nothing is recorded.
         if isinstance(body, Mapping):
-            watch.replied(key, reply_in(cast("Mapping[str, Any]", body)))
+            reply = reply_in(cast("Mapping[str, Any]", body))
+            note_reply(key, result, reply.said)
+            watch.replied(key, reply)
     else:
         # The client has no public hook for the chunks of a stream, so a private attribute is replaced.
         result._iterator = (_aread if hasattr(chunks, "__anext__") else _read)(watch, key, chunks)
+    return result
+
+
+def _served(watch: ClientWatch, key: object, result: Any) -> Any:
+    """Returns a recorded result of the client. Its tokens were spent in the baseline."""
+    watch.replied(key, reply_in(plain(result))._replace(spent={}))
     return result
 
 
@@ -56,6 +66,7 @@ def _read(watch: ClientWatch, key: object, chunks: Iterator[Any]) -> Iterator[An
             streamed.take(chunk)
             yield chunk
         streamed.is_partial = False
+        note_reply(key, None, streamed.reply().said)
 
 
 async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -65,6 +76,7 @@ async def _aread(watch: ClientWatch, key: object, chunks: AsyncIterator[Any]) ->
             streamed.take(chunk)
             yield chunk
         streamed.is_partial = False
+        note_reply(key, None, streamed.reply().said)
 
 
 def _bound(request: Any, client: Any) -> Any:
@@ -79,7 +91,11 @@ def _sending(_: str, request: Any) -> Any:
         watch = current_watch()
         if watch is None or not _asks_a_model(options):
             return _bound(request, self)(cast_to, options, *args, **kwargs)
+        options = edited(options)
         key = _begun(watch, options)
+        served = recorded_reply(key)
+        if served is not None:
+            return _served(watch, key, served)
         with watch.failing():
             result = _bound(request, self)(cast_to, options, *args, **kwargs)
         return _answered(watch, key, result)
@@ -93,7 +109,11 @@ def _asending(_: str, request: Any) -> Any:
         watch = current_watch()
         if watch is None or not _asks_a_model(options):
             return await _bound(request, self)(cast_to, options, *args, **kwargs)
+        options = edited(options)
         key = _begun(watch, options)
+        served = recorded_reply(key)
+        if served is not None:
+            return _served(watch, key, served)
         with watch.failing():
             result = await _bound(request, self)(cast_to, options, *args, **kwargs)
         return _answered(watch, key, result)

@@ -14,6 +14,9 @@ from .gate import Gate
 from .remarks import FILTERED, NEW_RETRIEVAL, NO_TURN
 from .retrievals import Batch, Item, Keys, Results, Retrieval
 
+SOURCE_KIND = "source_kind"
+"""The key in a source's metadata that says of which kind it is. Documents have no such key."""
+
 
 class Serving(Gate, Generic[Item]):
     """A ``Serving`` serves the retained sources to the retrievals of one replay.
@@ -47,7 +50,8 @@ class Serving(Gate, Generic[Item]):
         self._turns = Counter[Hashable]()
         self._captured = captured
         self.derived = captured.derived
-        self.results = frozenset(source.id for source in captured.others)
+        kinds = ((source.id, source.metadata.get(SOURCE_KIND)) for source in captured.others)
+        self.results = frozenset(identity for identity, kind in kinds if kind == "tools")
         self._kept = frozenset(ids)
         self._places = {identity: place for place, identity in enumerate(self.order)}
 

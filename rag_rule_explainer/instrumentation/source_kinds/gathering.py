@@ -1,22 +1,28 @@
 """This module gathers the sources of a first run that are no retrieved documents."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from ...errors import InvalidInput
 from ...sources import Source
 from ..application import Application
+from ..copies.copying import described
 from ..options import CallInput, Manner
 from ..recording.captured import Captured
 from ..run_context import Participation
 from ..tool_replay import NotedResult, ToolReplay
+from .kinds import SourceKind
+from .prompt_sources import FirstPrompt, PromptSources
 from .tool_sources import ToolSources
 
 Item = TypeVar("Item")
 _NO_RESULTS = (
-    "no tool that the application called returned anything that could be a source: tools of the "
-    "framework and functions with @tool are recorded; an empty list or text has nothing to omit"
+    "nothing of the kinds in source_kinds was found. Tools: no tool that the application called "
+    "returned anything that could be a source; tools of the framework and functions with @tool are "
+    "recorded, and an empty list or text has nothing to omit. Turns, memory, examples: the first request "
+    "to a model has no earlier message of a user with a reply. Instructions: it has no system message"
 )
 _UNKNOWN_RUN = (
     "source_kinds and replay_of need a run that is recorded from its beginning, and this run has ended; "
@@ -29,18 +35,43 @@ def gathered(
     first: Participation,
     manner: Manner,
     application: Application[Item],
+    case: CallInput,
 ) -> Captured[Item]:
     """Returns the recorded sources with those of the other kinds that the user wants. Sets
-    ``first.tool_sources``."""
-    if "tools" not in manner.source_kinds:
-        return captured
-    first.tool_sources = found = ToolSources.of(
-        _outermost(_noted_in(first), running_tools(first, manner)),
-        first.watch.said,
-        application.result_content,
-        manner.omit,
+    ``first.prompt_sources`` and ``first.tool_sources``."""
+    others = list[Source]()
+    if isinstance(first.prompts, FirstPrompt):
+        given = [*application.texts_in(case.given), described(case.keywords)]
+        kind_of, messages = partial(_kind_of, first, given), first.prompts.messages
+        prompts = PromptSources.of(messages, kind_of, manner.source_kinds, manner.omit)
+        first.prompt_sources = prompts
+        others += prompts.sources
+    if first.takes_results:
+        first.tool_sources = found = ToolSources.of(
+            _outermost(_noted_in(first), running_tools(first, manner)),
+            first.watch.said,
+            application.result_content,
+            manner.omit,
+        )
+        others += found.sources
+    return replace(captured, others=tuple(_named_apart(others, captured.sources))) if others else captured
+
+
+def _kind_of(first: Participation, given: Sequence[str], text: str) -> SourceKind:
+    """Returns of which kind a turn is in which the user says ``text``: passed by the caller, remembered
+    by the application, or else an example of the prompt."""
+    if any(text in each for each in given):
+        return "turns"
+    remembered = (described(each) for each in first.state.before.values())
+    return (
+        "memory" if any(text in each or repr(text)[1:-1] in each for each in remembered) else "examples"
     )
-    return replace(captured, others=tuple(_named_apart(found.sources, captured.sources)))
+
+
+def constant_texts(given: Iterable[str], first: Participation) -> Iterator[str]:
+    """Yields the texts of the input that no replay omits."""
+    sources = frozenset[str]() if first.prompt_sources is None else first.prompt_sources.texts
+    return (text for text in given if text not in sources)
 
 
 def check_kinds(manner: Manner, case: CallInput, *, has_ended: bool = False) -> None:
@@ -60,13 +91,13 @@ def why_no_sources(manner: Manner, application: Application[Item], retrievals: i
 
 
 def tool_replay_of(
-    first: Participation, manner: Manner, run: Participation, kept: Sequence[Source]
+    first: Participation, manner: Manner, run: Participation, kept: Sequence[str]
 ) -> ToolReplay:
-    """Returns what answers the tool calls of a replay, ``run``. ``first``: the baseline."""
+    """Returns what answers the tool calls of a replay, ``run``. ``first``: the baseline; ``kept``:
+    the ids of the retained sources."""
     omitting, gate = None, run.gate
     if first.tool_sources is not None:
-        ids = [each.id for each in kept]
-        omitting = first.tool_sources.omitting(ids, gate.deliver_result)
+        omitting = first.tool_sources.omitting(kept, gate.deliver_result)
     running = running_tools(first, manner)
     on_new = manner.on_new_tool_call or "unknown"
     return ToolReplay(first.tool_record, running, manner.safe_tools, on_new, omitting)
@@ -100,7 +131,7 @@ def _named_apart(sources: Sequence[Source], others: Sequence[Source]) -> Iterato
     for each in sources:
         if each.id in taken:
             raise InvalidInput(
-                f"the id {each.id!r} stands for a retrieved document and for the result of a tool; give "
-                "the document another id"
+                f"the id {each.id!r} stands for a retrieved document and for another source; give the "
+                "document another id"
             )
         yield each

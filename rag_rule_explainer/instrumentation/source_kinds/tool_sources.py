@@ -9,12 +9,10 @@ from typing import Any, NamedTuple
 from ...probing.wholeness import Said
 from ...sources import Source
 from ...tool_calls import ToolCall
+from ..recording.serving import SOURCE_KIND
 from ..tool_replay import NotedResult, ToolOutcome
 from .kinds import Omit
 from .result_parts import ResultParts, parts_of_result
-
-SOURCE_KIND = "source_kind"
-"""The key in a source's metadata that says of which kind it is. Documents have no such key."""
 
 
 class ResultContent(NamedTuple):

@@ -1,0 +1,60 @@
+"""This module removes omitted turns and instructions from the requests to chat models."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, TextBlock
+
+from rag_rule_explainer.instrumentation.beginnings import prompt_editing
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
+
+_MESSAGES = "messages"
+
+
+def asking_with_edits(wrapping: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """Returns a function that makes the replacement of a model's method, as ``wrapping`` does. A method
+    that takes messages then gets them without the sources that the current replay omits."""
+
+    def made(name: str, method: Any) -> Any:
+        wrapped = wrapping(name, method)
+        if "chat" not in name:
+            return wrapped
+
+        @wraps(method)
+        def call(self: object, *args: Any, **kwargs: Any) -> Any:
+            own, named = _edited(args, kwargs)
+            return wrapped(self, *own, **named)
+
+        @wraps(method)
+        async def acall(self: object, *args: Any, **kwargs: Any) -> Any:
+            own, named = _edited(args, kwargs)
+            return await wrapped(self, *own, **named)
+
+        return acall if inspect.iscoroutinefunction(method) else call
+
+    return made
+
+
+def _edited(
+    args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    editing = prompt_editing()
+    messages: Sequence[ChatMessage] = (args[0] if args else kwargs.get(_MESSAGES)) or ()
+    if editing is None or not messages:
+        return args, kwargs
+    texts = [each.content or "" for each in messages]
+    roles = (str(getattr(each.role, "value", each.role)) for each in messages)
+    sent = editing.edited([PromptMessage(*each) for each in zip(roles, texts, strict=True)])
+    if list(sent) == texts:
+        return args, kwargs
+    pairs = zip(messages, texts, sent, strict=True)
+    own = [_with_text(each, was, text) for each, was, text in pairs if text is not None]
+    return ((own, *args[1:]), kwargs) if args else (args, {**kwargs, _MESSAGES: own})
+
+
+def _with_text(message: ChatMessage, was: str, text: str) -> ChatMessage:
+    if text == was:
+        return message
+    return message.model_copy(update={"blocks": [TextBlock(text=text)] if text else []})

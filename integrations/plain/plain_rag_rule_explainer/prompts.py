@@ -1,0 +1,58 @@
+"""This module removes omitted turns and instructions from the requests of the OpenAI client."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from rag_rule_explainer.instrumentation.beginnings import prompt_editing
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import PromptMessage
+
+_INSTRUCTIONS = "instructions"
+_LISTS = ("messages", "input")
+"""Keys of a request's body under which messages are listed: of chat completions, and of responses."""
+
+
+def edited(options: Any) -> Any:
+    """Returns the options of a request to a model, without the sources that the current replay omits."""
+    editing = prompt_editing()
+    if editing is None:
+        return options
+    body: Any = options.json_data
+    key = next((each for each in _LISTS if isinstance(body.get(each), list)), None)
+    listed = cast("Sequence[Any]", body[key] if key is not None else ())
+    own = body.get(_INSTRUCTIONS)
+    messages = [PromptMessage(_role_of(each), _text_of(each)) for each in listed]
+    if isinstance(own, str):
+        messages.insert(0, PromptMessage("system", own))
+    texts = list(editing.edited(messages))
+    if texts == [each.text for each in messages]:
+        return options
+    changed = dict(body)
+    if isinstance(own, str):
+        changed[_INSTRUCTIONS] = texts.pop(0)
+    if key is not None:
+        pairs = zip(listed, texts, strict=True)
+        changed[key] = [_with_text(each, text) for each, text in pairs if text is not None]
+    return options.model_copy(update={"json_data": {k: v for k, v in changed.items() if v is not None}})
+
+
+def _role_of(message: Any) -> str:
+    if not isinstance(message, Mapping):
+        return ""
+    fields = cast("Mapping[str, Any]", message)
+    return str(fields.get("role") or {"function_call": "assistant"}.get(str(fields.get("type")), "tool"))
+
+
+def _text_of(message: Any) -> str:
+    fields = cast("Mapping[str, Any]", message if isinstance(message, Mapping) else {})
+    content: Any = fields.get("content") or fields.get("output") or ""
+    if isinstance(content, str):
+        return content
+    parts = cast("Sequence[Any]", content if isinstance(content, list) else ())
+    texts = (cast("Mapping[str, Any]", each).get("text") for each in parts if isinstance(each, Mapping))
+    return "\n".join(each for each in texts if isinstance(each, str))
+
+
+def _with_text(message: Any, text: str | None) -> Any:
+    if text == _text_of(message):
+        return message
+    return {**message, "output" if "output" in message else "content": text}

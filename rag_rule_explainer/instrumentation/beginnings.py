@@ -1,0 +1,62 @@
+"""This module gives a run that is about to begin what it needs for the kinds of sources that the user
+wants, and for the way in which replays are made."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from ..probing.wholeness import Said
+from ..sources import Source
+from .conversation import Conversation
+from .next_action import begin_action
+from .options import Manner
+from .run_context import Participation, inside_retrieval, participation
+from .source_kinds.gathering import tool_replay_of
+from .source_kinds.kinds import IN_PROMPTS
+from .source_kinds.prompt_sources import FirstPrompt, PromptEditing
+
+
+def begin_baseline(run: Participation, manner: Manner) -> None:
+    """Makes a baseline record what replays of it will need."""
+    run.takes_results = "tools" in manner.source_kinds
+    if manner.replay_of == "next_action":
+        run.conversation = Conversation(run.watch.exchanges)
+    if not set(manner.source_kinds).isdisjoint(IN_PROMPTS):
+        run.prompts = FirstPrompt()
+
+
+def begin_replay(
+    run: Participation, first: Participation, manner: Manner, kept: Sequence[Source]
+) -> None:
+    """Makes a replay get the recorded results of tools, and the recorded replies if it is one of the next
+    action, without what is omitted. ``first``: the baseline; ``kept``: the retained sources."""
+    ids = [each.id for each in kept]
+    if first.prompt_sources is not None:
+        run.prompts = first.prompt_sources.omitting(ids, run.gate.deliver_result)
+    if manner.replays_tools:
+        answering = run.tool_replay = tool_replay_of(first, manner, run, ids)
+        run.watch.exchanges.before_sending.append(lambda _: answering.check())
+    if first.action is not None:
+        begin_action(run, first.action)
+
+
+def note_reply(key: Hashable, raw: Any, said: Said) -> None:
+    """Records the reply to a request of the current run, if replays will be given it again. Call it
+    before the run goes on. ``key``: of the request; ``raw``: the reply in the framework's type; None if
+    it cannot be given again; ``said``: the same, as it is read."""
+    run = participation()
+    if run is not None and run.conversation is not None:
+        run.conversation.note(key, raw, said)
+
+
+def recorded_reply(key: Hashable) -> Any:
+    """Returns the recorded reply that the request with this key gets in the current replay; None if it is
+    to be sent to the model."""
+    run = participation()
+    return None if run is None or run.conversation is None else run.conversation.reply_to(key)
+
+
+def prompt_editing() -> PromptEditing | None:
+    """Returns what is shown each request of the current run before it is sent; None if nothing is, as
+    inside a retrieval."""
+    run = participation()
+    return None if run is None or inside_retrieval.get() else run.prompts

@@ -1,0 +1,175 @@
+"""This module makes sources of parts of the requests to models: sections of the instructions, examples,
+memories and earlier turns of the conversation. It removes the omitted ones from each request of a replay.
+
+The first request of the baseline is read. A turn is a message of the user with all that follows up to the
+user's next message, so replies and results of tools stay with what they belong to.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+from ...sources import Source
+from ..recording.serving import SOURCE_KIND
+from .kinds import Omit, SourceKind
+
+_SYSTEM, _USER, _REPLY = ("system", "developer"), ("user", "human"), ("assistant", "ai", "model")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(?P<heading>\S.*?)[ \t#]*$", re.MULTILINE)
+_ELEMENT = re.compile(r"^<(?P<tag>[A-Za-z][\w.:-]*)>.*?</(?P=tag)>[ \t]*\n?", re.MULTILINE | re.DOTALL)
+_NAMES: dict[SourceKind, str] = {"turns": "turn", "memory": "memory", "examples": "example"}
+
+
+class PromptMessage(NamedTuple):
+    """A ``PromptMessage`` is a message of a request: its role, as frameworks call it, and its text."""
+
+    role: str
+    text: str
+
+
+class PromptEditing(Protocol):
+    """A ``PromptEditing`` is shown each request of a run before it is sent."""
+
+    def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
+        """Returns the text that each message is sent with; None for a message that is not sent."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class FirstPrompt:
+    """A ``FirstPrompt`` records the first request of a baseline, and changes none."""
+
+    messages: tuple[PromptMessage, ...] = ()
+
+    def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
+        """Returns the messages' texts."""
+        self.messages = self.messages or tuple(messages)
+        return [each.text for each in messages]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSources:
+    """A ``PromptSources`` holds the sources in the first request of a baseline. ``groups``: the messages
+    of those that are whole messages; ``sections``: the texts of those that are parts of one. ``omit``:
+    what is left of an omitted one: nothing, or its messages without their texts."""
+
+    sources: tuple[Source, ...]
+    omit: Omit
+    groups: dict[str, tuple[PromptMessage, ...]] = field(
+        default_factory=dict[str, tuple[PromptMessage, ...]]
+    )
+    sections: dict[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def of(
+        cls,
+        messages: Sequence[PromptMessage],
+        kind_of: Callable[[str], SourceKind],
+        kinds: Collection[SourceKind],
+        omit: Omit,
+    ) -> "PromptSources":
+        """Returns the sources of these ``kinds``. ``kind_of``: says of the user's text in a turn where it
+        comes from."""
+        made, sources, numbers = cls((), omit), list[Source](), Counter[str]()
+        if "instructions" in kinds:
+            for name, text in _sections_in(messages):
+                numbers[name] += 1
+                again = f" ({numbers[name]})" if numbers[name] > 1 else ""
+                made.sections[f"{name}{again}"] = text
+                sources.append(Source(f"{name}{again}", text, {SOURCE_KIND: "instructions"}))
+        for group in _turns_in(messages):
+            kind = kind_of(group[0].text)
+            numbers[kind] += 1
+            identity = f"{_NAMES[kind]} {numbers[kind]}"
+            if kind in kinds:
+                made.groups[identity] = group
+                text = "\n".join(each.text for each in group)
+                sources.append(Source(identity, text, {SOURCE_KIND: kind}))
+        return cls(tuple(sources), omit, made.groups, made.sections)
+
+    @property
+    def texts(self) -> frozenset[str]:
+        """Returns the texts of all messages that are sources."""
+        return frozenset(each.text for group in self.groups.values() for each in group)
+
+    def omitting(
+        self, kept: Collection[str], deliver: Callable[[Collection[str], bool], None]
+    ) -> "PromptOmitting":
+        """Returns what removes the omitted sources from the requests of one replay; see
+        ``ResultSources.omitting``."""
+        return PromptOmitting(self, frozenset(kept), deliver)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptOmitting:
+    """A ``PromptOmitting`` removes the omitted sources from the requests of one replay."""
+
+    known: PromptSources
+    kept: frozenset[str]
+    deliver: Callable[[Collection[str], bool], None]
+
+    def edited(self, messages: Sequence[PromptMessage]) -> Sequence[str | None]:
+        """Returns the messages' texts without the omitted sources."""
+        texts: list[str | None] = [each.text for each in messages]
+        delivered, taken = list[str](), set[int]()
+        for identity, group in self.known.groups.items():
+            start = _start_of(group, messages, taken)
+            if start is None:
+                continue
+            taken.update(range(start, start + len(group)))
+            if identity in self.kept:
+                delivered.append(identity)
+                continue
+            for place in range(start, start + len(group)):
+                texts[place] = "" if self.known.omit == "blank" else None
+        for identity, section in self.known.sections.items():
+            places = [n for n, each in enumerate(messages) if _is_system(each) and section in each.text]
+            if places and identity in self.kept:
+                delivered.append(identity)
+                continue
+            for place in places:
+                left = (texts[place] or "").replace(section, "", 1)
+                texts[place] = left if left.strip() or self.known.omit == "blank" else None
+        self.deliver(delivered, True)
+        return texts
+
+
+def _start_of(
+    group: Sequence[PromptMessage], messages: Sequence[PromptMessage], taken: Collection[int]
+) -> int | None:
+    """Returns where the group begins in a request; None if it is not in it."""
+    size = len(group)
+    for start in range(len(messages) - size + 1):
+        if start not in taken and tuple(messages[start : start + size]) == tuple(group):
+            return start
+    return None
+
+
+def _is_system(message: PromptMessage) -> bool:
+    return message.role in _SYSTEM
+
+
+def _turns_in(messages: Sequence[PromptMessage]) -> Iterator[tuple[PromptMessage, ...]]:
+    """Yields the turns before the user's last message in which a model replied."""
+    spoken = [place for place, each in enumerate(messages) if each.role in _USER]
+    for start, end in pairwise(spoken):
+        group = tuple(messages[start:end])
+        if any(each.role in _REPLY for each in group) and not any(map(_is_system, group)):
+            yield group
+
+
+def _sections_in(messages: Iterable[PromptMessage]) -> Iterator[tuple[str, str]]:
+    """Yields the marked sections of the instructions, each with a name: below a Markdown heading, up to
+    the next one, or within tags that begin a line. Instructions without marks are one section."""
+    for message in filter(_is_system, messages):
+        text = message.text
+        elements = [(f"instructions: {found['tag']}", found[0]) for found in _ELEMENT.finditer(text)]
+        headings = list(_HEADING.finditer(text)) if not elements else []
+        ends = [*(each.start() for each in headings[1:]), len(text)]
+        marked = [
+            (f"instructions: {each['heading']}", text[each.start() : end])
+            for each, end in zip(headings, ends, strict=False)
+        ]
+        yield from elements or marked or ([("instructions", text)] if text.strip() else [])

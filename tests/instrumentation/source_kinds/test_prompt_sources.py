@@ -1,0 +1,105 @@
+"""Turns and sections of requests, omitted as a naive reading of whole conversations would."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_rule_explainer.instrumentation.source_kinds.kinds import SourceKind
+from rag_rule_explainer.instrumentation.source_kinds.prompt_sources import (
+    FirstPrompt,
+    PromptMessage,
+    PromptSources,
+)
+
+WORDS = st.sampled_from(["yes", "no", "what"])
+TURN = st.tuples(WORDS, st.lists(st.tuples(st.sampled_from(["assistant", "tool"]), WORDS), max_size=3))
+
+
+def as_turn(kind: Any) -> Callable[[str], SourceKind]:
+    def kind_of(_: str) -> SourceKind:
+        return kind
+
+    return kind_of
+
+
+def ignored(_ids: Collection[str], _recorded: bool) -> None:
+    pass
+
+
+def spoken(turns: list[Any]) -> list[list[PromptMessage]]:
+    return [
+        [PromptMessage("user", said), *(PromptMessage(*each) for each in after)] for said, after in turns
+    ]
+
+
+@given(st.lists(TURN, max_size=5), st.data())
+def test_turns(turns: list[Any], data: Any) -> None:
+    groups, asked = spoken(turns), PromptMessage("user", "so?")
+    messages = [PromptMessage("system", "be kind"), *(m for group in groups for m in group), asked]
+    found = PromptSources.of(messages, as_turn("turns"), ["turns"], "remove")
+    whole = [group for group in groups if any(m.role == "assistant" for m in group)]
+    assert [each.id for each in found.sources] == [f"turn {n}" for n in range(1, len(whole) + 1)]
+    kept = {each.id for each in found.sources if data.draw(st.booleans())}
+    told = list[str]()
+
+    def deliver(ids: Collection[str], _recorded: bool) -> None:
+        told.extend(ids)
+
+    sent = found.omitting(kept, deliver).edited(messages)
+    left = [each for each, text in zip(messages, sent, strict=True) if text is not None]
+    omitted = [group for n, group in enumerate(whole, start=1) if f"turn {n}" not in kept]
+    assert len(left) == len(messages) - sum(map(len, omitted))
+    assert left[0] == messages[0]
+    assert left[-1] == asked
+    assert sorted(told) == sorted(kept)
+    rest = [each for each in left if each.role == "user"]
+    assert len(rest) == 1 + len(groups) - len(omitted)
+
+
+SYSTEM = "Be kind.\n# Tone\nNo slang.\n## Refunds\nTwenty days.\n"
+TAGGED = "Be kind.\n<tone>\nNo slang.\n</tone>\n<refunds>Twenty days.</refunds>\nBye."
+
+
+@pytest.mark.parametrize(
+    ("system", "names", "without"),
+    [
+        (SYSTEM, ["Tone", "Refunds"], "Be kind.\n## Refunds\nTwenty days.\n"),
+        (TAGGED, ["tone", "refunds"], "Be kind.\n<refunds>Twenty days.</refunds>\nBye."),
+        ("# Same\nOne.\n# Same\nTwo.\n", ["Same", "Same (2)"], "# Same\nTwo.\n"),
+    ],
+)
+def test_sections(system: str, names: list[str], without: str) -> None:
+    messages = [PromptMessage("developer", system), PromptMessage("user", "so?")]
+    found = PromptSources.of(messages, as_turn("turns"), ["instructions"], "remove")
+    ids = [each.id for each in found.sources]
+    assert ids == [f"instructions: {name}" for name in names]
+    sent = found.omitting(ids[1:], ignored).edited(messages)
+    assert sent == [without, "so?"]
+    assert found.omitting(ids, ignored).edited(messages) == [system, "so?"]
+
+
+def test_instructions_without_marks_are_one() -> None:
+    messages = [PromptMessage("system", "Be kind."), PromptMessage("user", "so?")]
+    found = PromptSources.of(messages, as_turn("turns"), ["instructions"], "remove")
+    assert [each.id for each in found.sources] == ["instructions"]
+    assert found.omitting([], ignored).edited(messages) == [None, "so?"]
+    blank = PromptSources.of(messages, as_turn("turns"), ["instructions"], "blank")
+    assert blank.omitting([], ignored).edited(messages) == ["", "so?"]
+
+
+@pytest.mark.parametrize("kind", ["turns", "memory", "examples"])
+def test_kinds_that_are_not_wanted_are_no_sources(kind: SourceKind) -> None:
+    messages = [PromptMessage(*each) for each in (("user", "a"), ("assistant", "b"), ("user", "c"))]
+    others: Any = {"turns", "memory", "examples"} - {kind}
+    assert PromptSources.of(messages, as_turn(kind), others, "remove").sources == ()
+    assert len(PromptSources.of(messages, as_turn(kind), [kind], "remove").sources) == 1
+
+
+def test_the_first_request_alone_is_recorded() -> None:
+    prompt, first = FirstPrompt(), [PromptMessage("user", "a")]
+    assert prompt.edited(first) == ["a"]
+    assert prompt.edited([PromptMessage("user", "b")]) == ["b"]
+    assert prompt.messages == tuple(first)
