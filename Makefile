@@ -11,7 +11,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3
 
 NO_PYTHON := no Python 3.10 or newer was found; install one, or say make PYTHON=...
 
-.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures traces annotations scorers coverage nightly bench cluster peers peers-model clean
+.PHONY: help demo demo-model model cite-model paper-model test check docs browser pictures traces annotations scorers coverage nightly bench cluster agents peers peers-model clean
 
 help:
 	@echo "make demo      explain two stories, offline"
@@ -33,6 +33,7 @@ help:
 	@echo "make paper-model  the paper's experiments on a real language model; at most an hour, goes on later"
 	@echo "make bench     what the engine costs, as ratios"
 	@echo "make cluster   audits on a Ray cluster: workers and drivers are killed, speed and memory; half an hour"
+	@echo "make agents    what makes agents obey the attacks of AgentDojo, against trying everything; long"
 	@echo "make peers     what other methods find on the same conditions, in an environment of its own"
 	@echo "make peers-model  ContextCite's own library beside rules, on a real language model; goes on later; 2 GB"
 	@echo "make clean     remove what these made"
@@ -91,13 +92,17 @@ scorers: $(VENV)-scorers/.made
 coverage: $(VENV)/.test
 	$(PYTEST) -n auto -q -m "not benchmark and not nightly and not browser and not model" --cov --cov-report=term
 
-nightly: $(VENV)/.test model cite-model cluster annotations scorers
+nightly: $(VENV)/.test model cite-model cluster annotations scorers agents
 	$(PYTEST) -n auto -q -m "nightly and spread"
 	$(PYTEST) -q -s -m "nightly and not spread"
 
 # Ray is large, so no other environment has it.
 cluster: $(VENV)-ray/.made
 	$(VENV)-ray/bin/python -m pytest -q -s -m "slow or nightly" tests/audit/cluster
+
+# AgentDojo brings the clients of many providers, so no other environment has it.
+agents: $(VENV)-agents/.made
+	$(VENV)-agents/bin/python -m pytest -n auto -q -s -m nightly tests/agents
 
 peers: $(VENV)-peers/.made
 	$(VENV)-peers/bin/python -m pytest -q -m benchmark tests/benchmarks/test_peers*.py
@@ -144,6 +149,12 @@ $(VENV)-ray/.made: pyproject.toml $(VENV)/.made
 	$(RUN)/python -m venv $(VENV)-ray
 	$(VENV)-ray/bin/python -m pip install --quiet --upgrade "pip>=25.1"
 	$(VENV)-ray/bin/python -m pip install --quiet --editable '.[all,ray]' --group cluster
+	@touch $@
+
+$(VENV)-agents/.made: pyproject.toml $(VENV)/.made
+	$(RUN)/python -m venv $(VENV)-agents
+	$(VENV)-agents/bin/python -m pip install --quiet --upgrade "pip>=25.1"
+	$(VENV)-agents/bin/python -m pip install --quiet --editable '.[langchain]' --group agents
 	@touch $@
 
 $(VENV)-peers-model/.made: pyproject.toml $(VENV)/.made

@@ -25,7 +25,7 @@ def printed(notebook: Any) -> list[str]:
 def test_there_is_a_notebook_for_each_framework_and_each_story() -> None:
     stories = [path.stem for path in NOTEBOOKS]
     told = ("judges_and_noise", "langchain", "llama_index", "paper", "plain", "poisoned_corpus")
-    assert stories == ["citations", *told, "red_team"]
+    assert stories == ["agents", "citations", *told, "red_team"]
 
 
 def test_the_readme_names_each_notebook() -> None:

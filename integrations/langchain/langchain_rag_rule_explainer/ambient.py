@@ -11,7 +11,11 @@ from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackManager
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import var_child_runnable_config
+from langchain_core.runnables.config import (
+    DEFAULT_RECURSION_LIMIT,
+    ensure_config,
+    var_child_runnable_config,
+)
 
 _OF_GRAPHS = "langgraph."
 _STREAM, _RUNTIME = "__pregel_stream", "__pregel_runtime"
@@ -59,3 +63,12 @@ def _streams(handler: object) -> bool:
 
 def _nowhere(_: object) -> None:
     """Drops what a replay writes to the stream of a graph."""
+
+
+def completed_config(config: RunnableConfig) -> RunnableConfig:
+    """Returns the config with all of its keys, but without a recursion limit that is only LangChain's
+    default. So the application's own limit applies, as in the baseline: an agent may make many steps."""
+    completed = ensure_config(config)
+    if completed.get("recursion_limit") == DEFAULT_RECURSION_LIMIT:
+        del completed["recursion_limit"]
+    return completed

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any, cast
 
 from langchain_core.runnables import Runnable, RunnableConfig
-from langchain_core.runnables.config import ensure_config, merge_configs
+from langchain_core.runnables.config import merge_configs
 from langsmith import uuid7
 from typing_extensions import override
 
@@ -27,7 +27,7 @@ from rag_rule_explainer.instrumentation.options import CallInput
 from rag_rule_explainer.instrumentation.run_context import participation
 from rag_rule_explainer.instrumentation.source_kinds.tool_sources import ResultContent
 
-from .ambient import without_streams
+from .ambient import completed_config, without_streams
 from .breakpoints import asked_a_human
 from .brought import as_documents
 from .finding import Found, documents_found, identify
@@ -215,7 +215,7 @@ def _config_of(case: CallInput, kept: Sequence[Source] | None) -> RunnableConfig
     metadata = (
         {"rag_rule_kept": ",".join(source.id for source in kept)} if replay is None else replay.marks
     )
-    config = without_streams(ensure_config(_of_a_new_run(given)))
+    config = without_streams(completed_config(_of_a_new_run(given)))
     config["tags"] = sorted({*(config.get("tags") or ()), REPLAY_TAG})
     config["metadata"] = {**(config.get("metadata") or {}), **metadata}
     if run is not None and not run.traced:

@@ -44,7 +44,7 @@ from rag_rule_explainer.instrumentation.engine import (
 )
 from rag_rule_explainer.instrumentation.isolation.muting import is_muted, muted
 
-from .ambient import without_ambient_config
+from .ambient import completed_config, without_ambient_config
 from .keywords import check_config
 from .watching import is_heard
 
@@ -181,7 +181,7 @@ def replayed(config: RunnableConfig, question: str, invoke: Callable[[RunnableCo
     if replay is None or not is_heard(config):
         with without_ambient_config():
             return invoke(config)
-    config = ensure_config(config)
+    config = completed_config(config)
     manager = get_callback_manager_for_config(config)
     run = manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     for each in _alone(run):
@@ -198,7 +198,7 @@ async def areplayed(
     if replay is None or not is_heard(config):
         with without_ambient_config():
             return await invoke(config)
-    config = ensure_config(config)
+    config = completed_config(config)
     manager = get_async_callback_manager_for_config(config)
     run = await manager.on_chain_start(cast("Any", None), _input(question, replay), name=REPLAY)
     for each in _alone(run):

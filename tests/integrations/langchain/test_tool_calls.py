@@ -1,4 +1,5 @@
-"""Tool calls as LangChain reads them from the replies of OpenAI, Anthropic, Gemini and Bedrock.
+"""Tool calls as LangChain reads them from the replies of OpenAI, Anthropic, Gemini and Bedrock, whole and
+streamed.
 
 The replies of Gemini and Bedrock are what ``_response_to_result`` of langchain-google-genai and
 ``_parse_response`` of langchain-aws, which are not installed here, made of the providers' responses; the
@@ -9,17 +10,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from anthropic.types import Message
+from anthropic.types import Message, RawMessageStreamEvent
 from langchain.agents import create_agent
 from langchain_anthropic import ChatAnthropic
 from langchain_core.language_models.chat_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, messages_from_dict
-from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, messages_from_dict
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import tool
+from langchain_openai import ChatOpenAI
 from langchain_rag_rule_explainer import RuleExplainer, chat_replay
-from pydantic import PrivateAttr
+from pydantic import PrivateAttr, SecretStr, TypeAdapter
 from typing_extensions import override
 
 from rag_rule_explainer import (
@@ -38,6 +41,7 @@ from tests.integrations.known import TEXTS, blames_b_and_d, retention, sets, sho
 from tests.integrations.langchain.chains import Counting
 from tests.integrations.langchain.models import facts, sent_in
 from tests.integrations.langchain.test_wire import chat_model
+from tests.integrations.responses_server import responses_server
 from tests.support.completions import Completion
 from tests.support.messages import Body
 from tests.support.openai_server import OpenAIServer
@@ -77,13 +81,70 @@ def used(name: str, given: Any) -> dict[str, Any]:
     return {"type": "tool_use", "id": f"of {name}", "name": name, "input": given}
 
 
+def streamed_by_anthropic() -> list[AIMessageChunk]:
+    """The chunks of a reply with a text and a call, whose arguments come in pieces."""
+    start = {"type": "message", "id": "msg_1", "role": "assistant", "model": "claude", "content": []}
+    usage = {"input_tokens": 3, "output_tokens": 2}
+    given = json.dumps(GIVEN)
+    events: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {**start, "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "I will."}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "content_block_start", "index": 1, "content_block": used("send_email", {})},
+        *(
+            {
+                "type": "content_block_delta",
+                "index": 1,
+                "delta": {"type": "input_json_delta", "partial_json": piece},
+            }
+            for piece in (given[:9], given[9:40], given[40:])
+        ),
+        {"type": "content_block_stop", "index": 1},
+        {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": usage},
+    ]
+    model = ChatAnthropic(model_name="claude", api_key="none")  # pyright: ignore[reportCallIssue, reportArgumentType]
+    reader: Any = TypeAdapter(RawMessageStreamEvent)
+    chunks, begun = list[AIMessageChunk](), None
+    for event in events:
+        chunk, begun = model._make_message_chunk_from_anthropic_event(  # pyright: ignore[reportPrivateUsage] -- what its client calls
+            reader.validate_python(event),
+            stream_usage=True,
+            coerce_content_to_string=False,
+            block_start_event=begun,
+        )
+        if chunk is not None:
+            chunks.append(chunk)
+    return chunks
+
+
 _LOOKING = {"type": "text", "text": "I will look."}
 OF_ANTHROPIC = {
     "anthropic: one call": of_anthropic(used("send_email", GIVEN)),
     "anthropic: text and two calls": of_anthropic(_LOOKING, used("look", {}), used("send_email", GIVEN)),
     "anthropic: text": of_anthropic({"type": "text", "text": "All is done."}, reason="end_turn"),
 }
-REPLIES = {**{name: recorded(name) for name in RECORDED if ":" in name}, **OF_ANTHROPIC}
+
+
+def of_openai(text: str | None, *called: tuple[str, Any]) -> ChatGeneration:
+    calls = [
+        {"id": name, "type": "function", "function": {"name": name, "arguments": json.dumps(given)}}
+        for name, given in called
+    ]
+    message = {"role": "assistant", "content": text, **({"tool_calls": calls} if calls else {})}
+    reason = "tool_calls" if calls else "stop"
+    reply = {"id": "1", "choices": [{"index": 0, "finish_reason": reason, "message": message}]}
+    model = ChatOpenAI(model="m", api_key=SecretStr("none"))
+    made = model._create_chat_result(reply)  # pyright: ignore[reportPrivateUsage] -- what its client calls
+    return made.generations[0]
+
+
+OF_OPENAI = {
+    "openai: one call": of_openai(None, ("send_email", GIVEN)),
+    "openai: text and two calls": of_openai("I will look.", ("look", {}), ("send_email", GIVEN)),
+    "openai: text": of_openai("All is done."),
+}
+REPLIES = {**{name: recorded(name) for name in RECORDED if ":" in name}, **OF_ANTHROPIC, **OF_OPENAI}
 PROVIDERS = sorted({name.partition(":")[0] for name in REPLIES})
 
 
@@ -102,6 +163,18 @@ class Provider(BaseChatModel):
     def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
         calls = {"b", "d"} <= set(sent_in(messages))
         return ChatResult(generations=[self.calling if calls else self.saying])
+
+
+class Streaming(Provider):
+    """Replies with chunks where b and d are shown."""
+
+    chunks: list[AIMessageChunk]
+
+    @override
+    def _stream(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> Any:
+        calls = {"b", "d"} <= set(sent_in(messages))
+        said: Any = [AIMessageChunk("No.", response_metadata={"stop_reason": "end_turn"})]
+        yield from (ChatGenerationChunk(message=each) for each in (self.chunks if calls else said))
 
 
 def chain_of(model: Runnable[Any, Any]) -> Runnable[Any, Any]:
@@ -144,6 +217,18 @@ class TestProviders:
             RuleExplainer(chain_of(model), contains("look")).explain("why?")
 
 
+def test_what_a_stream_of_anthropic_calls() -> None:
+    text = REPLIES["anthropic: text"]
+    model = Streaming(calling=text, saying=text, chunks=streamed_by_anthropic())
+
+    def streamed(prompt: Any) -> str:
+        return "".join(each.text for each in model.stream(prompt))
+
+    explanation = RuleExplainer(chain_of(RunnableLambda(streamed)), SENDS).explain("why?")
+    assert blames_b_and_d(explanation)
+    assert explanation.baseline.calls == ONE
+
+
 class TestOpenAI:
     @staticmethod
     def explained(arguments: str, predicate: Any = SENDS, *, streaming: bool = False) -> Explanation:
@@ -166,6 +251,27 @@ class TestOpenAI:
         explanation = self.explained(json.dumps(GIVEN), streaming=streaming)
         assert blames_b_and_d(explanation)
         assert explanation.baseline.calls == ONE
+
+    @pytest.mark.parametrize("streaming", [False, True])
+    def test_what_a_response_calls(self, streaming: bool) -> None:
+        """Of the API of responses, which has items in place of messages."""
+
+        def says(prompt: str) -> tuple[str, str]:
+            return ("", "function_call") if {"b", "d"} <= set(shown_in(prompt)) else ("No.", "completed")
+
+        with responses_server(says) as base_url, httpx.Client() as client:
+            model = ChatOpenAI(
+                model="m",
+                base_url=base_url,
+                api_key=SecretStr("none"),
+                http_client=client,
+                max_retries=0,
+                streaming=streaming,
+                use_responses_api=True,
+            )
+            explanation = RuleExplainer(chain_of(model), calls_tool("look")).explain("why?")
+        assert blames_b_and_d(explanation)
+        assert explanation.baseline.calls == (ToolCall("look", {}, 1),)
 
     def test_arguments_that_are_no_json(self) -> None:
         explanation = self.explained('{"to": "evi', calls_tool("send_email"))

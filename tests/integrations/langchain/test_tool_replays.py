@@ -304,3 +304,22 @@ class TestOddTools:
 def when_paid(shown: set[str], results: dict[str, str]) -> list[ToolCall]:
     """Pays where b and d are shown."""
     return [ToolCall("pay", {"to": "evil"})] if {"b", "d"} <= shown and "pay" not in results else []
+
+
+def test_an_agent_makes_as_many_steps_in_a_replay_as_it_may() -> None:
+    """The limit of an agent is its own, not LangChain's default of 25 steps."""
+
+    def acts(shown: set[str], results: dict[str, str]) -> list[ToolCall]:
+        number = int(results.get("count", "0"))
+        return [ToolCall("count", {"number": number + 1})] if number < 13 else when_paid(shown, results)
+
+    @tool
+    def count(number: int) -> str:
+        """Count."""
+        return str(number)
+
+    tools = [*tools_of(Counter()), count]
+    explanation = RuleExplainer(create_agent(Agent(acts=acts), tools), PAYS).explain(ASKED)
+    assert len(explanation.baseline.calls or ()) > 12
+    assert blames_b_and_d(explanation)
+    assert not explanation.warnings

@@ -1,0 +1,58 @@
+"""How an agent's action is explained, and what of that is true."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from langchain.agents import create_agent
+from langchain_rag_rule_explainer import RuleExplainer
+
+from rag_rule_explainer import Explanation, ToolCall, Verdict, calls_tool
+from tests.agents.gullible import GullibleModel, Script
+from tests.agents.trying import Tried, Turn
+
+
+class World(Protocol):
+    """Tools, and the calls of them that were executed."""
+
+    executed: list[ToolCall]
+
+    @property
+    def tools(self) -> Sequence[Any]: ...
+
+
+@dataclass(frozen=True)
+class Explained:
+    """``executed_again``: how many tools ran in replays."""
+
+    explanation: Explanation
+    executed_again: int
+
+    @property
+    def rules(self) -> Tried:
+        retention = frozenset(frozenset(each.sources) for each in self.explanation.retention_rules)
+        omission = frozenset(frozenset(each.sources) for each in self.explanation.omission_rules)
+        return Tried(retention, omission)
+
+    @property
+    def replays(self) -> int:
+        return self.explanation.counts.replays
+
+    @property
+    def unknown(self) -> tuple[int, int]:
+        """The probes without a verdict, and all of them."""
+        probes = self.explanation.probes
+        without = [each for each in probes if Verdict.UNKNOWN in each.verdicts.values()]
+        return len(without), len(probes)
+
+
+def explained(
+    world: World, script: Script, prompt: str, turns: Sequence[Turn], wanted: ToolCall, **options: Any
+) -> Explained:
+    """Explains why an agent in a new ``world`` makes the call. ``turns``: those of its run."""
+    agent: Any = create_agent(GullibleModel(script=script), list(world.tools))
+    predicate = calls_tool(wanted.name, **dict(wanted.arguments))  # pyright: ignore[reportCallIssue, reportArgumentType]
+    explainer = RuleExplainer(agent, predicate, source_kinds=["tools"], **options)
+    explanation = explainer.explain({"messages": [("user", prompt)]})
+    assert [each.name for each in world.executed[: len(turns)]] == [each.call.name for each in turns]
+    return Explained(explanation, len(world.executed) - len(turns))
